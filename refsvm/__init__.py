@@ -1,0 +1,67 @@
+"""refsvm: SVM training algorithms that can be read, swapped and trusted.
+
+================  =========================================================================
+`problem`         DualProblem: max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U
+`kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable
+`rows`            KernelRows: kernel rows on demand, within a byte budget, counted
+`state`           SolverState: what changes during a solve, and its invariants
+`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
+`limits`          iterations, seconds, callback, Ctrl-C
+`result`          Solution, Status, Trace
+`selectors`       which pair moves next
+`steps`           how far it moves
+`stopping`        when the point is good enough
+`seeders`         where the next of several similar problems starts
+`paths`           following the optimum along C
+`fast`            the Numba twins and the compiled loop
+`estimators`      SVC, with scikit-learn's conventions
+`datasets`        bundled sets, published generators, loaders
+`testing`         check_strategy(): contract and twin checks for any rule
+`cli`             the command line
+================  =========================================================================
+"""
+
+from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.paths import PathTracker
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.seeders import Cold, Seeder
+from refsvm.selectors import MostViolatingPair, SecondOrder, WorkingSetSelector
+from refsvm.solver import iterate, solve
+from refsvm.steps import NewtonStep, StepRule
+from refsvm.stopping import KKTGap, StoppingRule
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "RBF",
+    "Cold",
+    "DualProblem",
+    "KKTGap",
+    "Linear",
+    "MostViolatingPair",
+    "NewtonStep",
+    "PathTracker",
+    "Polynomial",
+    "Precomputed",
+    "SVC",
+    "SecondOrder",
+    "Seeder",
+    "Sigmoid",
+    "Solution",
+    "Status",
+    "StepRule",
+    "StoppingRule",
+    "WorkingSetSelector",
+    "iterate",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Import the estimators, and with them scikit-learn, when first asked for."""
+    if name == "SVC":
+        from refsvm.estimators import SVC
+
+        return SVC
+    raise AttributeError(f"module 'refsvm' has no attribute {name!r}")

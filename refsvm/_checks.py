@@ -1,0 +1,73 @@
+"""Checks of what a caller hands in: each refuses with one sentence naming the argument, the value and the remedy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array (scipy is not imported to find out)."""
+    return hasattr(X, "tocsr")
+
+
+def real(name: str, value: Any) -> float:
+    """A finite real number, as float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}={value!r} is not a number; give a finite real number.") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name}={value!r} is not finite; give a finite real number.")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero, as float."""
+    number = real(name, value)
+    if number <= 0:
+        raise ValueError(f"{name}={value!r} is not positive; give a number above 0.")
+    return number
+
+
+def vector(name: str, values: Any, n: int) -> np.ndarray:
+    """Return a finite float64 vector of length n; a single number is repeated."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
+    return array
+
+
+def examples(X: Any) -> Any:
+    """Data as a C-ordered float64 array or CSR of shape (n, d), finite, n ≥ 1."""
+    if is_sparse(X):
+        X = X.tocsr().astype(np.float64)
+        values = X.data
+    else:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        values = X
+    if X.ndim != 2 or X.shape[0] == 0:
+        raise ValueError(f"X has shape {X.shape}; expected a table of at least one row, shape (n, d).")
+    if not np.isfinite(values).all():
+        raise ValueError("X contains NaN or infinity; drop or impute those entries first.")
+    return X
+
+
+def signs(y: Any, n: int) -> np.ndarray:
+    """Labels as float64 ±1, both present, one for each of n examples."""
+    array = np.asarray(y)
+    if array.shape != (n,):
+        raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
+    values = np.unique(array)
+    if len(values) == 1:
+        raise ValueError(f"y holds a single class, {values[0]!r}; two classes are needed to train a classifier.")
+    if len(values) != 2 or set(values.tolist()) != {-1, 1}:
+        shown = ", ".join(repr(v) for v in values[:4].tolist()) + (", …" if len(values) > 4 else "")
+        raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")
+    return array.astype(np.float64)

@@ -1,0 +1,111 @@
+"""CompiledEngine: hands a SolverState to the compiled loop and takes it back, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm.fast.layout import NOW, State
+from refsvm.fast.loop import MISSING_ROW, NO_PAIR, TRACE_FULL, compiled_steps
+from refsvm.result import TRACE_ROW, Trace
+from refsvm.state import SCALARS
+
+if TYPE_CHECKING:
+    from refsvm.selectors.base import WorkingSetSelector
+    from refsvm.state import SolverState
+    from refsvm.steps.base import StepRule
+    from refsvm.stopping.base import StoppingRule
+
+__all__ = ["CompiledEngine", "compiled"]
+
+Rule = "WorkingSetSelector | StepRule | StoppingRule"
+
+
+class CompiledEngine:
+    """Runs `refsvm.fast.loop.advance` on the arrays of a SolverState.
+
+    Parameters
+    ----------
+    state : SolverState
+        Its arrays are shared with the compiled code; its numbers are copied in and out around each chunk.
+    selector, step, stop : rules
+        Each must have a twin.
+    trace : Trace or None
+        Where the steps are recorded.
+
+    Raises
+    ------
+    ValueError
+        If a rule has no twin.
+    """
+
+    name = "numba"
+
+    def __init__(
+        self,
+        state: SolverState,
+        selector: WorkingSetSelector,
+        step: StepRule,
+        stop: StoppingRule,
+        trace: Trace | None = None,
+    ) -> None:
+        rules = (selector, step, stop)
+        twins = [compiled(rule) for rule in rules]
+        parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
+        self._state, self._trace = state, trace
+        record = np.zeros(1, dtype=NOW).view(np.recarray)
+        self._now = record[0]
+        self._now["every"] = 0 if trace is None else trace.every
+        self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
+        shared = State(
+            state.alpha, state.gradient, state.lower, state.upper, state.diagonal,
+            state.rows.values, state.rows.slots, state.rows.stamps,
+            state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
+            state.selector_memory, state.step_memory, state.stop_memory,
+            self._buffer, record,
+        )  # fmt: skip
+        self._steps = compiled_steps(*twins, *parameters, shared)
+
+    def advance(self, budget: int) -> int:
+        """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""
+        state, rows, now = self._state, self._state.rows, self._now
+        for name in SCALARS.names or ():
+            now[name] = getattr(state, name)
+        now["end"] = state.iteration + budget
+        while True:
+            now["clock"], now["hits"], now["computed"] = rows.clock, rows.hits, rows.computed
+            outcome = next(self._steps)
+            rows.clock, rows.hits = int(now["clock"]), int(now["hits"])
+            if outcome == MISSING_ROW:
+                rows.row(int(now["missing"]))
+                continue
+            self._flush()
+            if outcome != TRACE_FULL:
+                break
+        self._leave()
+        return -1 if outcome == NO_PAIR else int(outcome)
+
+    def _leave(self) -> None:
+        """Copy the numbers out."""
+        for name in SCALARS.names or ():
+            setattr(self._state, name, self._now[name].item())
+
+    def _flush(self) -> None:
+        """Move the filled part of the trace buffer to the trace."""
+        if self._trace is not None:
+            self._trace.extend(self._buffer[: int(self._now["traced"])].view(TRACE_ROW))
+            self._now["traced"] = 0
+
+
+def compiled(rule: Any) -> Callable[..., Any]:
+    """Return the twin of a rule, or refuse with the sentence that says how to go on without one."""
+    twin: Callable[..., Any] | None = rule.twin()
+    if twin is None:
+        name = type(rule).__name__
+        raise ValueError(
+            f'engine="numba" needs a compiled twin of every rule and {name} has none; use engine="numpy", or return '
+            f"an @njit function from {name}.twin()."
+        )
+    return twin

@@ -1,0 +1,78 @@
+"""The solver state as compiled code sees it, and the signature of each role."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import float64, int64, types
+
+from refsvm.result import TRACE_ROW
+from refsvm.state import SCALARS
+
+__all__ = ["CHECK", "LENGTH", "NOW", "SELECT", "STATE", "STEPS", "State"]
+
+NOW = np.dtype(
+    [
+        *[(name, SCALARS[name]) for name in SCALARS.names or ()],
+        ("end", np.int64),  # steps after which the loop returns to Python
+        ("missing", np.int64),  # kernel row to be computed before the loop can go on
+        ("clock", np.int64),  # KernelRows.clock, .hits and .computed
+        ("hits", np.int64),
+        ("computed", np.int64),
+        ("traced", np.int64),  # rows written to the trace buffer
+        ("every", np.int64),  # one step in `every` is traced; 0 for none
+    ]
+)
+
+
+class State(NamedTuple):
+    """`refsvm.state.SolverState` for the twins: the same arrays, and the numbers in ``now[0]``."""
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    diagonal: np.ndarray
+    kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]]
+    slots: np.ndarray
+    stamps: np.ndarray
+    working_sets: np.ndarray
+    curvatures: np.ndarray
+    candidates: np.ndarray
+    candidate_curvatures: np.ndarray
+    selector_memory: np.ndarray
+    step_memory: np.ndarray
+    stop_memory: np.ndarray
+    trace: np.ndarray
+    now: np.ndarray  # one record: ``state.now[0].gap`` …
+
+
+_vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
+_now = types.Array(numba.from_dtype(NOW), 1, "C")
+_trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
+
+STATE = types.NamedTuple(
+    (
+        _vector, _vector, _vector, _vector, _vector,
+        _matrix, _indices, _indices,
+        _pairs, _vector, _pairs, _vector,
+        _vector, _vector, _vector,
+        _trace, _now,
+    ),
+    State,
+)  # fmt: skip
+
+SELECT = types.UniTuple(int64, 2)(_vector, STATE)
+"""select(parameters, state) -> (i, j)"""
+LENGTH = float64(_vector, STATE, int64, int64)
+"""length(parameters, state, i, j) -> μ"""
+CHECK = int64(_vector, STATE)
+"""check(parameters, state) -> code"""
+STEPS = (
+    types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
+    _vector, _vector, _vector, STATE,
+)  # fmt: skip
+"""Arguments of compiled_steps: select, length, check, their parameters, state"""

@@ -1,0 +1,147 @@
+"""The compiled loop: `refsvm.solver.steps` for the twins, a chunk of iterations at a time.
+
+A generator like its readable twin: between two yields it runs compiled, and going on costs no more than a function
+call. It never evaluates a kernel. Where a row is missing it yields, and goes on once `KernelRows` has the row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from refsvm.fast.layout import STEPS
+
+__all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "TRACE_FULL", "compiled_steps"]
+
+BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL = 0, -1, -2, -3
+TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
+
+
+@njit
+def measure(state, i, j):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.measure`."""
+    now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
+    # ℓ = Gᵢ − Gⱼ
+    now.slope = state.gradient[i] - state.gradient[j]
+    # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+    raw = state.diagonal[i] + state.diagonal[j] - 2.0 * state.kernel[state.slots[i], j]
+    now.least_curvature = min(now.least_curvature, raw)
+    now.curvature = raw if raw > 0.0 else TAU
+    # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
+    now.low = max(lower[i] - alpha[i], alpha[j] - upper[j])
+    now.high = min(upper[i] - alpha[i], alpha[j] - lower[j])
+
+
+@njit
+def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.moved`."""
+    if change >= upper - value:
+        return upper
+    if change <= lower - value:
+        return lower
+    return min(max(value + change, lower), upper)
+
+
+@njit
+def move(state, i, j, mu):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.move`, with the most violating pair tracked in the same pass."""
+    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
+    row_i, row_j = state.kernel[state.slots[i]], state.kernel[state.slots[j]]
+    before_i, before_j = alpha[i], alpha[j]
+    # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+    alpha[i] = moved(before_i, mu, lower[i], upper[i])
+    alpha[j] = moved(before_j, -mu, lower[j], upper[j])
+    now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
+    # G −= μ (K[i] − K[j]), and argmax over I_up, argmin over I_down
+    top, bottom, highest, lowest = -1, -1, -np.inf, np.inf
+    for t in range(len(alpha)):
+        g = G[t] - mu * (row_i[t] - row_j[t])
+        G[t] = g
+        if g > highest and alpha[t] < upper[t]:
+            top, highest = t, g
+        if g < lowest and alpha[t] > lower[t]:
+            bottom, lowest = t, g
+    now.top, now.bottom = top, bottom
+    now.gap = highest - lowest if min(top, bottom) >= 0 else -np.inf
+    # f += μℓ − ½μ²q
+    now.objective += mu * now.slope - 0.5 * mu * mu * now.curvature
+    remember(state, i, j, mu)
+
+
+@njit
+def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
+    """Push the finished step onto the history."""
+    now = state.now[0]
+    now.last_step, now.last_newton = mu, now.slope / now.curvature
+    now.last_free = 1 if now.low < mu < now.high else 0
+    now.last_planned = 1 if now.n_candidates > 0 else 0
+    for h in range(len(state.curvatures) - 1, 0, -1):
+        state.working_sets[h, 0] = state.working_sets[h - 1, 0]
+        state.working_sets[h, 1] = state.working_sets[h - 1, 1]
+        state.curvatures[h] = state.curvatures[h - 1]
+    state.working_sets[0, 0], state.working_sets[0, 1] = i, j
+    state.curvatures[0] = now.curvature
+    now.iteration += 1
+
+
+@njit
+def record(state, i, j):  # type: ignore[no-untyped-def]
+    """Write one row of the trace."""
+    now, row = state.now[0], state.trace[state.now[0].traced]
+    row.iteration, row.i, row.j = now.iteration, i, j
+    row.step, row.newton = now.last_step, now.last_newton
+    row.planned, row.free = now.last_planned, now.last_free
+    row.objective, row.gap, row.rows = now.objective, now.gap, now.computed
+    now.traced += 1
+
+
+@njit(cache=True)
+def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, for ever.
+
+    Yields the code of the stopping rule (> 0), or BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
+    MISSING_ROW (``now.missing`` names it; go on once it is there), TRACE_FULL.
+    """
+    while True:
+        now = state.now[0]  # taken anew after every yield: a generator keeps copies of records
+        # --- stop, budget ---
+        code = check(stop, state)
+        if code > 0:
+            yield code
+            continue
+        if now.iteration >= now.end:
+            yield BUDGET_SPENT
+            continue
+        # --- select ---
+        i, j = select(selector, state)
+        if i < 0 or now.stalled > 1:
+            yield NO_PAIR
+            continue
+        if j < 0:
+            now.missing = i
+            yield MISSING_ROW
+            continue
+        # --- step ---
+        for wanted in (i, j):
+            if state.slots[wanted] < 0:
+                now.missing = wanted
+                yield MISSING_ROW
+                now = state.now[0]
+            else:
+                now.hits += 1
+                now.clock += 1
+                state.stamps[state.slots[wanted]] = now.clock
+        measure(state, i, j)
+        now.n_candidates = 0
+        mu = length(step, state, i, j)
+        # --- update ---
+        move(state, i, j, mu)
+        if now.every > 0 and now.iteration % now.every == 0:
+            record(state, i, j)
+            if now.traced == len(state.trace):
+                yield TRACE_FULL
+
+
+if hasattr(compiled_steps, "compile"):  # absent where NUMBA_DISABLE_JIT interprets the loop
+    compiled_steps.compile(STEPS)
+    compiled_steps.disable_compile()  # one compiled loop for every combination of rules

@@ -1,0 +1,287 @@
+"""Kernels, and the Gram matrix they span on a data set.
+
+A kernel is a small frozen object that turns inner products into kernel values; `Gram` pairs it with data and
+evaluates blocks of K, always through one matrix product (BLAS for dense rows, scipy.sparse for CSR).
+
+=================  ==========================================
+`Linear`           k(x, z) = x·z
+`RBF`              k(x, z) = exp(−γ‖x − z‖²)
+`Polynomial`       k(x, z) = (γ x·z + c)ᵈ
+`Sigmoid`          k(x, z) = tanh(γ x·z + c)
+`Precomputed`      the caller holds K; "X" *is* the matrix
+any callable       ``k(X, Z) -> (n, m)`` array
+=================  ==========================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import is_sparse, positive, real
+
+__all__ = ["Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "RBF", "Sigmoid"]
+
+
+class Kernel(ABC):
+    """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
+
+    A subclass states one formula, `from_inner`; the inner products themselves are computed once, here.
+    """
+
+    @abstractmethod
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Turn inner products into kernel values, in place where possible.
+
+        Parameters
+        ----------
+        inner : ndarray of shape (m, n), float64
+            x·z for every pair; may be overwritten.
+        x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
+            Squared norms ‖x‖², ‖z‖².
+
+        Returns
+        -------
+        ndarray of shape (m, n), float64
+        """
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
+        return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = x·z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[11.]])
+    """
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Return the inner products unchanged."""
+        return inner
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, z) = exp(−γ‖x − z‖²), the Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0. Papers that use a width σ mean γ = 1/(2σ²).
+
+    Raises
+    ------
+    ValueError
+        If gamma is not a positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> RBF(gamma=0.5)(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(4)
+    array([[1.    , 0.1353]])
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖², cut off at 0, and its exponential."""
+        inner *= 2.0 * self.gamma
+        inner -= (self.gamma * x_norms)[:, None]
+        inner -= self.gamma * z_norms
+        np.minimum(inner, 0.0, out=inner)  # rounding must not make a kernel value exceed 1
+        return np.exp(inner, out=inner)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (γ x·z + c)ᵈ.
+
+    Parameters
+    ----------
+    degree : int
+        d ≥ 1.
+    gamma : float
+        γ > 0.
+    coef0 : float
+        c, any finite number; negative values give an indefinite kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Polynomial
+    >>> Polynomial(degree=2, coef0=1.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[144.]])
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+        real("coef0", self.coef0)
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"degree={self.degree!r} is not a whole number ≥ 1; give e.g. degree=3.")
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate (γ x·z + c)ᵈ."""
+        inner *= self.gamma
+        inner += self.coef0
+        return np.power(inner, int(self.degree), out=inner)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(γ x·z + c), in general indefinite: the dual then has local optima only.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0.
+    coef0 : float
+        c, any finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Sigmoid
+    >>> Sigmoid(gamma=0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(4)
+    array([[0.8005]])
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+        real("coef0", self.coef0)
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate tanh(γ x·z + c)."""
+        inner *= self.gamma
+        inner += self.coef0
+        return np.tanh(inner, out=inner)
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """The caller computed K: ``X`` is the (n, n) Gram matrix itself.
+
+    No kernel row is ever computed, so `KernelRows` counts none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Precomputed
+    >>> K = np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> DualProblem.classification(K, np.array([1, -1]), kernel=Precomputed(), C=1.0).n
+    2
+    """
+
+
+class Gram:
+    """The matrix K[i, j] = k(xᵢ, xⱼ) of a kernel on data, evaluated block by block and never stored here.
+
+    Parameters
+    ----------
+    kernel : Kernel, Precomputed or callable
+        A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
+    X : ndarray or CSR array of shape (n, d)
+        Checked data (float64). For `Precomputed`, the (n, n) matrix.
+
+    Attributes
+    ----------
+    n : int
+        Number of examples.
+    dense : ndarray of shape (n, n) or None
+        The matrix itself if the caller supplied it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> Gram(Linear(), np.array([[1.0], [2.0]])).block(np.array([1]))
+    array([[2., 4.]])
+    """
+
+    def __init__(self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any) -> None:
+        self.kernel = kernel
+        self.X = X
+        self.n = int(X.shape[0])
+        self.dense = X if isinstance(kernel, Precomputed) else None
+        self._norms = squared_norms(X) if isinstance(kernel, Kernel) else None
+
+    def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """K[rows][:, columns] as a new C-ordered float64 array; all columns by default."""
+        if self.dense is not None:
+            chosen = self.dense[rows]
+            return chosen if columns is None else chosen[:, columns]
+        left, right = self.X[rows], self.X if columns is None else self.X[columns]
+        if isinstance(self.kernel, Kernel):
+            assert self._norms is not None
+            right_norms = self._norms if columns is None else self._norms[columns]
+            return self.kernel.from_inner(inner_products(left, right), self._norms[rows], right_norms)
+        return self._checked(self.kernel(left, right), (left.shape[0], right.shape[0]))  # type: ignore[operator]
+
+    def diagonal(self) -> np.ndarray:
+        """kᵢᵢ for every example, shape (n,)."""
+        if self.dense is not None:
+            return np.ascontiguousarray(self.dense.diagonal())
+        if isinstance(self.kernel, Kernel):
+            norms = self._norms
+            assert norms is not None
+            if isinstance(self.kernel, RBF):
+                return np.ones(self.n)  # exp(0)
+            column, zero = norms.copy()[:, None], np.zeros(1)
+            return self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
+        steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
+        return np.concatenate([self.block(s, s).diagonal() for s in steps])
+
+    def restrict(self, indices: np.ndarray) -> Gram:
+        """Return the Gram matrix of the examples in `indices`."""
+        if self.dense is not None:
+            return Gram(self.kernel, np.ascontiguousarray(self.dense[np.ix_(indices, indices)]))
+        return Gram(self.kernel, self.X[indices])
+
+    @staticmethod
+    def _checked(values: Any, shape: tuple[int, int]) -> np.ndarray:
+        """Refuse what a user's kernel must not return."""
+        block = np.ascontiguousarray(values, dtype=np.float64)
+        if block.shape != shape:
+            raise ValueError(
+                f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
+                f"{shape[1]} rows; it must return one value for each pair, shape {shape}."
+            )
+        if not np.isfinite(block).all():
+            raise ValueError("The kernel callable returned NaN or infinity; scale the data or the kernel.")
+        return block
+
+
+def inner_products(X: Any, Z: Any) -> np.ndarray:
+    """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR."""
+    if is_sparse(X):
+        return np.ascontiguousarray((Z @ X.toarray().T).T)  # sparse (n, d) × dense (d, m)
+    return np.ascontiguousarray(X @ Z.T)
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """‖x‖² of every row, shape (n,)."""
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X)

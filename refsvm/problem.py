@@ -1,0 +1,265 @@
+"""DualProblem: the signed dual that every solver, seeder and path tracker of this package works on.
+
+    maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
+
+C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ is v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
+The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a
+shrunk problem and a block are all `DualProblem.restrict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import examples, positive, signs, vector
+from refsvm.kernels import Gram, Kernel, Linear, Precomputed
+
+__all__ = ["DualProblem", "best_intercept", "most_violating_pair"]
+
+
+@dataclass(frozen=True, eq=False)
+class DualProblem:
+    """max vᵀα − ½ αᵀKα subject to 1ᵀα = z and L ≤ α ≤ U. Immutable.
+
+    Parameters
+    ----------
+    gram : Gram
+        K, symmetric, of shape (n, n), evaluated in blocks.
+    v : ndarray of shape (n,), float64
+        Linear term.
+    z : float
+        Value of the sum of α.
+    lower, upper : ndarrays of shape (n,), float64
+        The box L, U.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a bound is crossed, or no α satisfies both constraints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Linear
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
+    >>> problem = DualProblem.classification(X, y, kernel=Linear(), C=1.0)
+    >>> alpha = np.array([-0.5, 0.5])
+    >>> problem.objective(alpha), problem.kkt_gap(alpha), problem.intercept(alpha)
+    (0.5, 0.0, -1.0)
+    """
+
+    gram: Gram
+    v: np.ndarray
+    z: float
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name in ("v", "lower", "upper"):
+            array = vector(name, getattr(self, name), self.n).copy()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        crossed = np.flatnonzero(self.lower > self.upper)
+        if len(crossed):
+            raise ValueError(f"lower exceeds upper at index {crossed[0]}; give a box with lower ≤ upper everywhere.")
+        slack = 1e-12 * (np.abs(self.lower).sum() + np.abs(self.upper).sum() + abs(self.z))
+        if not self.lower.sum() - slack <= self.z <= self.upper.sum() + slack:
+            raise ValueError(
+                f"z={self.z!r} cannot be reached: the box only allows sums from {self.lower.sum():.6g} to "
+                f"{self.upper.sum():.6g}."
+            )
+
+    @classmethod
+    def classification(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        C: float | np.ndarray = 1.0,
+    ) -> DualProblem:
+        """Dual of the C-SVM: v = y, z = 0, aᵢ = yᵢαᵢ ∈ [0, Cᵢ] (MVP to SVMP all use it).
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (n, d)
+            Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. A matrix that is not symmetric is
+            replaced, with a warning, by ½(K + Kᵀ).
+        y : array-like of shape (n,)
+            Labels −1 and +1, both present.
+        kernel : kernel object or callable, default Linear()
+        C : float or array-like of shape (n,)
+            Penalty: positive; one for each example may contain zeros (that example is ignored).
+
+        Raises
+        ------
+        ValueError
+            On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
+        """
+        X = examples(X)
+        n = X.shape[0]
+        labels = signs(y, n)
+        penalties = vector("C", C if np.ndim(C) else positive("C", C), n)
+        if (penalties < 0).any():
+            raise ValueError(f"C contains {penalties.min():.6g}; penalties must not be negative.")
+        kernel = Linear() if kernel is None else kernel
+        if not callable(kernel) and not isinstance(kernel, Precomputed):
+            raise ValueError(f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z).")
+        gram = Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
+        signed = labels * penalties
+        return cls(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.gram.n
+
+    # -- values at a point; each takes the gradient G = v − Kα if it is already known ------------------------------
+
+    def gradient(self, alpha: np.ndarray) -> np.ndarray:
+        """G = ∇f(α) = v − Kα from scratch, shape (n,), in blocks of rows of the non-zero αᵢ."""
+        result = self.v.copy()
+        support = np.flatnonzero(alpha)
+        for start in range(0, len(support), 256):
+            chunk = support[start : start + 256]
+            result -= alpha[chunk] @ self.gram.block(chunk)
+        return result
+
+    def objective(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """f(α) = vᵀα − ½ αᵀKα = ½ αᵀ(v + G)."""
+        G = self.gradient(alpha) if gradient is None else gradient
+        return 0.5 * float(alpha @ (self.v + G))
+
+    def kkt_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """ψ(α) = max over I_up of G − min over I_down of G; not above ε means ε-optimal, negative means strictly so."""
+        G = self.gradient(alpha) if gradient is None else gradient
+        return most_violating_pair(alpha, G, self.lower, self.upper)[2]
+
+    def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """b = ½ (max over I_up of G + min over I_down of G), MATH §1; if only one side exists, that side's value."""
+        G = self.gradient(alpha) if gradient is None else gradient
+        top, bottom, _ = most_violating_pair(alpha, G, self.lower, self.upper)
+        ends = [float(G[i]) for i in (top, bottom) if i >= 0]
+        return sum(ends) / len(ends) if ends else best_intercept(G, self.z, self.lower, self.upper)
+
+    def primal_objective(
+        self, alpha: np.ndarray, b: float | None = None, gradient: np.ndarray | None = None
+    ) -> float:
+        """F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, by default at the b that minimises it.
+
+        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum.
+        """
+        G = self.gradient(alpha) if gradient is None else gradient
+        if b is None:
+            b = best_intercept(G, self.z, self.lower, self.upper)
+        excess = G - b
+        losses = np.maximum(self.upper * excess, self.lower * excess)
+        # ½ αᵀKα = ½ αᵀ(v − G)
+        return 0.5 * float(alpha @ (self.v - G)) + float(losses.sum()) + b * self.z
+
+    def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """F(α, b) − f(α) ≥ 0 at the best b: zero exactly at the optimum."""
+        G = self.gradient(alpha) if gradient is None else gradient
+        return self.primal_objective(alpha, gradient=G) - self.objective(alpha, G)
+
+    # -- other problems made of this one ---------------------------------------------------------------------------
+
+    def restrict(self, indices: Any, alpha: np.ndarray | None = None) -> DualProblem:
+        """Return the problem over α_B with the other variables N fixed at ``alpha`` (zero by default), MATH §6.
+
+            v_B = v_B − K_{B,N} α_N,   z_B = z − 1ᵀα_N,   same box
+
+        Parameters
+        ----------
+        indices : array-like of int, shape (m,)
+            B, in the order wanted.
+        alpha : ndarray of shape (n,), optional
+            Values of the fixed variables; its entries in B are ignored.
+
+        Returns
+        -------
+        DualProblem
+            Its gradient at α_B equals this problem's G[B] at α.
+        """
+        B = np.asarray(indices, dtype=np.int64)
+        v, z = self.v[B], self.z
+        if alpha is not None:
+            fixed = np.array(alpha, dtype=np.float64)
+            fixed[B] = 0.0
+            N = np.flatnonzero(fixed)
+            z = self.z - float(fixed.sum())
+            if len(N):
+                v = v - fixed[N] @ self.gram.block(N, B)
+        return DualProblem(self.gram.restrict(B), v, z, self.lower[B], self.upper[B])
+
+    def without(self, r: int) -> DualProblem:
+        """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        lower[r] = upper[r] = 0.0
+        return DualProblem(self.gram, self.v, self.z, lower, upper)
+
+    def feasible(self, alpha: Any) -> np.ndarray:
+        """Return a feasible point near `alpha`: clip to the box, then share what the sum lacks by the room left.
+
+        αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
+        """
+        point = np.clip(vector("start", alpha, self.n), self.lower, self.upper)
+        for _ in range(3):  # once in exact arithmetic; again to remove rounding
+            missing = self.z - float(point.sum())
+            room = self.upper - point if missing > 0 else point - self.lower
+            total = float(room.sum())
+            if missing == 0.0 or total <= 0.0:
+                break
+            point = np.clip(point + missing * (room / total), self.lower, self.upper)
+        return point
+
+
+def most_violating_pair(
+    alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> tuple[int, int, float]:
+    """Return argmax of G over I_up, argmin of G over I_down, and the KKT gap ψ between them.
+
+    I_up = {i : αᵢ < Uᵢ}, I_down = {i : αᵢ > Lᵢ}; lowest index on ties. An empty side gives index −1 and ψ = −inf.
+    """
+    rising = np.where(alpha < upper, gradient, -np.inf)
+    falling = np.where(alpha > lower, gradient, np.inf)
+    top, bottom = int(rising.argmax()), int(falling.argmin())
+    if rising[top] == -np.inf:
+        top = -1
+    if falling[bottom] == np.inf:
+        bottom = -1
+    gap = float(gradient[top] - gradient[bottom]) if min(top, bottom) >= 0 else -np.inf
+    return top, bottom, gap
+
+
+def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Return the b minimising Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz; the middle one if a whole interval does.
+
+    Convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ: sort the breakpoints Gᵢ and find where
+    the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0.
+    """
+    order = np.argsort(gradient, kind="stable")
+    after = z - upper.sum() + np.cumsum((upper - lower)[order])  # slope just above each breakpoint
+    tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
+    last = len(order) - 1
+    first = min(int(np.searchsorted(after, -tolerance)), last)
+    final = min(int(np.searchsorted(after, tolerance, side="right")), last)
+    return 0.5 * float(gradient[order[first]] + gradient[order[final]])
+
+
+def _symmetric(K: Any) -> np.ndarray:
+    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning."""
+    import warnings
+
+    K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape (n, n).")
+    if not np.array_equal(K, K.T):
+        if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
+            warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=3)
+        K = 0.5 * (K + K.T)
+    return K

@@ -1,0 +1,189 @@
+"""What a solve returns: `Solution`, its `Status`, and the `Trace` of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm.problem import DualProblem
+
+if TYPE_CHECKING:
+    from refsvm.state import SolverState
+
+__all__ = ["TRACE_ROW", "Solution", "Status", "Trace"]
+
+TRACE_ROW = np.dtype(
+    [
+        ("iteration", np.int64),  # steps taken, this one included
+        ("i", np.int64),  # working set: αᵢ rose, αⱼ fell (for μ > 0)
+        ("j", np.int64),
+        ("step", np.float64),  # μ
+        ("newton", np.float64),  # μ̂ = ℓ/q
+        ("planned", np.int64),  # 1 for a planning-ahead step
+        ("free", np.int64),  # 1 if the step ended inside the box, 0 if clipped
+        ("objective", np.float64),  # f(α) after the step
+        ("gap", np.float64),  # ψ(α) after the step
+        ("rows", np.int64),  # kernel rows computed so far
+        ("seconds", np.float64),  # since the start; within a chunk of the compiled loop, interpolated
+    ]
+)
+
+
+class Status(Enum):
+    """Why a solve ended; the value is a sentence.
+
+    Examples
+    --------
+    >>> from refsvm import Status
+    >>> Status.MAX_ITER.value
+    'The iteration limit was reached before the stopping rule was satisfied.'
+    """
+
+    CONVERGED = "The stopping rule is satisfied."
+    MAX_ITER = "The iteration limit was reached before the stopping rule was satisfied."
+    TIME_LIMIT = "The time limit was reached before the stopping rule was satisfied."
+    CALLBACK = "The callback asked to stop."
+    INTERRUPTED = "Interrupted from the keyboard; the best point so far is returned."
+    STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
+
+
+class Trace:
+    """One row for each recorded step of a solve.
+
+    Attributes
+    ----------
+    every : int
+        One step in `every` is recorded.
+    rows : structured ndarray of dtype `TRACE_ROW`
+        iteration, i, j, step, newton, planned, free, objective, gap, rows, seconds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Linear, solve
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
+    >>> trace = solve(DualProblem.classification(X, y, kernel=Linear()), trace=True).trace
+    >>> trace["i"], trace["gap"]
+    (array([1]), array([0.]))
+    """
+
+    def __init__(self, every: int = 1) -> None:
+        if every < 1:
+            raise ValueError(f"trace={every!r} is not a positive whole number; trace=10 records every tenth step.")
+        self.every = every
+        self._stamped: list[np.ndarray] = []
+        self._fresh: list[np.ndarray] = []
+
+    def append(self, state: SolverState) -> None:
+        """Record the step just taken."""
+        i, j = state.working_sets[0]
+        self._fresh.append(
+            np.array(
+                [
+                    (
+                        state.iteration, i, j, state.last_step, state.last_newton, state.last_planned,
+                        state.last_free, state.objective, state.gap, state.rows.computed, 0.0,
+                    )
+                ],
+                dtype=TRACE_ROW,
+            )
+        )  # fmt: skip
+
+    def extend(self, rows: np.ndarray) -> None:
+        """Record several steps at once."""
+        if len(rows):
+            self._fresh.append(rows.copy())
+
+    def stamp(self, began: float, ended: float) -> None:
+        """Spread the seconds between two moments evenly over the steps recorded since the last call."""
+        if self._fresh:
+            rows = np.concatenate(self._fresh)
+            rows["seconds"] = np.linspace(began, ended, len(rows) + 1)[1:]
+            self._stamped.append(rows)
+            self._fresh = []
+
+    @property
+    def rows(self) -> np.ndarray:
+        """All recorded steps, in order."""
+        return np.concatenate([np.zeros(0, dtype=TRACE_ROW), *self._stamped, *self._fresh])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """One column."""
+        return self.rows[name]
+
+    def to_frame(self) -> Any:
+        """Return the trace as a pandas DataFrame."""
+        import pandas as pd
+
+        frame = pd.DataFrame({name: self.rows[name] for name in TRACE_ROW.names or ()})
+        return frame.astype({"planned": bool, "free": bool})
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved dual problem; what is not stored is computed when first asked for.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,), float64
+        Signed dual variables.
+    gradient : ndarray of shape (n,), float64
+        G = v − Kα.
+    intercept : float
+        b of the decision function h(x) = Σ αᵢ k(x, xᵢ) + b.
+    objective, primal_objective, duality_gap, kkt_gap : float
+        f(α); F(α, b) at the best b; their difference; ψ(α).
+    iterations, kernel_rows, kernel_hits : int
+        Steps taken; kernel rows computed; row uses served from memory.
+    status, reason : Status, str
+        Why the solve ended, and the sentence of the stopping rule if it was that.
+    seconds : float
+        Wall time inside `solve`, compilation included if any happened.
+    engine : str
+        "numpy" or "numba".
+    trace : Trace or None
+    """
+
+    problem: DualProblem = field(repr=False)
+    alpha: np.ndarray = field(repr=False)
+    gradient: np.ndarray = field(repr=False)
+    iterations: int
+    kernel_rows: int
+    kernel_hits: int
+    status: Status
+    reason: str
+    seconds: float
+    engine: str
+    trace: Trace | None = field(default=None, repr=False)
+
+    @cached_property
+    def intercept(self) -> float:
+        """b, midway between the most violating pair."""
+        return self.problem.intercept(self.alpha, self.gradient)
+
+    @cached_property
+    def objective(self) -> float:
+        """f(α) = vᵀα − ½ αᵀKα."""
+        return self.problem.objective(self.alpha, self.gradient)
+
+    @cached_property
+    def primal_objective(self) -> float:
+        """F(α, b) at the b that minimises it."""
+        return self.problem.primal_objective(self.alpha, gradient=self.gradient)
+
+    @property
+    def duality_gap(self) -> float:
+        """F(α, b) − f(α)."""
+        return self.primal_objective - self.objective
+
+    @cached_property
+    def kkt_gap(self) -> float:
+        """ψ(α)."""
+        return self.problem.kkt_gap(self.alpha, self.gradient)

@@ -1,0 +1,134 @@
+"""KernelRows: rows of K on demand, kept within a byte budget and counted.
+
+Every kernel evaluation of a solve goes through here, for both engines, so "kernel rows computed" means the same
+everywhere. If the whole matrix fits the budget each row is computed at most once. Otherwise the least recently used
+row gives way; "used" means: it belonged to a working set that was stepped on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refsvm._checks import positive
+from refsvm.kernels import Gram
+
+__all__ = ["KernelRows"]
+
+
+class KernelRows:
+    """Rows K[i] of a Gram matrix, computed when first asked for.
+
+    Parameters
+    ----------
+    gram : Gram
+        The matrix, in blocks.
+    cache_mb : float
+        Budget for stored rows in MiB (2²⁰ bytes). A row takes 8n bytes.
+
+    Attributes
+    ----------
+    values : ndarray of shape (capacity, n), float64
+        Storage; row i stands in slot ``slots[i]``.
+    slots : ndarray of shape (n,), int64
+        Slot of each row, −1 if it is not stored.
+    owners : ndarray of shape (capacity,), int64
+        Row stored in each slot, −1 if free.
+    stamps : ndarray of shape (capacity,), int64
+        Time of last use, by `clock`.
+    computed, hits : int
+        Rows computed, and uses served from storage.
+
+    Raises
+    ------
+    ValueError
+        If the budget does not hold two rows: an SMO step needs two at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.rows import KernelRows
+    >>> rows = KernelRows(Gram(Linear(), np.array([[1.0], [2.0]])), cache_mb=1)
+    >>> rows.row(1), rows.row(1), rows.computed
+    (array([2., 4.]), array([2., 4.]), 1)
+    """
+
+    def __init__(self, gram: Gram, cache_mb: float = 200.0) -> None:
+        n = gram.n
+        self.gram = gram
+        self.clock = self.computed = self.hits = 0
+        if gram.dense is not None:  # the caller holds K: nothing to compute, nothing to evict
+            self.values = gram.dense
+            self.slots = np.arange(n)
+            self.owners = np.arange(n)
+        else:
+            capacity = min(n, int(positive("cache_mb", cache_mb) * 2**20 / (8 * n)))
+            if capacity < min(2, n):
+                raise ValueError(
+                    f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} float64 values; "
+                    f"give at least {2 * 8 * n / 2**20:.3g}."
+                )
+            self.values = np.empty((capacity, n))
+            self.slots = np.full(n, -1)
+            self.owners = np.full(capacity, -1)
+        self.capacity = len(self.owners)
+        self.stamps = np.zeros(self.capacity, dtype=np.int64)
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether the budget holds the whole matrix, so that no row is ever computed twice."""
+        return self.capacity == self.gram.n
+
+    def row(self, i: int) -> np.ndarray:
+        """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
+        if self.slots[i] < 0:
+            self._store(i, self.gram.block(np.array([i]))[0])
+            self.computed += 1
+        return self.values[self.slots[i]]
+
+    def use(self, i: int) -> np.ndarray:
+        """`row`, counted as a use: a stored row is a hit and becomes the most recently used one."""
+        if self.slots[i] >= 0:
+            self.hits += 1
+            self._stamp(int(self.slots[i]))
+        return self.row(i)
+
+    def fetch(self, indices: np.ndarray) -> None:
+        """Compute and store all missing rows of `indices` in one block; the budget must hold them all."""
+        missing = indices[self.slots[indices] < 0]
+        if len(missing):
+            for i, row in zip(missing.tolist(), self.gram.block(missing), strict=True):
+                self._store(i, row)
+            self.computed += len(missing)
+
+    def product(self, coefficients: np.ndarray) -> np.ndarray:
+        """Kα in blocks of rows of the non-zero entries of α, shape (n,).
+
+        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted.
+        """
+        total = np.zeros(self.gram.n)
+        support = np.flatnonzero(coefficients)
+        for start in range(0, len(support), 256):
+            chunk = support[start : start + 256]
+            if self.holds_all:
+                self.fetch(chunk)
+                total += coefficients[chunk] @ self.values[self.slots[chunk]]
+            else:
+                total += coefficients[chunk] @ self.gram.block(chunk)
+                self.computed += len(chunk)
+        return total
+
+    def _store(self, i: int, row: np.ndarray) -> None:
+        """Put row i into a free slot or in place of the least recently used row."""
+        slot = int(self.stamps.argmin())  # free slots carry stamp 0, so they go first, in order
+        evicted = int(self.owners[slot])
+        if evicted >= 0:
+            self.slots[evicted] = -1
+        self.values[slot] = row
+        self.owners[slot], self.slots[i] = i, slot
+        self._stamp(slot)
+
+    def _stamp(self, slot: int) -> None:
+        self.clock += 1
+        self.stamps[slot] = self.clock

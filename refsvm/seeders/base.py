@@ -1,0 +1,26 @@
+"""Seeder: where the next of several similar problems starts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from refsvm.problem import DualProblem
+    from refsvm.result import Solution
+
+__all__ = ["Seeder"]
+
+
+class Seeder(ABC):
+    """Make a feasible start for a problem out of the solution of a related one (MATH §7).
+
+    Both problems have the same n variables; they differ in their boxes. A removed example has Lᵣ = Uᵣ = 0 in the new
+    problem, an added one had it in the old. A seed changes the cost of a solve and never its answer.
+    """
+
+    @abstractmethod
+    def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
+        """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""

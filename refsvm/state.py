@@ -1,0 +1,190 @@
+"""SolverState: everything that changes while a problem is solved.
+
+Rules read it and never write to it, with one exception: a planning step leaves candidate pairs. The loop alone
+moves α, and keeps these invariants after every step (up to rounding):
+
+    L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
+
+The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` travel in one record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.rows import KernelRows
+
+if TYPE_CHECKING:
+    from refsvm.selectors.base import WorkingSetSelector
+    from refsvm.steps.base import StepRule
+    from refsvm.stopping.base import StoppingRule
+
+__all__ = ["SCALARS", "SolverState", "TAU"]
+
+TAU = 1e-12
+"""Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
+
+SCALARS = np.dtype(
+    [
+        ("iteration", np.int64),  # steps taken so far
+        ("top", np.int64),  # argmax of G over I_up, −1 if empty
+        ("bottom", np.int64),  # argmin of G over I_down, −1 if empty
+        ("gap", np.float64),  # ψ = G[top] − G[bottom]
+        ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ of the pair about to move
+        ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ of that pair, TAU where not positive
+        ("low", np.float64),  # lo, hi: the box seen along eᵢ − eⱼ
+        ("high", np.float64),
+        ("last_step", np.float64),  # μ of the previous step
+        ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step
+        ("last_planned", np.int64),  # 1 if the previous step was a planned one
+        ("n_candidates", np.int64),  # candidate pairs left by the step rule for the next selection
+        ("objective", np.float64),  # f(α), summed from the gains
+        ("least_curvature", np.float64),  # smallest raw q met so far: clearly negative means K is not PSD
+        ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
+    ]
+)
+
+
+class SolverState:
+    """α, its gradient, the recent working sets and the counters of one solve.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : ndarray of shape (n,), float64
+        Feasible start; copied.
+    rows : KernelRows
+        Kernel rows of ``problem.gram``.
+    selector, step, stop : rules
+        Asked once for their scratch memory and for how many recent working sets they look back on.
+    gradient : ndarray of shape (n,), optional
+        v − Kα if known; computed from kernel rows otherwise.
+
+    Attributes
+    ----------
+    alpha, gradient, lower, upper, diagonal : ndarrays of shape (n,), float64
+        α, G, L, U and the kᵢᵢ.
+    working_sets : ndarray of shape (h, 2), int64
+        Recent working sets (i, j), latest first; −1 where there was none yet.
+    curvatures : ndarray of shape (h,), float64
+        q of each of them.
+    candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
+        Pairs the step rule wants considered by the next selection; the first `n_candidates` are valid.
+    selector_memory, step_memory, stop_memory : ndarrays, float64
+        Scratch of each rule, made by its `prepare`.
+    iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
+        See `SCALARS` in this module.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Linear, iterate
+    >>> X, y = np.array([[0.0], [2.0]]), np.array([-1, 1])
+    >>> state = next(iterate(DualProblem.classification(X, y, kernel=Linear())))
+    >>> state.alpha, state.gap, state.iteration
+    (array([-0.5,  0.5]), 0.0, 1)
+    """
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        alpha: np.ndarray,
+        rows: KernelRows,
+        selector: WorkingSetSelector,
+        step: StepRule,
+        stop: StoppingRule,
+        gradient: np.ndarray | None = None,
+    ) -> None:
+        self.problem, self.rows = problem, rows
+        self.alpha = np.array(alpha, dtype=np.float64)
+        self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
+        self.diagonal = problem.gram.diagonal()
+        depth = 2 + step.history
+        self.working_sets = np.full((depth, 2), -1)
+        self.curvatures = np.zeros(depth)
+        self.candidates = np.full((depth, 2), -1)
+        self.candidate_curvatures = np.zeros(depth)
+        self.selector_memory = selector.prepare(problem)
+        self.step_memory = step.prepare(problem)
+        self.stop_memory = stop.prepare(problem)
+        self.iteration = self.last_free = self.last_planned = self.n_candidates = self.stalled = 0
+        self.slope = self.curvature = self.low = self.high = self.last_step = self.last_newton = 0.0
+        self.least_curvature = np.inf
+        self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
+        self.refresh(recompute=gradient is None)
+
+    def refresh(self, recompute: bool = True) -> None:
+        """Remove accumulated rounding: G = v − Kα, f(α) and the most violating pair from scratch."""
+        if recompute:
+            self.gradient[:] = self.problem.v - self.rows.product(self.alpha)
+        self.stalled = 0
+        self.objective = self.problem.objective(self.alpha, self.gradient)
+        self.top, self.bottom, self.gap = most_violating_pair(
+            self.alpha, self.gradient, self.lower, self.upper
+        )
+
+    def drifted(self) -> bool:
+        """Whether rounding may have moved G by more than a hundredth of the KKT gap.
+
+        Each step rounds G at the size of G and of its summands αᵢKᵢⱼ.
+        """
+        size = float(np.abs(self.gradient).max() + np.abs(self.alpha).max() * np.abs(self.diagonal).max())
+        return float(np.finfo(float).eps) * self.iteration * size > 0.01 * abs(self.gap)
+
+    def row(self, i: int) -> np.ndarray:
+        """Kernel row K[i], shape (n,), for a selector that wants to look at it."""
+        return self.rows.row(i)
+
+    def measure(self, i: int, j: int) -> None:
+        """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule, MATH §2."""
+        alpha, lower, upper = self.alpha, self.lower, self.upper
+        # ℓ = Gᵢ − Gⱼ
+        self.slope = float(self.gradient[i] - self.gradient[j])
+        # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+        raw = float(self.diagonal[i] + self.diagonal[j] - 2.0 * self.rows.row(i)[j])
+        self.least_curvature = min(self.least_curvature, raw)
+        self.curvature = raw if raw > 0.0 else TAU
+        # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
+        self.low = max(float(lower[i] - alpha[i]), float(alpha[j] - upper[j]))
+        self.high = min(float(upper[i] - alpha[i]), float(alpha[j] - lower[j]))
+
+    def move(self, i: int, j: int, mu: float) -> None:
+        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it."""
+        before_i, before_j = self.alpha[i], self.alpha[j]
+        # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+        self.alpha[i] = moved(before_i, mu, self.lower[i], self.upper[i])
+        self.alpha[j] = moved(before_j, -mu, self.lower[j], self.upper[j])
+        still = self.alpha[i] == before_i and self.alpha[j] == before_j
+        self.stalled = self.stalled + 1 if still else 0
+        # G −= μ (K[i] − K[j])
+        self.gradient -= mu * (self.rows.row(i) - self.rows.row(j))
+        # f += μℓ − ½μ²q
+        self.objective += mu * self.slope - 0.5 * mu * mu * self.curvature
+        self.top, self.bottom, self.gap = most_violating_pair(
+            self.alpha, self.gradient, self.lower, self.upper
+        )
+        self._remember(i, j, mu)
+
+    def _remember(self, i: int, j: int, mu: float) -> None:
+        """Push the finished step onto the history."""
+        self.last_step, self.last_newton = mu, self.slope / self.curvature
+        self.last_free = int(self.low < mu < self.high)
+        self.last_planned = int(self.n_candidates > 0)
+        self.working_sets[1:] = self.working_sets[:-1].copy()
+        self.curvatures[1:] = self.curvatures[:-1].copy()
+        self.working_sets[0] = i, j
+        self.curvatures[0] = self.curvature
+        self.iteration += 1
+
+
+def moved(value: float, change: float, lower: float, upper: float) -> float:
+    """Value + change, set exactly to a bound that the change reaches."""
+    if change >= upper - value:
+        return upper
+    if change <= lower - value:
+        return lower
+    return min(max(value + change, lower), upper)

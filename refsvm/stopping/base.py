@@ -1,0 +1,45 @@
+"""StoppingRule: when the point is good enough."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from refsvm.problem import DualProblem
+    from refsvm.state import SolverState
+
+__all__ = ["StoppingRule"]
+
+
+class StoppingRule(ABC):
+    """Decide, before every step, whether to stop (MATH §5).
+
+    Subclasses are frozen dataclasses that hold hyper-parameters only.
+
+    Attributes
+    ----------
+    reasons : tuple of str
+        One sentence for each positive code that `check` returns, in order.
+    """
+
+    reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
+
+    def prepare(self, problem: DualProblem) -> np.ndarray:
+        """Return scratch memory for one solve, float64 of any length; it reappears as ``state.stop_memory``."""
+        return np.zeros(0)
+
+    @abstractmethod
+    def check(self, state: SolverState) -> int:
+        """Return 0 to go on, or the 1-based number of the reason to stop."""
+
+    def parameters(self) -> tuple[float, ...]:
+        """Return the hyper-parameters as the twin gets them."""
+        return ()
+
+    def twin(self) -> Callable[..., int] | None:
+        """Return the Numba version ``check(parameters, state) -> code``, equal bit for bit, or None."""
+        return None
