@@ -1,0 +1,100 @@
+"""What every loader and generator of this package hands out, and the step from any two labels to ±1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A data set with its labels and where they come from.
+
+    Parameters
+    ----------
+    name : str
+        Short name.
+    X : ndarray of float64 or scipy.sparse.csr_matrix, shape (n, d)
+        Examples, one a row.
+    y : ndarray, shape (n,)
+        Labels. Bundled sets and generators give float64 ±1; files give what stands in them
+        (see `binary_labels`).
+    description : str
+        What an example and the class +1 are.
+    source : str
+        Creators, year and address of the original.
+    licence : str
+        Licence of the data; empty for a file of the caller's own.
+    C, gamma : float or None
+        Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²), as published for this set, if they were.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dataset("two points", X=np.array([[0.0], [1.0]]), y=np.array([-1.0, 1.0]))
+    Dataset('two points', n=2, d=1)
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    C: float | None = None
+    gamma: float | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return int(self.X.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, n={self.n}, d={self.d})"
+
+
+def binary_labels(y: Any) -> np.ndarray:
+    """Map two label values onto ±1: the larger value becomes +1.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of exactly two values, all numbers or all strings; strings are ordered alphabetically.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        −1 for the smaller value, +1 for the larger.
+
+    Raises
+    ------
+    ValueError
+        If y is not one-dimensional, mixes numbers with other things, holds NaN, or has not exactly two
+        values.
+
+    Examples
+    --------
+    >>> binary_labels(["benign", "malignant", "benign"])
+    array([-1.,  1., -1.])
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y has shape {labels.shape}; expected one label per example, shape (n,).")
+    try:
+        values = np.unique(labels)
+    except TypeError:
+        raise ValueError("y mixes labels of different types; make them all numbers or all strings.") from None
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("y contains NaN; drop the examples without a label.")
+    if len(values) != 2:
+        shown = ", ".join(repr(value) for value in values[:5].tolist()) + (", …" if len(values) > 5 else "")
+        found = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
+        raise ValueError(f"y has {found}, but two are needed; drop or merge classes until two remain.")
+    return np.where(labels == values[1], 1.0, -1.0)

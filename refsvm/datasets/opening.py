@@ -1,0 +1,134 @@
+"""Find a data set by the name of a bundled set, by a name in the data directory, or by path."""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from refsvm.datasets.bundled import load, names
+from refsvm.datasets.dataset import Dataset
+from refsvm.datasets.readers import csv_rows, read_csv, read_libsvm, read_npz
+
+_ENVIRONMENT: Final = "REFSVM_DATA"
+
+
+def open_data(
+    source: str | os.PathLike[str],
+    label: str | int | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Dataset:
+    """Open a data set by the name of a bundled set, the name of an archive in the data directory, or a path.
+
+    Parameters
+    ----------
+    source : str or path
+        In this order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory; a file,
+        read by `read_npz` (.npz), `read_csv` (.csv) or `read_libsvm` (any other ending). Write "./heart"
+        for a file that has the name of a set.
+    label : str, int or None
+        The label column of a CSV file; not accepted for anything else.
+    data_dir : str, path or None
+        The data directory; by default the one that the environment variable REFSVM_DATA names, if any.
+
+    Returns
+    -------
+    Dataset
+        Labels as in the file; ±1 for bundled sets.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such set and no such file, or no such data directory.
+    ValueError
+        If the file cannot be read as what its ending says, or label is missing or not wanted.
+    ImportError
+        If it is a LIBSVM file and scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> open_data("heart")
+    Dataset('heart', n=270, d=13)
+    """
+    text = os.fspath(source)
+    if text in names():
+        _refuse_label(label, text)
+        return load(text)
+    directory = data_directory(data_dir)
+    archive = None if directory is None else directory / f"{text}.npz"
+    path = archive if archive is not None and archive.is_file() else Path(text)
+    if not path.is_file():
+        raise FileNotFoundError(_not_found(text, directory))
+    ending = path.suffix.lower()
+    if ending == ".csv":
+        if label is None:
+            first = ", ".join(csv_rows(path)[0][:10])
+            raise ValueError(
+                f"label=None, but {text!r} is a CSV file; name its label column (first row: {first})."
+            )
+        X, y = read_csv(path, label)
+    else:
+        _refuse_label(label, text)
+        X, y = read_npz(path) if ending == ".npz" else read_libsvm(path)
+    return Dataset(path.stem, X, y, source=str(path))
+
+
+def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """Resolve the data directory: the argument, else what REFSVM_DATA names, else None.
+
+    Parameters
+    ----------
+    data_dir : str, path or None
+        The directory, if the caller named one.
+
+    Returns
+    -------
+    pathlib.Path or None
+        An existing directory, or None where none is named.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the named directory does not exist.
+
+    Examples
+    --------
+    >>> data_directory("no/such/place")
+    Traceback (most recent call last):
+    FileNotFoundError: data_dir='no/such/place' is not a directory; create it or name another one.
+    """
+    name, value = (
+        ("data_dir", data_dir) if data_dir is not None else (_ENVIRONMENT, os.environ.get(_ENVIRONMENT))
+    )
+    if not value:
+        return None
+    if not Path(value).is_dir():
+        raise FileNotFoundError(
+            f"{name}={os.fspath(value)!r} is not a directory; create it or name another one."
+        )
+    return Path(value)
+
+
+def _refuse_label(label: str | int | None, text: str) -> None:
+    if label is not None:
+        raise ValueError(
+            f"label={label!r} names the column of a CSV file, but {text!r} is not one; leave label out."
+        )
+
+
+def _not_found(text: str, directory: Path | None) -> str:
+    known = names() + ([] if directory is None else sorted(path.stem for path in directory.glob("*.npz")))
+    near = get_close_matches(Path(text).stem, known, n=1)
+    where = (
+        f"set {_ENVIRONMENT} to your data directory"
+        if directory is None
+        else f"put {text}.npz in {directory}"
+    )
+    hint = (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"give a path, {where}, or take one of {', '.join(names())}."
+    )
+    inside = "" if directory is None else f" nor an archive in {directory}"
+    return f"source={text!r} is neither a bundled set nor a file{inside}; {hint}"

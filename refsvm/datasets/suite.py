@@ -1,0 +1,165 @@
+"""The suite of 18 problems that the papers' tables and our benchmarks share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from refsvm.datasets.dataset import Dataset
+from refsvm.datasets.generators import make_chessboard
+from refsvm.datasets.opening import data_directory
+from refsvm.datasets.readers import read_npz
+
+CHESSBOARD_SEED: Final = 0
+
+# Glasmachers (2008), "The Planning-ahead SMO Algorithm", Table 1: C and γ of k(x, x') = exp(−γ‖x − x'‖²)
+_PARAMETERS: Final[dict[str, tuple[float, float]]] = {
+    "ida_banana": (100.0, 0.25),
+    "ida_breast-cancer": (0.6, 0.1),
+    "ida_diabetis": (0.5, 0.05),
+    "ida_flare-solar": (1.5, 0.1),
+    "ida_german": (1.0, 0.05),
+    "ida_heart": (1.0, 0.005),
+    "ida_image": (100.0, 0.1),
+    "ida_ringnorm": (2.0, 0.1),
+    "ida_splice": (10.0, 0.01),
+    "ida_thyroid": (500.0, 0.05),
+    "ida_titanic": (1000.0, 0.1),
+    "ida_twonorm": (0.5, 0.02),
+    "ida_waveform": (1.0, 0.05),
+    "chessboard-1000": (1e6, 0.5),
+    "tic_tac_toe": (200.0, 0.02),
+    "ionosphere": (3.0, 0.4),
+    "spambase": (10.0, 0.005),
+    "internet_ads_adbench": (10.0, 0.03),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SuiteProblem:
+    """A data set with the C and γ it is trained with; the data are read when asked for.
+
+    Parameters
+    ----------
+    name : str
+        Name, as in the tables.
+    C, gamma : float
+        Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²).
+    read : callable
+        Takes no argument and returns the `Dataset`.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> board = SuiteProblem("board", C=10.0, gamma=0.5, read=partial(make_chessboard, 50, rng=0))
+    >>> data = board.load()
+    >>> data, data.C
+    (Dataset('board', n=50, d=2), 10.0)
+    """
+
+    name: str
+    C: float
+    gamma: float
+    read: Callable[[], Dataset]
+
+    def load(self) -> Dataset:
+        """Read the data.
+
+        Returns
+        -------
+        Dataset
+            X, y ±1, with this problem's name, C and gamma.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the archive is not in the data directory.
+        ValueError
+            If the archive is malformed.
+        """
+        return replace(self.read(), name=self.name, C=self.C, gamma=self.gamma)
+
+
+def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuiteProblem]:
+    """List the 18 problems: the 13 sets of the IDA benchmark, chessboard-1000 and four UCI sets.
+
+    Parameters
+    ----------
+    data_dir : str, path or None
+        Directory of the archives; by default the one that the environment variable REFSVM_DATA names.
+
+    Returns
+    -------
+    list of SuiteProblem
+        In the order of the table; nothing is read yet. chessboard-1000 is generated with seed 0, spambase is
+        standardised feature by feature, internet_ads_adbench is sparse (CSR).
+
+    Raises
+    ------
+    FileNotFoundError
+        If no data directory is named or it does not exist.
+
+    Notes
+    -----
+    C and γ are those of T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1.
+    `data_instructions` tells where the sets are to be had.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> suite = paper_suite(tempfile.mkdtemp())
+    >>> len(suite), suite[13].name, suite[13].load()
+    (18, 'chessboard-1000', Dataset('chessboard-1000', n=1000, d=2))
+    """
+    directory = data_directory(data_dir)
+    if directory is None:
+        raise FileNotFoundError(
+            "data_dir=None and REFSVM_DATA is not set; name in either the directory with the archives "
+            "(refsvm.datasets.data_instructions() tells where to get them)."
+        )
+    readers: dict[str, Callable[[], Dataset]] = {
+        name: partial(_read_archive, directory / f"{name}.npz") for name in _PARAMETERS
+    }
+    readers["chessboard-1000"] = partial(make_chessboard, 1000, rng=CHESSBOARD_SEED)
+    readers["spambase"] = partial(_read_standardised, directory / "spambase.npz")
+    return [SuiteProblem(name, C, gamma, readers[name]) for name, (C, gamma) in _PARAMETERS.items()]
+
+
+def data_instructions() -> str:
+    """Tell where each set of the papers can be downloaded and under which name to store it.
+
+    Returns
+    -------
+    str
+        A page of Markdown.
+
+    Examples
+    --------
+    >>> "zenodo.18110" in data_instructions()
+    True
+    """
+    return (files("refsvm.datasets") / "bundle" / "OBTAINING.md").read_text(encoding="utf-8")
+
+
+def _read_archive(path: Path) -> Dataset:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name!r} is not in data_dir={str(path.parent)!r}; store the set there under that name "
+            f"(refsvm.datasets.data_instructions() tells where to get it)."
+        )
+    X, y = read_npz(path)
+    return Dataset(path.stem, X, y.astype(np.float64), source=str(path))
+
+
+def _read_standardised(path: Path) -> Dataset:
+    """Read an archive; shift and scale every feature to mean 0 and standard deviation 1."""
+    data = _read_archive(path)
+    spread = data.X.std(axis=0)
+    return replace(data, X=(data.X - data.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))

@@ -1,0 +1,60 @@
+"""Dataset and binary_labels."""
+
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from refsvm.datasets import Dataset, binary_labels
+
+
+def test_a_dataset_is_frozen_and_tells_its_size():
+    data = Dataset("toy", np.zeros((3, 2)), np.array([1.0, -1.0, 1.0]))
+    assert (data.n, data.d, repr(data)) == (3, 2, "Dataset('toy', n=3, d=2)")
+    with pytest.raises(FrozenInstanceError):
+        data.name = "other"
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([0, 1, 0], [-1, 1, -1]),
+        ([2, 1], [1, -1]),
+        (["no", "yes"], [-1, 1]),
+        ([True, False], [1, -1]),
+        (np.array([-1, 1], dtype=np.int8), [-1, 1]),
+        (np.array([9.5, -3.0]), [1, -1]),
+    ],
+)
+def test_the_larger_label_becomes_plus_one(labels, expected):
+    y = binary_labels(labels)
+    assert y.dtype == np.float64
+    assert y.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        ([1, 2, 3], r"^y has 3 distinct values \(1, 2, 3\), but two are needed; drop or merge"),
+        ([7, 7], r"^y has 1 distinct value \(7\), but two are needed"),
+        ([], r"^y has 0 distinct values \(\), but two are needed"),
+        (range(9), r"^y has 9 distinct values \(0, 1, 2, 3, 4, …\), but two are needed"),
+        ([[1], [2]], r"^y has shape \(2, 1\); expected one label per example"),
+        ([1.0, float("nan")], r"^y contains NaN; drop the examples"),
+        (np.array([1, "a"], dtype=object), r"^y mixes labels of different types"),
+    ],
+)
+def test_other_labels_are_refused_in_one_sentence(labels, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        binary_labels(labels)
+
+
+def test_importing_and_loading_needs_numpy_only():
+    code = (
+        "import sys, refsvm.datasets as d; d.load('heart'); d.make_banana(9); d.data_instructions();"
+        "print(sorted({'scipy', 'sklearn', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

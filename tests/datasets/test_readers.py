@@ -1,0 +1,267 @@
+"""Readers: what is written comes back, and what cannot be read is refused in one sentence."""
+
+import gzip
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, issparse
+from sklearn.datasets import dump_svmlight_file
+
+from refsvm.datasets import read_csv, read_libsvm, read_npz
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((12, 5)) * (RNG.uniform(size=(12, 5)) < 0.5)
+X[0, -1] = 1.0  # so that the last column is seen
+Y = np.where(RNG.uniform(size=12) < 0.5, -1.0, 3.0)
+
+
+@pytest.mark.parametrize("read", [read_libsvm, read_npz, lambda path: read_csv(path, label=0)])
+def test_a_missing_file_or_a_folder_is_refused(read, tmp_path):
+    for path in (tmp_path / "none.dat", tmp_path):
+        with pytest.raises(FileNotFoundError, match=rf"^path='{path}' is not a file; check"):
+            read(path)
+
+
+def refused(read, path, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# --- LIBSVM ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["data.libsvm", "data", "data.gz"])
+def test_libsvm_round_trip(name, tmp_path):
+    path = tmp_path / name
+    dump_svmlight_file(X, Y, str(path), zero_based=False)
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    read, y = read_libsvm(path)
+    assert issparse(read)
+    assert read.format == "csr"
+    assert read.dtype == y.dtype == np.float64
+    np.testing.assert_allclose(read.toarray(), X, rtol=1e-15)
+    np.testing.assert_array_equal(y, Y)
+
+
+def test_libsvm_takes_the_width_of_the_training_file(tmp_path):
+    path = tmp_path / "test.libsvm"
+    path.write_text("1 2:5\n")
+    assert read_libsvm(path)[0].shape == (1, 2)
+    assert read_libsvm(path, n_features=7)[0].toarray().tolist() == [[0, 5, 0, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("+1 1:a\n", "is not a LIBSVM file .*; expected lines such as"),
+        ("+1 0:2\n", "is not a LIBSVM file .*index 0.*; expected lines such as"),
+        ("height,width\n1,2\n", "is not a LIBSVM file"),
+        ("+1 1:nan\n", "contains NaN or infinity; drop or impute"),
+        ("nan 1:2\n", "contains NaN or infinity"),
+        ("", "holds a table of shape .0, 1.; give at least one example"),
+        ("+1\n-1\n", "holds labels but no features; expected lines such as"),
+    ],
+)
+def test_a_malformed_libsvm_file_is_refused(text, sentence, tmp_path):
+    path = tmp_path / "bad.libsvm"
+    path.write_text(text)
+    refused(read_libsvm, path, rf"^path='{path}' ({sentence})")
+
+
+def test_a_broken_gzip_file_is_refused(tmp_path):
+    path = tmp_path / "bad.gz"
+    path.write_bytes(gzip.compress(b"+1 1:0.25\n" * 1000)[:-20])
+    refused(read_libsvm, path, "is not a LIBSVM file")
+
+
+def test_libsvm_names_the_width_that_does_not_fit(tmp_path):
+    path = tmp_path / "wide.libsvm"
+    path.write_text("1 9:5\n")
+    refused(lambda p: read_libsvm(p, n_features=3), path, "is not a LIBSVM file with n_features=3")
+
+
+def test_libsvm_without_scikit_learn_names_the_extra(tmp_path, monkeypatch):
+    path = tmp_path / "data.libsvm"
+    path.write_text("1 1:5\n")
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(ImportError, match=r"needs scikit-learn.*install refsvm\[sklearn\]"):
+        read_libsvm(path)
+
+
+# --- CSV ---------------------------------------------------------------------
+
+
+def write_csv(path, header, rows):
+    path.write_text("\n".join(",".join(map(str, row)) for row in ([header] if header else []) + rows) + "\n")
+    return path
+
+
+ROWS = [[0.5, "b", 2], [1e-3, "a", -4], [7, "b", 0.1]]
+
+
+@pytest.mark.parametrize("header", [["u", "kind", "v"], None])
+@pytest.mark.parametrize("label", [1, -2, "1", "-2"])
+def test_csv_finds_the_label_by_index_with_or_without_a_header(header, label, tmp_path):
+    read, y = read_csv(write_csv(tmp_path / "t.csv", header, ROWS), label=label)
+    assert read.tolist() == [[0.5, 2], [1e-3, -4], [7, 0.1]]
+    assert y.tolist() == ["b", "a", "b"]
+
+
+def test_csv_finds_the_label_by_name_even_above_numbered_columns(tmp_path):
+    read, y = read_csv(write_csv(tmp_path / "t.csv", [0, "kind", 1], ROWS), label="kind")
+    assert read.shape == (3, 2)
+    assert y.tolist() == ["b", "a", "b"]
+
+
+def test_csv_sees_a_header_of_numbered_columns_by_the_label_cell(tmp_path):
+    rows = [[0.5, 2, 1], [1.5, 3, -1]]
+    read, y = read_csv(write_csv(tmp_path / "t.csv", [0, 1, "label"], rows), label=-1)
+    assert read.tolist() == [[0.5, 2], [1.5, 3]]
+    assert y.tolist() == [1.0, -1.0]
+
+
+def test_csv_round_trip_is_exact_and_keeps_numeric_labels(tmp_path):
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.column_stack([Y, X]), delimiter=",", fmt="%.17g")
+    read, y = read_csv(path, label=0)
+    np.testing.assert_array_equal(read, X)
+    np.testing.assert_array_equal(y, Y)
+    assert y.dtype == np.float64
+
+
+def test_csv_takes_quotes_a_byte_order_mark_blank_lines_and_another_delimiter(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes('\ufeff"kind";x\r\n"a;b";1\r\n\r\nc; 2\r\n'.encode())
+    read, y = read_csv(path, label="kind", delimiter=";")
+    assert read.tolist() == [[1], [2]]
+    assert y.tolist() == ["a;b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "sentence"),
+    [
+        ("", 0, "is empty; expected one example a row"),
+        ("u,v\n", "v", "has a header but no examples"),
+        ("u,v\n1,2\n3\n", "v", "has 1 cells in row 3, but 2 in row 1"),
+        ("1\n2\n", 0, "has one column only; expected a label and features, split by ','"),
+        ("u,v,w\n1,2,0\nred,2,1\n", "w", "has 'red' in row 3, which is not a number"),
+        ("1,2,0\n?,2,1\n", -1, r"has '\?' in row 2, which is not a number"),
+        ("u,v\n1,0\nnan,1\n", "v", "contains NaN or infinity"),
+        ("u,v\n1,0\n1e999,1\n", "v", "contains NaN or infinity"),
+        ("u,v\n1,0\n2,nan\n", "v", "contains NaN or infinity"),
+    ],
+)
+def test_a_malformed_csv_file_is_refused(text, label, sentence, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    refused(lambda p: read_csv(p, label=label), path, rf"^path='{path}' {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("kinf", r"^label='kinf' is no column of '.*'; did you mean 'kind'\?"),
+        ("zzz", r"^label='zzz' is no column of '.*'; the first row is u, kind, v\."),
+        (3, "^label=3 is no column of"),
+        (-4, "^label=-4 is no column of"),
+        (1.0, r"^label=1\.0 is no column of"),
+        (None, "^label=None is no column of"),
+    ],
+)
+def test_a_label_that_is_no_column_is_refused(label, sentence, tmp_path):
+    path = write_csv(tmp_path / "t.csv", ["u", "kind", "v"], ROWS)
+    refused(lambda p: read_csv(p, label=label), path, sentence)
+
+
+def test_a_binary_file_is_no_csv(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"\xff\xfe\x00\x81,\x00")
+    refused(lambda p: read_csv(p, label=0), path, "is not a CSV text in UTF-8")
+
+
+# --- NumPy archives ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, bool])
+def test_npz_round_trip_dense(dtype, tmp_path):
+    path, values = tmp_path / "t.npz", (10 * np.abs(X)).astype(dtype)
+    np.savez_compressed(path, X=values, y=Y.astype(np.int8), Xtest=X)
+    read, y = read_npz(path)
+    assert read.dtype == np.float64
+    np.testing.assert_array_equal(read, values.astype(np.float64))
+    np.testing.assert_array_equal(y, Y)
+
+
+@pytest.mark.parametrize("index", [np.int16, np.int32, np.int64])
+def test_npz_round_trip_sparse(index, tmp_path):
+    path, sparse = tmp_path / "t.npz", csr_matrix(X)
+    parts = {"indices": sparse.indices.astype(index), "indptr": sparse.indptr.astype(index)}
+    np.savez_compressed(path, data=sparse.data, shape=np.array(X.shape), y=Y, **parts)
+    read, _ = read_npz(path)
+    assert read.format == "csr"
+    np.testing.assert_array_equal(read.toarray(), X)
+
+
+SPARSE = {
+    "data": np.ones(2),
+    "indices": np.array([0, 1]),
+    "indptr": np.array([0, 1, 2]),
+    "shape": np.array([2, 2]),
+}
+LABELS = np.array([-1, 1])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "sentence"),
+    [
+        ({"X": np.eye(2)}, "holds X; expected y and X, or y and data, indices, indptr, shape"),
+        ({"y": LABELS, "data": LABELS}, "holds y, data; expected y and X"),
+        ({}, "holds nothing; expected y and X"),
+        ({"X": np.eye(3), "y": LABELS}, r"has X of shape \(3, 3\) and y of shape \(2,\); expected"),
+        ({"X": np.ones(2), "y": LABELS}, r"has X of shape \(2,\) and y of shape \(2,\)"),
+        (
+            {"X": np.ones((0, 2)), "y": LABELS[:0]},
+            r"holds a table of shape \(0, 2\); give at least one example and one feature",
+        ),
+        (
+            {"X": np.array([["a"], ["b"]]), "y": LABELS},
+            r"holds no table of numbers \(its values are of type <U1\)",
+        ),
+        ({"X": 1j * np.eye(2), "y": LABELS}, "holds no table of numbers"),
+        ({"X": np.array([[0.0], [np.nan]]), "y": LABELS}, "contains NaN or infinity"),
+        ({**SPARSE, "y": LABELS, "data": np.array([1, np.inf])}, "contains NaN or infinity"),
+        ({**SPARSE, "y": LABELS, "indices": np.array([0, 9])}, "holds no table of numbers"),
+        ({**SPARSE, "y": LABELS, "indices": np.array([0, -1])}, "holds no table of numbers"),
+        ({**SPARSE, "y": LABELS, "indices": np.array([0.0, 1.0])}, "holds no table of numbers"),
+        ({**SPARSE, "y": LABELS, "indptr": np.array([0, 2])}, "holds no table of numbers"),
+        ({**SPARSE, "y": LABELS, "shape": np.array([2])}, "holds no table of numbers"),
+    ],
+)
+def test_a_malformed_archive_is_refused(arrays, sentence, tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez_compressed(path, **arrays)
+    refused(read_npz, path, rf"^path='{path}' {sentence}")
+
+
+def test_an_archive_with_objects_is_never_unpickled(tmp_path):
+    path = tmp_path / "bad.npz"
+    np.savez(path, X=np.array([[1, "a"]], dtype=object), y=LABELS)
+    refused(read_npz, path, "cannot be read as an .npz archive .*allow_pickle=False")
+
+
+def test_a_file_that_is_no_archive_or_is_damaged_is_refused(tmp_path):
+    path = tmp_path / "bad.npz"
+    path.write_text("+1 1:2\n")
+    refused(read_npz, path, r"is not an \.npz archive; write it with numpy")
+    with path.open("wb") as stream:
+        np.save(stream, X)
+    refused(read_npz, path, r"is not an \.npz archive")
+    np.savez_compressed(path, X=np.random.default_rng(0).standard_normal((40, 40)), y=np.ones(40))
+    content = bytearray(path.read_bytes())
+    content[300:4000] = bytes(3700)
+    path.write_bytes(content)
+    refused(read_npz, path, r"cannot be read as an \.npz archive")
