@@ -26,10 +26,17 @@ from refsvm.paths import PathTracker
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.seeders import Cold, Seeder
-from refsvm.selectors import MostViolatingPair, SecondOrder, WorkingSetSelector
+from refsvm.selectors import (
+    Greedy,
+    HybridMaximumGain,
+    MaximumGain,
+    MostViolatingPair,
+    SecondOrder,
+    WorkingSetSelector,
+)
 from refsvm.solver import iterate, solve
-from refsvm.steps import NewtonStep, StepRule
-from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.steps import NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
+from refsvm.stopping import KKTGap, StoppingRule, WorkingSetGap
 
 __version__ = "0.1.0"
 
@@ -37,11 +44,16 @@ __all__ = [
     "RBF",
     "Cold",
     "DualProblem",
+    "Greedy",
+    "HybridMaximumGain",
     "KKTGap",
     "Linear",
+    "MaximumGain",
     "MostViolatingPair",
     "NewtonStep",
+    "OverrelaxedNewtonStep",
     "PathTracker",
+    "PlanningAheadStep",
     "Polynomial",
     "Precomputed",
     "SVC",
@@ -52,6 +64,7 @@ __all__ = [
     "Status",
     "StepRule",
     "StoppingRule",
+    "WorkingSetGap",
     "WorkingSetSelector",
     "iterate",
     "solve",

@@ -1,7 +1,17 @@
 """Working-set selectors: one rule per file, `base` first."""
 
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.greedy import Greedy
+from refsvm.selectors.hybrid_maximum_gain import HybridMaximumGain
+from refsvm.selectors.maximum_gain import MaximumGain
 from refsvm.selectors.most_violating_pair import MostViolatingPair
 from refsvm.selectors.second_order import SecondOrder
 
-__all__ = ["MostViolatingPair", "SecondOrder", "WorkingSetSelector"]
+__all__ = [
+    "Greedy",
+    "HybridMaximumGain",
+    "MaximumGain",
+    "MostViolatingPair",
+    "SecondOrder",
+    "WorkingSetSelector",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.gain import exact_gain
 from refsvm.state import TAU
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ class SecondOrder(WorkingSetSelector):
         curvature = state.diagonal[i] + state.diagonal - 2.0 * state.row(i)
         curvature[~(curvature > 0.0)] = TAU
         if exact:
-            gain = self._exact_gain(state, i, slope, curvature)
+            room = np.minimum(state.upper[i] - state.alpha[i], state.alpha - state.lower)
+            gain = exact_gain(slope, curvature, room)
         else:
             # g̃ = ½ℓ²/q  (the ½ changes no comparison)
             gain = slope * slope / curvature
@@ -80,12 +82,6 @@ class SecondOrder(WorkingSetSelector):
         j = int(gain.argmax())
         # --- candidates left by the planned step ---
         return self._challenge(state, i, j, float(gain[j]), exact)
-
-    def _exact_gain(self, state: SolverState, i: int, slope: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """2g(μ*) = μ*(2ℓ − μ*q) with μ* = min(ℓ/q, Uᵢ − αᵢ, αⱼ − Lⱼ), for every j."""
-        room = np.minimum(state.upper[i] - state.alpha[i], state.alpha - state.lower)
-        mu = np.minimum(slope / curvature, room)
-        return mu * (2.0 * slope - mu * curvature)
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:
         """Return (i, j), or the candidate pair that beats its gain."""

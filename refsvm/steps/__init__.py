@@ -2,5 +2,7 @@
 
 from refsvm.steps.base import StepRule
 from refsvm.steps.newton import NewtonStep
+from refsvm.steps.overrelaxed import OverrelaxedNewtonStep
+from refsvm.steps.planning_ahead import PlanningAheadStep
 
-__all__ = ["NewtonStep", "StepRule"]
+__all__ = ["NewtonStep", "OverrelaxedNewtonStep", "PlanningAheadStep", "StepRule"]

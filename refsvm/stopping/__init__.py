@@ -2,5 +2,6 @@
 
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.stopping.working_set_gap import WorkingSetGap
 
-__all__ = ["KKTGap", "StoppingRule"]
+__all__ = ["KKTGap", "StoppingRule", "WorkingSetGap"]
