@@ -1,7 +1,7 @@
 """Settings of the Sphinx build; `sphinx-build -W docs docs/_build/html` needs no network."""
 
 import warnings
-from importlib.metadata import version
+from importlib import metadata
 
 import matplotlib as mpl
 
@@ -12,7 +12,7 @@ warnings.filterwarnings("error", module="refsvm")
 project = "refsvm"
 author = "The refsvm developers"
 copyright = "2026, The refsvm developers"  # noqa: A001 (the name is Sphinx's)
-release = version("refsvm")
+release = metadata.version("refsvm")
 
 extensions = [
     "myst_parser",
@@ -40,7 +40,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../tutorials", "examples"],
     "gallery_dirs": ["gallery/tutorials", "gallery/examples"],
     "filename_pattern": r"/\d\d_",
-    "ignore_pattern": r"/(?!\d\d_)[^/]*\.py$",
+    "ignore_pattern": r"(^|/)(?!\d\d_)[^/]*\.py$",
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
