@@ -1,0 +1,26 @@
+"""Checks for rules, shipped or your own: `check_strategy` is the one to call.
+
+==============  ====================================================================================
+`strategy`      check_strategy(): all of the below, for one rule
+`contract`      what the base classes promise, checked step by step in the readable loop
+`engines`       both engines compared bit for bit
+`practice`      the problems that this is done on: random ones and degenerate ones
+==============  ====================================================================================
+
+NumPy is all they need. Where Numba is missing the engines are not compared, and the report says so.
+"""
+
+from refsvm.testing.contract import Case
+from refsvm.testing.engines import check_engines, first_difference
+from refsvm.testing.practice import practice_problems, smallest_cache_mb
+from refsvm.testing.strategy import StrategyReport, check_strategy
+
+__all__ = [
+    "Case",
+    "StrategyReport",
+    "check_engines",
+    "check_strategy",
+    "first_difference",
+    "practice_problems",
+    "smallest_cache_mb",
+]

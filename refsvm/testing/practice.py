@@ -1,0 +1,119 @@
+"""The problems that rules are checked on: small ones, random and degenerate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.kernels import RBF, Gram, Linear, Precomputed, Sigmoid
+from refsvm.problem import DualProblem
+from refsvm.selectors.base import WorkingSetSelector
+
+__all__ = ["any_box_problem", "practice_problems", "regression_problem", "smallest_cache_mb"]
+
+
+def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
+    """Make the problems that `check_strategy` solves.
+
+    Parameters
+    ----------
+    rng : int, numpy.random.Generator or None
+        Seed or generator.
+
+    Returns
+    -------
+    dict of str to DualProblem
+        At most 48 variables each.
+
+    Examples
+    --------
+    >>> from refsvm.testing import practice_problems
+    >>> practice_problems(rng=1)["two examples"].n
+    2
+    """
+    rng = np.random.default_rng(rng)
+    X = rng.normal(size=(32, 3))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=32) > 0, 1, -1)
+    y[:2] = 1, -1
+    lone = np.where(np.arange(32) == 5, 1, -1)
+    squares = rng.uniform(0, 4, size=(40, 2))
+    board = np.where(np.floor(squares).sum(axis=1) % 2, 1, -1)
+    noise = rng.normal(size=(32, 32))
+    made = DualProblem.classification
+    return {
+        "two examples": made(X[:2], y[:2], kernel=RBF(1.0), C=10.0),
+        "overlapping classes": made(X, y, kernel=RBF(0.5), C=10.0),
+        "separable classes": made(X + 2 * y[:, None], y, kernel=Linear(), C=100.0),
+        "large penalty": made(squares, board, kernel=RBF(0.5), C=1e6),
+        "tiny penalty": made(X, y, kernel=RBF(0.5), C=1e-12),
+        "penalties with zeros": made(X, y, kernel=RBF(0.5), C=np.arange(32) % 4 * 1.0),
+        "duplicates": made(np.repeat(X[:8], 4, axis=0), y, kernel=RBF(0.5), C=5.0),
+        "singular kernel": made(X[:, :2], y, kernel=Linear(), C=1.0),
+        "constant features": made(np.ones((32, 2)), y, kernel=Linear(), C=1.0),
+        "one against many": made(X, lone, kernel=RBF(0.5), C=10.0),
+        "indefinite kernel": made(X, y, kernel=Sigmoid(gamma=0.5, coef0=-1.0), C=1.0),
+        "indefinite matrix": made(noise + noise.T, y, kernel=Precomputed(), C=1.0),
+        "any box": any_box_problem(rng),
+        "regression box": regression_problem(X[:24], X[:24, 0] ** 2 + X[:24, 1], C=2.0, width=0.1),
+    }
+
+
+def any_box_problem(rng: np.random.Generator, n: int = 32) -> DualProblem:
+    """Make a problem with random v, z and box; every fourth variable is fixed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.testing.practice import any_box_problem
+    >>> any_box_problem(np.random.default_rng(0), n=8).n
+    8
+    """
+    lower, upper = -rng.uniform(size=n), rng.uniform(size=n)
+    upper[::4] = lower[::4]
+    z = float(lower.sum() + 0.3 * (upper - lower).sum())
+    return DualProblem(Gram(RBF(0.3), rng.normal(size=(n, 3))), rng.normal(size=n), z, lower, upper)
+
+
+def regression_problem(X: np.ndarray, targets: np.ndarray, C: float, width: float) -> DualProblem:
+    """Make the dual of ε-regression: each example twice, with box [0, C] and with box [−C, 0].
+
+    Parameters
+    ----------
+    X, targets : ndarrays of shape (m, d) and (m,)
+    C, width : float
+        Penalty, and ε, the half width of the tube.
+
+    Returns
+    -------
+    DualProblem
+        2m variables, v = (t − ε, t + ε), z = 0; every kernel row occurs twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.testing.practice import regression_problem
+    >>> regression_problem(np.eye(2), np.array([0.0, 1.0]), C=1.0, width=0.1).v
+    array([-0.1,  0.9,  0.1,  1.1])
+    """
+    full, zeros = np.full(len(X), C), np.zeros(len(X))
+    return DualProblem(
+        Gram(RBF(0.5), np.concatenate([X, X])),
+        np.concatenate([targets - width, targets + width]),
+        0.0,
+        np.concatenate([zeros, -full]),
+        np.concatenate([full, zeros]),
+    )
+
+
+def smallest_cache_mb(selector: WorkingSetSelector, n: int) -> float:
+    """Return the `cache_mb` that holds as few kernel rows of length n as the selector allows, two at least.
+
+    Examples
+    --------
+    >>> from refsvm import SecondOrder
+    >>> from refsvm.testing import smallest_cache_mb
+    >>> int(smallest_cache_mb(SecondOrder(), n=1000) * 2**20 / (8 * 1000))
+    2
+    """
+    return (max(2, selector.rows_needed(n)) + 0.5) * 8 * n / 2**20

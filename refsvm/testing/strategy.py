@@ -1,0 +1,129 @@
+"""check_strategy(): the contract and the twin of one rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from refsvm.seeders.base import Seeder
+from refsvm.selectors import HybridMaximumGain, MostViolatingPair, SecondOrder, WorkingSetSelector
+from refsvm.steps import NewtonStep, PlanningAheadStep, StepRule
+from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.testing.contract import Case, check_seeder, check_solve, check_value
+from refsvm.testing.engines import check_engines
+from refsvm.testing.practice import practice_problems, smallest_cache_mb
+
+__all__ = ["StrategyReport", "check_strategy"]
+
+Rule = WorkingSetSelector | StepRule | StoppingRule
+Rules = tuple[WorkingSetSelector, StepRule, StoppingRule]
+
+
+@dataclass(frozen=True)
+class StrategyReport:
+    """What `check_strategy` looked at; it exists only if every check has passed.
+
+    Attributes
+    ----------
+    rule : str
+        The rule, as it prints.
+    problems : tuple of str
+        Names of the problems.
+    steps : int
+        Steps of the readable loop that were checked one by one.
+    twin : str
+        A sentence: in how many solves the engines agreed, or why they were not compared.
+    """
+
+    rule: str
+    problems: tuple[str, ...]
+    steps: int
+    twin: str
+
+
+def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
+    """Check a rule against the contract of its base, and its twin against the rule.
+
+    **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
+    memory lives in the state. It never writes to α, G or the box. A selector returns i in I_up and j in I_down,
+    or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not together
+    with the next one. A stopping rule returns 0 or the number of one of its reasons, and asking it again changes
+    nothing. Every practice problem is solved to its KKT tolerance; only a selector with an attribute
+    ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from which the same
+    optimum is reached.
+
+    **Twin.** In both engines i, j, μ, objective, KKT gap and kernel rows of every step are equal bit for bit,
+    and so are α, G, kernel rows and hits at the end: with and without shrinking, with memory for all kernel rows
+    and for as few as the selector allows.
+
+    Parameters
+    ----------
+    rule : WorkingSetSelector, StepRule, StoppingRule or Seeder
+        An instance. A step rule that plans is tried with selectors that take candidates, and the reverse.
+    rng : int, numpy.random.Generator or None
+        Seed or generator of the practice problems.
+
+    Returns
+    -------
+    StrategyReport
+
+    Raises
+    ------
+    AssertionError
+        At the first check that fails; the sentence names the problem, the step and what differs.
+    TypeError
+        If `rule` is not an instance of one of the four bases.
+
+    Examples
+    --------
+    >>> from refsvm import MostViolatingPair
+    >>> from refsvm.testing import check_strategy
+    >>> report = check_strategy(MostViolatingPair())
+    >>> report.rule, len(report.problems)
+    ('MostViolatingPair()', 14)
+    """
+    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule | Seeder):
+        raise TypeError(
+            f"rule={rule!r} is no selector, step rule, stopping rule or seeder; pass an instance."
+        )
+    problems = practice_problems(rng)
+    check_value(rule, next(iter(problems.values())))
+    if isinstance(rule, Seeder):
+        check_seeder(rule, problems)
+        return StrategyReport(repr(rule), tuple(problems), 0, "A seeder has no twin.")
+    combinations = tuple(_combinations(rule))
+    cases = [Case(name, problem, rules) for name, problem in problems.items() for rules in combinations]
+    walked = sum(check_solve(case) for case in cases)
+    return StrategyReport(repr(rule), tuple(problems), walked, _check_twin(rule, cases))
+
+
+def _combinations(rule: Rule) -> Iterator[Rules]:
+    """Yield the rule together with partners that fit."""
+    if isinstance(rule, WorkingSetSelector):
+        yield rule, NewtonStep(), KKTGap()
+        if rule.takes_candidates:
+            yield rule, PlanningAheadStep(), KKTGap()
+    elif isinstance(rule, StepRule):
+        yield SecondOrder(), rule, KKTGap()
+        if not rule.history:
+            yield MostViolatingPair(), rule, KKTGap()
+    else:
+        yield SecondOrder(), NewtonStep(), rule
+        yield HybridMaximumGain(), NewtonStep(), rule
+
+
+def _check_twin(rule: Rule, cases: list[Case]) -> str:
+    """Compare the engines on every case; return the sentence for the report."""
+    if rule.twin() is None:
+        return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
+    if find_spec("numba") is None:
+        return "The twin was not compared: Numba is not installed."
+    solves = 0
+    for case in cases:
+        for cache_mb in (200.0, smallest_cache_mb(case.rules[0], case.problem.n)):
+            for shrinking in (False, True):
+                check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
+                solves += 1
+    return f"Both engines agree bit for bit in {solves} solves."
