@@ -66,7 +66,7 @@ def check_value(rule: Rule | Seeder, problem: DualProblem) -> None:
     Raises
     ------
     AssertionError
-        If the rule is no frozen, hashable dataclass, or `parameters`, `prepare`, `twin` or `reasons` is wrong.
+        If the rule is no frozen, hashable dataclass, or one of its methods that need no state is wrong.
     """
     name = type(rule).__name__
     parameters = getattr(type(rule), "__dataclass_params__", None)
