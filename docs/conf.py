@@ -59,5 +59,12 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"getting_started": [], "notation": [], "choosing": [], "data": [], "changelog": [], "contributing": []}
+html_sidebars = {
+    "getting_started": [],
+    "notation": [],
+    "choosing": [],
+    "data": [],
+    "changelog": [],
+    "contributing": [],
+}
 html_show_sourcelink = False
