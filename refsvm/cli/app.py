@@ -1,0 +1,249 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import refsvm
+from refsvm.cli import tables
+from refsvm.cli.choices import ENGINES, KERNELS, SELECTORS, STEPS, kernel_called, names, one, width
+from refsvm.cli.comparison import Settings, compare_strategies, strategies
+from refsvm.cli.messages import INTERRUPTED, OneSentence, note
+from refsvm.cli.prediction import accuracy, label_text, open_examples
+from refsvm.datasets import Dataset, binary_labels, load, open_data
+from refsvm.datasets import names as bundled_names
+from refsvm.model_file import read_model, write_model
+from refsvm.problem import DualProblem
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    cls=OneSentence, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: "
+        "LIBSVM, .csv or .npz.",
+    ),
+]
+Label = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Label column of a CSV file: name, or index from 0.")
+]
+DataDir = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Data directory.  [default: the variable REFSVM_DATA]")
+]
+KernelName = Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(KERNELS)}.")]
+Gamma = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|scale|auto", help="Kernel width.  [default: the data set's own for rbf, else scale]"
+    ),
+]
+Penalty = Annotated[
+    float | None, typer.Option("--C", help="Penalty.  [default: the data set's own for rbf, else 1]")
+]
+Degree = Annotated[int, typer.Option(help="Degree of the poly kernel.")]
+Coef0 = Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")]
+Tol = Annotated[float, typer.Option(help="Stop when the KKT gap is at most this.")]
+CacheMB = Annotated[float, typer.Option("--cache-mb", help="Memory for kernel rows, in MiB.")]
+MaxIter = Annotated[int | None, typer.Option(help="Limit on the steps.  [default: max(10⁷, 100n)]")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Limit on the time of a solve.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"refsvm {refsvm.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    ctx: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Train support vector machines by algorithms that can be read, swapped and compared."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+@app.command()
+def compare(
+    data: Data,
+    selectors: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(SELECTORS)}, comma between; or all.")
+    ] = "mvp,second-order",
+    steps: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(STEPS)}; or all.")
+    ] = "newton",
+    engines: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(ENGINES)}; or all.")
+    ] = "all",
+    kernel: KernelName = "rbf",
+    gamma: Gamma = None,
+    C: Penalty = None,
+    degree: Degree = 3,
+    coef0: Coef0 = 0.0,
+    tol: Tol = 1e-6,
+    shrinking: Annotated[
+        bool, typer.Option("--shrinking", help="Solve block by block, not step by step on all variables.")
+    ] = False,
+    cache_mb: CacheMB = 200.0,
+    max_iter: MaxIter = None,
+    time_limit: TimeLimit = None,
+    label: Label = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+) -> None:
+    """Solve one two-class problem by each selector with each step in each engine, side by side."""
+    wanted = strategies(
+        names("selectors", selectors, SELECTORS),
+        names("steps", steps, STEPS),
+        names("engines", engines, ENGINES),
+    )
+    settings = Settings(tol, cache_mb, max_iter, time_limit, shrinking)
+    dataset = open_data(data, label=label, data_dir=data_dir)
+    problem = _two_classes(dataset, kernel, _parameters(dataset, kernel, gamma, C), degree, coef0)
+    with tables.progress(len(wanted)) as watch:
+        comparison = compare_strategies(problem, wanted, settings, watch)
+    for strategy, reason in comparison.left_out:
+        note(f"note: {strategy.selector}, {strategy.step}, {strategy.engine} left out: {reason}")
+    description = _described(dataset, kernel, problem) | {"tol": tol, "shrinking": shrinking}
+    if json:
+        tables.print_json(tables.comparison_document(description, comparison))
+    else:
+        tables.comparison_table(description, comparison.runs)
+    if comparison.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def fit(
+    data: Data,
+    model: Annotated[
+        Path, typer.Option(metavar="FILE", help="Where to write the model, in LIBSVM's format.")
+    ],
+    selector: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SELECTORS)}.")
+    ] = "second-order",
+    step: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(STEPS)}.")] = "newton",
+    engine: Annotated[str, typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.")] = "auto",
+    kernel: KernelName = "rbf",
+    gamma: Gamma = None,
+    C: Penalty = None,
+    degree: Degree = 3,
+    coef0: Coef0 = 0.0,
+    tol: Tol = 1e-3,
+    cache_mb: CacheMB = 200.0,
+    max_iter: MaxIter = None,
+    time_limit: TimeLimit = None,
+    label: Label = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Train a classifier, of two classes or more, and write it as a LIBSVM model file."""
+    rules = {"selector": one("selector", selector, SELECTORS)(), "step": one("step", step, STEPS)()}
+    one("engine", engine, {"auto": None, **ENGINES})
+    one("kernel", kernel, KERNELS)
+    if not model.absolute().parent.is_dir() or model.is_dir():
+        raise ValueError(f"model={str(model)!r} cannot be written; give a file in a directory that exists.")
+    dataset = open_data(data, label=label, data_dir=data_dir)
+    limits = {} if max_iter is None else {"max_iter": max_iter}
+    from refsvm.estimators import SVC
+
+    classifier = SVC(
+        kernel=kernel,
+        degree=degree,
+        coef0=coef0,
+        tol=tol,
+        engine=engine,
+        cache_size=cache_mb,
+        time_limit=time_limit,
+        **_parameters(dataset, kernel, gamma, C),
+        **rules,
+        **limits,
+    )
+    classifier.fit(dataset.X, dataset.y)
+    write_model(classifier, model)
+    wrong = float(np.mean(classifier.predict(dataset.X) != dataset.y))
+    typer.echo(
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {len(classifier.classes_)} classes; "
+        f"{len(classifier.support_)} support vectors, training error {wrong:.4f}; model written to {model}."
+    )
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file of 'refsvm fit' or LIBSVM.")],
+    data: Data,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the labels.  [default: stdout]")
+    ] = None,
+    label: Label = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Print the predicted labels, one a line; and the accuracy, if the data have labels, on stderr."""
+    classifier = read_model(model)
+    X, y = open_examples(data, label, data_dir)
+    predicted = [label_text(each) for each in classifier.predict(X)]
+    lines = "".join(f"{each}\n" for each in predicted)
+    if output is None:
+        typer.echo(lines, nl=False)
+    else:
+        output.write_text(lines, encoding="utf-8")
+    if y is not None:
+        note(accuracy(classifier, predicted, y))
+
+
+@app.command()
+def datasets(json: Json = False) -> None:
+    """List the bundled data sets."""
+    bundled = [load(name) for name in bundled_names()]
+    if json:
+        told = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
+        tables.print_json([{key: getattr(dataset, key) for key in told} for dataset in bundled])
+    else:
+        tables.datasets_table(bundled)
+
+
+def _parameters(dataset: Dataset, kernel: str, gamma: str | None, C: float | None) -> dict[str, float]:
+    """C and gamma: as given, else as published for the data set with the RBF kernel, else 1 and "scale"."""
+    own = kernel == "rbf"
+    if C is None:
+        C = dataset.C if own and dataset.C is not None else 1.0
+    if gamma is None and own and dataset.gamma is not None:
+        return {"C": C, "gamma": dataset.gamma}
+    return {"C": C, "gamma": width("scale" if gamma is None else gamma, dataset.X)}
+
+
+def _two_classes(
+    dataset: Dataset, kernel: str, parameters: dict[str, float], degree: int, coef0: float
+) -> DualProblem:
+    """Return the dual problem of a data set of two classes."""
+    chosen = kernel_called(kernel, gamma=parameters["gamma"], degree=degree, coef0=coef0)
+    return DualProblem.classification(dataset.X, binary_labels(dataset.y), kernel=chosen, C=parameters["C"])
+
+
+def _described(dataset: Dataset, kernel: str, problem: DualProblem) -> dict[str, Any]:
+    """Say what is solved; the kernel by its name and parameters."""
+    chosen: Any = problem.gram.kernel
+    return {
+        "refsvm": refsvm.__version__,
+        "data": dataset.name,
+        "source": dataset.source,
+        "n": dataset.n,
+        "d": dataset.d,
+        "classes": [label_text(value) for value in np.unique(dataset.y)],
+        "kernel": {"name": kernel, **asdict(chosen)},
+        "C": float(problem.upper.max()),
+    }

@@ -1,0 +1,81 @@
+"""Notes and errors on stderr: one sentence each, no traceback."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+__all__ = ["OneSentence", "note"]
+
+INTERRUPTED: Final = 130
+REFUSED: Final = 2
+
+# The parser's own base of wrong usage. Its module differs between versions of typer, its place in the family does not.
+_WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
+
+
+class OneSentence(TyperGroup):
+    """A group of commands that ends in one sentence on stderr and exit code 2 where the input is bad."""
+
+    def main(self, *args: Any, **options: Any) -> NoReturn:
+        """Run a command and exit."""
+        try:
+            with _warnings_as_notes():
+                code = super().main(*args, **{**options, "standalone_mode": False})
+        except _WrongUsage as error:
+            code = _refuse(error.format_message())
+        except OSError as error:
+            code = _refuse(_of_the_system(error))
+        except (ValueError, ImportError) as error:
+            code = _refuse(str(error))
+        except MemoryError:
+            code = _refuse(
+                "The data or the kernel rows do not fit into memory; give less data or a smaller --cache-mb."
+            )
+        except typer.Abort:
+            code = INTERRUPTED
+        raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def note(text: str) -> None:
+    """Print a sentence on stderr."""
+    typer.echo(_sentence(text), err=True)
+
+
+def _refuse(text: str) -> int:
+    note(f"refsvm: {text}")
+    return REFUSED
+
+
+def _sentence(text: str) -> str:
+    """One line that ends with a full stop."""
+    line = " ".join(text.split())
+    return line if line.endswith((".", "?", "!")) else line + "."
+
+
+def _of_the_system(error: OSError) -> str:
+    """Say what the operating system says, and of which file."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename!r} cannot be opened: {error.strerror}"
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print what the package warns of as notes, each once."""
+    said = set()
+
+    def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if issubclass(category, (UserWarning, RuntimeWarning)) and str(message) not in said:
+            said.add(str(message))
+            note(f"note: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = say
+        yield

@@ -1,0 +1,65 @@
+"""Labels of new data, and their accuracy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refsvm.datasets import open_data
+from refsvm.model import Model
+
+__all__ = ["accuracy", "label_text", "open_examples"]
+
+
+def label_text(label: Any) -> str:
+    """Write a label as LIBSVM does: whole numbers without a decimal point."""
+    if isinstance(label, str):
+        return label
+    return str(int(label)) if label == int(label) else repr(float(label))
+
+
+def open_examples(source: str, label: str | None, data_dir: Path | None) -> tuple[Any, np.ndarray | None]:
+    """Open data to predict: X, and y where there are labels. A CSV file without ``label`` has none."""
+    path = Path(source)
+    if label is None and path.suffix.lower() == ".csv" and path.is_file():
+        return _features(path), None
+    data = open_data(source, label=label, data_dir=data_dir)
+    return data.X, data.y
+
+
+def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
+    """Say how many of the predicted labels are right."""
+    known = {label_text(label) for label in model.classes}
+    true = [label_text(label) for label in y]
+    if known.isdisjoint(true):
+        return (
+            f"No accuracy: none of the labels of the data is one of the model's ({', '.join(sorted(known))})"
+        )
+    right = sum(a == b for a, b in zip(predicted, true, strict=True))
+    return f"Accuracy {right / len(true):.4f} ({right} of {len(true)})"
+
+
+def _features(path: Path) -> np.ndarray:
+    """Read a CSV file of numbers only; a first row without any number is a header."""
+    table: dict[str, Any] = {"delimiter": ",", "quotechar": '"', "comments": None, "encoding": "utf-8-sig"}
+    try:
+        first = np.loadtxt(path, dtype=str, max_rows=1, ndmin=1, **table)
+        if len(first) == 0:
+            raise ValueError("it is empty")
+        header = not any(map(_is_number, first))
+        return np.loadtxt(path, skiprows=int(header), ndmin=2, **table)
+    except ValueError as error:
+        reason = "it is not text" if isinstance(error, UnicodeDecodeError) else str(error).rstrip(".")
+        raise ValueError(
+            f"{str(path)!r} is not a CSV file of numbers ({reason}); name its label column with --label if it has one."
+        ) from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,151 @@
+"""What is printed on stdout: tables for people, JSON for programs; and the progress line on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from refsvm.cli.comparison import Comparison, Run, Strategy, objective_spread
+from refsvm.datasets import Dataset
+from refsvm.result import Status
+from refsvm.state import SolverState
+
+__all__ = ["comparison_table", "datasets_table", "print_json", "progress"]
+
+_REFRESH = 0.2  # seconds between two states of the progress line
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document; numbers that JSON does not have become null."""
+    typer.echo(json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _strict(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_strict(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def comparison_document(problem: dict[str, Any], comparison: Comparison) -> dict[str, Any]:
+    """Return what ``compare --json`` prints."""
+    return {
+        "problem": problem,
+        "runs": [asdict(run) for run in comparison.runs],
+        "left_out": [{**asdict(strategy), "reason": reason} for strategy, reason in comparison.left_out],
+        "objective_spread": objective_spread(comparison.runs),
+        "interrupted": comparison.interrupted,
+    }
+
+
+def comparison_table(problem: dict[str, Any], runs: list[Run]) -> None:
+    """Print the problem, and the runs, a line each."""
+    columns: dict[str, Callable[[Run], str]] = {
+        "selector": lambda run: run.selector,
+        "step": lambda run: run.step,
+        "engine": lambda run: run.engine,
+        "iterations": lambda run: str(run.iterations),
+        "kernel\nrows": lambda run: str(run.kernel_rows),
+        "seconds": lambda run: f"{run.seconds:.4f}" if run.seconds < 10 else f"{run.seconds:.1f}",
+        "objective": lambda run: f"{run.objective:.10g}",
+        "KKT\ngap": lambda run: f"{run.kkt_gap:.1e}",
+        "duality\ngap": lambda run: f"{run.duality_gap:.1e}",
+        "training\nerror": lambda run: f"{run.training_error:.4f}",
+        "support\nvectors": lambda run: str(run.support_vectors),
+    }
+    if any(run.status != Status.CONVERGED.name for run in runs):
+        columns["status"] = lambda run: run.status.lower().replace("_", " ")
+    _print_table(_heading(problem), columns, runs, names=("selector", "step", "engine", "status"))
+    for line in _remarks(runs):
+        typer.echo(line)
+
+
+def _heading(problem: dict[str, Any]) -> str:
+    kernel = dict(problem["kernel"])
+    name = kernel.pop("name")
+    parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
+    return (
+        f"{problem['data']}: {problem['n']} examples, {problem['d']} features; {name} kernel"
+        f"{f' ({parameters})' if parameters else ''}, C={problem['C']:.6g}, tol={problem['tol']:.6g}"
+        f"{', block by block' if problem['shrinking'] else ''}"
+    )
+
+
+def _remarks(runs: list[Run]) -> list[str]:
+    """What the table cannot show."""
+    converged = [run for run in runs if run.status == Status.CONVERGED.name]
+    first_use = sum(run.first_use_seconds for run in runs)
+    remarks = (
+        [f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code."]
+        if runs
+        else []
+    )
+    if len(converged) > 1:
+        remarks.insert(0, f"The objectives agree to {objective_spread(runs):.1e} (relative).")
+    return remarks
+
+
+def datasets_table(datasets: Iterable[Dataset]) -> None:
+    """Print the data sets, a line each."""
+    columns: dict[str, Callable[[Dataset], str]] = {
+        "name": lambda data: data.name,
+        "n": lambda data: str(data.n),
+        "d": lambda data: str(data.d),
+        "licence": lambda data: data.licence,
+        "source": lambda data: data.source,
+    }
+    _print_table("Bundled data sets", columns, list(datasets), names=("name", "licence", "source"))
+
+
+def _print_table(
+    heading: str, columns: dict[str, Callable[[Any], str]], rows: list[Any], names: tuple[str, ...]
+) -> None:
+    """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for name in columns:
+        table.add_column(name, justify="left" if name in names else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(column(row)) for column in columns.values()))
+    console = Console(highlight=False)
+    console.width = max(
+        console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
+    )
+    console.print(Text(heading), soft_wrap=True)
+    console.print(table)
+
+
+@contextmanager
+def progress(
+    total: int, console: Console | None = None
+) -> Iterator[Callable[[Strategy, SolverState | None], None]]:
+    """One line on stderr that tells how far a comparison is; nothing where stderr is no terminal."""
+    console = Console(stderr=True) if console is None else console
+    if not console.is_terminal:
+        yield lambda strategy, state: None
+        return
+    position, shown = 0, -math.inf
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def watch(strategy: Strategy, state: SolverState | None) -> None:
+            nonlocal position, shown
+            position += state is None
+            if state is None or time.monotonic() - shown > _REFRESH:
+                shown = time.monotonic()
+                so_far = "" if state is None else f": {state.iteration} iterations, KKT gap {state.gap:.1e}"
+                line = f"{position}/{total}  {strategy.selector}, {strategy.step}, {strategy.engine}{so_far}"
+                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        yield watch
