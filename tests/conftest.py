@@ -1,0 +1,30 @@
+"""What the tests share: the engines to run them in, and how hypothesis behaves."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from .settings import needs_numba
+
+try:
+    from hypothesis import settings
+except ImportError:  # the tests that need it are skipped
+    pass
+else:
+    settings.register_profile("dev", deadline=None, max_examples=40)
+    settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
+    settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(params=["numpy", pytest.param("numba", marks=needs_numba)])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Both engines, the compiled one where there is one."""
+    return str(request.param)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "shrinking"])
+def shrinking(request: pytest.FixtureRequest) -> bool:
+    """Without and with shrinking."""
+    return bool(request.param)

@@ -1,0 +1,15 @@
+"""What the tests find installed, and which engine is the fast one here."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import pytest
+
+NUMBA = find_spec("numba") is not None
+INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
+
+needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")
+needs_jit = pytest.mark.skipif(not NUMBA or INTERPRETED, reason="compiled functions are run as Python here")

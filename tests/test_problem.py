@@ -1,0 +1,258 @@
+"""DualProblem: its values against formulas written out, and the problems made of it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, solve
+from refsvm.kernels import Gram
+from refsvm.problem import best_intercept, most_violating_pair
+
+from .catalogue import PROBLEMS
+
+NAMES = [name for name, known in PROBLEMS.items() if not known.hard]
+X = np.random.default_rng(0).normal(size=(20, 3))
+LABELS = np.where(np.arange(20) % 3, 1, -1)
+BOX = np.zeros(20), np.ones(20)
+
+
+def matrix(problem: DualProblem) -> np.ndarray:
+    return problem.gram.block(np.arange(problem.n))
+
+
+def feasible_points(problem: DualProblem, count: int = 3) -> list[np.ndarray]:
+    rng = np.random.default_rng(1)
+    size = 1.0 + float(np.abs([problem.lower, problem.upper]).max())
+    points = [problem.feasible(size * rng.normal(size=problem.n)) for _ in range(count)]
+    return [problem.feasible(np.zeros(problem.n)), *points]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_objective_and_gradient_follow_their_formulas(name):
+    problem = PROBLEMS[name].problem
+    K = matrix(problem)
+    for alpha in feasible_points(problem):
+        size = 1e-12 * (1.0 + float(np.abs(alpha).sum()) ** 2 * float(np.abs(K).max()))
+        # G = v − Kα,  f = vᵀα − ½αᵀKα
+        np.testing.assert_allclose(problem.gradient(alpha), problem.v - K @ alpha, rtol=1e-10, atol=size)
+        objective = problem.v @ alpha - 0.5 * alpha @ K @ alpha
+        assert problem.objective(alpha) == pytest.approx(objective, rel=1e-10, abs=size)
+        G = problem.gradient(alpha)
+        assert problem.objective(alpha, G) == problem.objective(alpha)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kkt_gap_is_the_worst_violation_of_any_pair(name):
+    problem = PROBLEMS[name].problem
+    for alpha in feasible_points(problem):
+        G = problem.gradient(alpha)
+        up = [i for i in range(problem.n) if alpha[i] < problem.upper[i]]
+        down = [j for j in range(problem.n) if alpha[j] > problem.lower[j]]
+        gaps = [(G[i] - G[j], -i, -j) for i, j in itertools.product(up, down)]
+        worst, i, j = max(gaps, default=(-np.inf, 1, 1))
+        assert problem.kkt_gap(alpha) == worst
+        if gaps:  # ties go to the lowest index
+            assert most_violating_pair(alpha, G, problem.lower, problem.upper) == (-i, -j, worst)
+            assert problem.intercept(alpha) == 0.5 * (G[-i] + G[-j])
+
+
+def test_an_empty_side_has_no_index_and_no_violation():
+    G, at = np.array([3.0, 1.0, 2.0]), np.zeros(3)
+    assert most_violating_pair(at, G, at, np.ones(3)) == (0, -1, -np.inf)
+    assert most_violating_pair(at, G, -np.ones(3), at) == (-1, 1, -np.inf)
+    assert most_violating_pair(at, G, at, at) == (-1, -1, -np.inf)
+
+
+def test_ties_go_to_the_lowest_index():
+    alpha, G = np.zeros(5), np.array([0.0, 2.0, -1.0, 2.0, -1.0])
+    assert most_violating_pair(alpha, G, np.full(5, -1.0), np.full(5, 1.0))[:2] == (1, 2)
+
+
+@pytest.mark.parametrize("penalties", [1.7, np.linspace(0.0, 3.0, 20)], ids=["one C", "C each"])
+def test_the_primal_objective_is_the_one_with_slacks(penalties):
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=penalties)
+    K, C = matrix(problem), np.broadcast_to(penalties, 20)
+    for alpha, b in itertools.product(feasible_points(problem), (-2.0, 0.0, 0.3)):
+        slack = np.maximum(0.0, 1.0 - LABELS * (K @ alpha + b))
+        # F = ½‖w‖² + Σ Cᵢξᵢ
+        primal = 0.5 * alpha @ K @ alpha + (C * slack).sum()
+        assert problem.primal_objective(alpha, b) == pytest.approx(primal, rel=1e-12)
+
+
+def test_the_primal_objective_of_regression_is_the_one_with_a_tube():
+    problem = PROBLEMS["regression box"].problem
+    half = problem.n // 2
+    targets, width = 0.5 * (problem.v[:half] + problem.v[half:]), 0.1
+    for alpha, b in itertools.product(feasible_points(problem), (-1.0, 0.4)):
+        fitted = (matrix(problem) @ alpha)[:half] + b
+        loss = 2.0 * np.maximum(0.0, np.abs(targets - fitted) - width).sum()  # C = 2
+        primal = 0.5 * alpha @ matrix(problem) @ alpha + loss
+        assert problem.primal_objective(alpha, b) == pytest.approx(primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if PROBLEMS[name].psd])
+def test_no_dual_value_exceeds_a_primal_one(name):
+    problem = PROBLEMS[name].problem
+    points = feasible_points(problem)
+    for one, other in itertools.product(points, points):
+        primal, dual = problem.primal_objective(one), problem.objective(other)
+        assert dual <= primal + 1e-9 * (abs(primal) + abs(dual))
+        assert problem.duality_gap(one) == problem.primal_objective(one) - problem.objective(one)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_best_intercept_is_as_good_as_any_breakpoint(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    G = rng.choice([-1.0, 0.0, 0.5, 2.0], size=n) if seed % 2 else rng.normal(size=n)
+    lower, upper = -rng.integers(0, 3, size=n) * 1.0, rng.integers(0, 3, size=n) * 1.0
+    z = float(rng.choice([lower.sum(), upper.sum(), 0.5 * (lower.sum() + upper.sum())]))
+
+    def loss(b):
+        return np.maximum(upper * (G - b), lower * (G - b)).sum() + b * z
+
+    best = best_intercept(G, z, lower, upper)
+    assert loss(best) <= min(loss(b) for b in G) + 1e-12
+    optimal = [b for b in G if loss(b) <= min(loss(b) for b in G) + 1e-12]
+    assert min(optimal) <= best <= max(optimal)
+
+
+def test_a_whole_interval_of_best_intercepts_gives_its_middle():
+    # two opposite examples at their bound: every b in [−1, 1] has the same loss
+    assert best_intercept(np.array([1.0, -1.0]), 0.0, np.array([0.0, -1.0]), np.array([1.0, 0.0])) == 0.0
+
+
+def test_the_intercept_exists_where_no_variable_can_move():
+    fixed = np.zeros(3)
+    problem = DualProblem(Gram(Linear(), np.eye(3)), np.array([1.0, 2.0, 4.0]), 0.0, fixed, fixed)
+    assert np.isfinite(problem.intercept(fixed))
+    one_side = DualProblem(Gram(Linear(), np.eye(3)), np.array([1.0, 2.0, 4.0]), 0.0, fixed, fixed + 1.0)
+    assert one_side.intercept(fixed) == 4.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_restricted_problem_has_the_gradient_of_the_full_one(name):
+    problem = PROBLEMS[name].problem
+    rng = np.random.default_rng(2)
+    for alpha in feasible_points(problem):
+        B = rng.permutation(problem.n)[: max(1, problem.n // 2)]
+        N = np.setdiff1d(np.arange(problem.n), B)
+        part = problem.restrict(B, alpha)
+        K = matrix(problem)
+        size = 1e-11 * (1.0 + np.abs(alpha).sum() * np.abs(K).max())
+        np.testing.assert_allclose(part.gradient(alpha[B]), problem.gradient(alpha)[B], atol=size)
+        np.testing.assert_array_equal([part.lower, part.upper], [problem.lower[B], problem.upper[B]])
+        assert part.z == pytest.approx(problem.z - alpha[N].sum(), abs=1e-12 * (1 + np.abs(alpha).sum()))
+        # the objectives differ by a constant of α_N alone
+        other = part.feasible(rng.normal(size=len(B)))
+        changed = alpha.copy()
+        changed[B] = other
+        rise = problem.objective(changed) - problem.objective(alpha)
+        assert part.objective(other) - part.objective(alpha[B]) == pytest.approx(
+            rise, rel=1e-8, abs=1e-10 * (1.0 + np.abs(alpha).sum() ** 2 * np.abs(K).max())
+        )
+
+
+def test_restricting_without_a_point_fixes_the_others_at_zero():
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5))
+    part = problem.restrict([4, 2, 9])
+    np.testing.assert_array_equal(part.v, LABELS[[4, 2, 9]])
+    assert part.z == 0.0
+
+
+@pytest.mark.parametrize("r", [0, 7, 19])
+def test_leaving_out_equals_deleting_the_row(r):
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=2.0)
+    kept = np.delete(np.arange(20), r)
+    deleted = DualProblem.classification(X[kept], LABELS[kept], kernel=RBF(0.5), C=2.0)
+    out, less = (solve(each, stop=KKTGap(1e-9)) for each in (problem.without(r), deleted))
+    assert out.alpha[r] == 0.0
+    assert out.objective == pytest.approx(less.objective, rel=1e-9)
+    np.testing.assert_allclose(np.delete(out.alpha, r), less.alpha, atol=1e-6)
+    assert out.intercept == pytest.approx(less.intercept, abs=1e-7)
+    assert problem.upper.max() == 2.0, "the original was changed"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_repaired_points_are_feasible(name):
+    problem = PROBLEMS[name].problem
+    rng = np.random.default_rng(3)
+    size = float(np.abs(problem.lower).sum() + np.abs(problem.upper).sum())
+    for scale in (0.0, 1e-12, 1.0, 1e6, 1e12):
+        point = problem.feasible(scale * rng.normal(size=problem.n))
+        assert (problem.lower <= point).all()
+        assert (point <= problem.upper).all()
+        assert abs(point.sum() - problem.z) <= 1e-14 * problem.n * size
+
+
+def test_a_feasible_point_is_left_as_it_is():
+    problem = DualProblem.classification(X, LABELS)
+    point = np.zeros(20)
+    point[[0, 1]] = -0.25, 0.25
+    np.testing.assert_array_equal(problem.feasible(point), point)
+
+
+def test_a_problem_does_not_change():
+    lower, upper, v = np.zeros(20), np.ones(20), np.ones(20)
+    problem = DualProblem(Gram(Linear(), X), v, 1.0, lower, upper)
+    upper[0] = v[0] = 7.0
+    assert problem.upper[0] == problem.v[0] == 1.0
+    for array in (problem.v, problem.lower, problem.upper):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 3.0
+    with pytest.raises(AttributeError):
+        problem.z = 2.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"X": X[0]}, r"X has shape \(3,\)"),
+        ({"X": np.zeros((0, 3)), "y": []}, r"X has shape \(0, 3\)"),
+        ({"X": np.where(X > 1, np.nan, X)}, "X contains NaN"),
+        ({"X": np.where(X > 1, np.inf, X)}, "X contains NaN or infinity"),
+        ({"y": LABELS[:5]}, r"y has shape \(5,\); expected 20"),
+        ({"y": LABELS[:, None]}, r"y has shape \(20, 1\)"),
+        ({"y": np.ones(20)}, "single class"),
+        ({"y": np.where(LABELS > 0, 1, 0)}, "labels 0, 1"),
+        ({"y": np.arange(20)}, "code the two classes as -1 and \\+1"),
+        ({"y": ["a", "b"] * 10}, "'a', 'b'"),
+        ({"C": 0}, "C=0 is not positive"),
+        ({"C": -1.5}, "C=-1.5"),
+        ({"C": np.nan}, "C=nan"),
+        ({"C": np.inf}, "C=inf"),
+        ({"C": "big"}, "C='big'"),
+        ({"C": [1.0, 2.0]}, r"C has shape \(2,\)"),
+        ({"C": np.linspace(-1, 1, 20)}, "C contains -1"),
+        ({"C": np.full(20, np.nan)}, "C contains NaN"),
+        ({"kernel": "rbf"}, "kernel='rbf'"),
+        ({"kernel": Precomputed()}, "expected a square matrix"),
+    ],
+)
+def test_bad_data_are_named(arguments, words):
+    arguments = {"X": X, "y": LABELS, "C": 1.0, "kernel": None, **arguments}
+    with pytest.raises(ValueError, match=words) as refusal:
+        DualProblem.classification(
+            arguments["X"], arguments["y"], kernel=arguments["kernel"], C=arguments["C"]
+        )
+    assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"lower": np.full(20, 2.0)}, "lower exceeds upper at index 0"),
+        ({"z": 21.0}, "z=21.0 cannot be reached"),
+        ({"z": -0.5}, "sums from 0 to 20"),
+        ({"v": np.ones(3)}, r"v has shape \(3,\)"),
+        ({"upper": np.full(20, np.inf)}, "upper contains NaN or infinity"),
+        ({"v": np.full(20, np.nan)}, "v contains NaN"),
+    ],
+)
+def test_an_impossible_box_is_named(arguments, words):
+    values = {"v": np.ones(20), "z": 1.0, "lower": BOX[0], "upper": BOX[1], **arguments}
+    with pytest.raises(ValueError, match=words):
+        DualProblem(Gram(Linear(), X), **values)
