@@ -1,5 +1,6 @@
 """Settings of the Sphinx build; `sphinx-build -W docs docs/_build/html` needs no network."""
 
+import re
 import warnings
 from importlib import metadata
 
@@ -33,7 +34,11 @@ myst_heading_anchors = 3
 # API pages: one page a module, found by walking the package; a new file needs no entry here.
 autosummary_generate = True
 autodoc_member_order = "bysource"
+add_module_names = False
+default_role = "py:obj"
 autodoc_typehints = "none"
+# Made by scikit-learn, with references into its own documentation.
+autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
@@ -52,6 +57,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
+html_static_path = ["_static"]
+html_css_files = ["refsvm.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
@@ -60,11 +67,34 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {
-    "getting_started": [],
-    "notation": [],
-    "choosing": [],
-    "data": [],
-    "changelog": [],
-    "contributing": [],
+    page: []
+    for page in (
+        "getting_started",
+        "notation",
+        "papers",
+        "choosing",
+        "data",
+        "changelog",
+        "contributing",
+        "gallery/**",
+    )
 }
 html_show_sourcelink = False
+
+
+def set_docstring(app, what, name, obj, options, lines):
+    """Set a docstring as it is typed: an indented block is a formula, "T. Name" is no item of a list.
+
+    Sphinx calls this with the lines of each docstring, to be changed in place, before numpydoc sees them.
+    """
+    text = "\n".join(re.sub(r"^(\s*[A-Z])\. ", r"\1\\. ", line) for line in lines)
+    prose, *sections = re.split(r"(?m)^(?=\S+\n-{3,}$)", text, maxsplit=1)
+    # a block of lines indented by four, after a paragraph that is neither a directive nor an item of a list
+    formula = r"(?m)^(?!\.\. |[-*] |.*::$)(\S.*\n\n)((?: {4}.*\n?|\n(?= {4}))+)"
+    prose = re.sub(formula, r"\1.. code-block:: text\n\n\2", prose)
+    lines[:] = (prose + "".join(sections)).split("\n")
+
+
+def setup(app):
+    """Connect the functions above."""
+    app.connect("autodoc-process-docstring", set_docstring, priority=400)
