@@ -30,7 +30,7 @@ from refsvm import (
     SecondOrder,
     WorkingSetGap,
 )
-from refsvm.datasets import make_banana, make_chessboard, make_ringnorm
+from refsvm.datasets import make_banana, make_chessboard, make_ringnorm, make_waveform
 from refsvm.kernels import Gram
 from refsvm.testing import practice_problems
 
@@ -72,7 +72,7 @@ class Known:
 
     ``alpha`` is the answer where it is unique and ``objective`` its value. ``psd`` says that every local
     optimum is global; ``hard`` that thousands of steps are needed, so that it is left out where every step is
-    slow or every digit counts.
+    slow or every digit counts; ``large`` that it takes several blocks with shrinking.
     """
 
     make: Callable[[], DualProblem]
@@ -81,6 +81,7 @@ class Known:
     intercept: float | None = None
     psd: bool = True
     hard: bool = False
+    large: bool = False
 
     @property
     def problem(self) -> DualProblem:
@@ -161,6 +162,8 @@ PROBLEMS: dict[str, Known] = {
     "banana": Known(sample(make_banana, 60, C=10.0, gamma=0.25)),
     "ringnorm": Known(sample(make_ringnorm, 60, C=2.0, gamma=0.1)),
     "chessboard": Known(sample(make_chessboard, 60, C=1e3, gamma=0.5), hard=True),
+    "several blocks": Known(sample(make_banana, 700, C=1.0, gamma=0.25), large=True),
+    "several blocks, 21 features": Known(sample(make_waveform, 500, C=10.0, gamma=0.05), large=True),
     "huge features": Known(classification(_X * 1e8, _y, kernel=Linear()), hard=True),
     "huge features, RBF": Known(classification(_X * 1e8, _y, kernel=RBF(1e-16))),
     "tiny features": Known(classification(_X * 1e-8, _y, kernel=Linear())),

@@ -51,8 +51,8 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     I_down, or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not
     together with the next one. A stopping rule returns 0 or the number of one of its reasons, and asking it
     again changes nothing. Every practice problem is solved to its KKT tolerance; only a selector with an
-    attribute ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from which
-    the same optimum is reached.
+    attribute ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from
+    which the same optimum is reached.
 
     **Twin.** In both engines i, j, μ, objective, KKT gap and kernel rows of every step are equal bit for bit,
     and so are α, G, kernel rows and hits at the end: with and without shrinking, with memory for all kernel
