@@ -32,9 +32,34 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def positive_or_inf(name: str, value: Any) -> float:
+    """A number above zero, or infinity, as float."""
+    return math.inf if value == math.inf else positive(name, value)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value != value // 1 or value < least:
+        raise ValueError(f"{name}={value!r} is not a whole number ≥ {least}; give e.g. {name}={max(least, 1)}.")
+    if value == math.inf:
+        raise ValueError(f"{name}={value!r} is not finite; leave it out for the default.")
+    return int(value)
+
+
+def numbers(name: str, values: Any) -> np.ndarray:
+    """Real numbers as a float64 array."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        try:
+            array = np.asarray(values, dtype=object).astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} holds {array.dtype} values that are not real numbers; give real numbers.") from None
+    return np.asarray(array, dtype=np.float64)
+
+
 def vector(name: str, values: Any, n: int) -> np.ndarray:
     """Return a finite float64 vector of length n; a single number is repeated."""
-    array = np.asarray(values, dtype=np.float64)
+    array = numbers(name, values)
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
@@ -50,7 +75,7 @@ def examples(X: Any) -> Any:
         X = X.tocsr().astype(np.float64)
         values = X.data
     else:
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        X = np.ascontiguousarray(numbers("X", X))
         values = X
     if X.ndim != 2 or X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; expected a table of at least one row, shape (n, d).")
@@ -66,7 +91,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
     values = np.unique(array)
     if len(values) == 1:
-        raise ValueError(f"y holds a single class, {values[0]!r}; two classes are needed to train a classifier.")
+        raise ValueError(f"y holds a single class, {values[0].item()!r}; two classes are needed to train a classifier.")
     if len(values) != 2 or set(values.tolist()) != {-1, 1}:
         shown = ", ".join(repr(v) for v in values[:4].tolist()) + (", …" if len(values) > 4 else "")
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")

@@ -26,6 +26,13 @@ from refsvm._checks import is_sparse, positive, real
 
 __all__ = ["Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "RBF", "Sigmoid"]
 
+SLAB = 2**16
+"""Entries of K evaluated at a time: 512 KiB, about what a core's own cache holds."""
+
+
+LARGEST = 1e300
+"""Kernel values above this are refused."""
+
 
 class Kernel(ABC):
     """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
@@ -226,18 +233,40 @@ class Gram:
         self.n = int(X.shape[0])
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else None
-
-    def block(self, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """K[rows][:, columns] as a new C-ordered float64 array; all columns by default."""
+        self._bounded = isinstance(kernel, RBF | Sigmoid) and bool(np.isfinite(self._norms).all())
         if self.dense is not None:
-            chosen = self.dense[rows]
-            return chosen if columns is None else chosen[:, columns]
+            moderate(self.dense)
+        elif isinstance(kernel, RBF | Sigmoid) and not self._bounded:
+            raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] as a C-ordered float64 array, written to `out` if given; all columns by default."""
+        if out is None:
+            out = np.empty((len(rows), self.n if columns is None else len(columns)))
+        # A slab of rows that stays in the processor's cache between the product and the kernel function.
+        height = max(1, SLAB // max(1, out.shape[1]))
+        for start in range(0, len(rows), height):
+            self._slab(rows[start : start + height], columns, out[start : start + height])
+        return out
+
+    def _slab(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+        """Evaluate K[rows][:, columns] into `out`."""
+        if self.dense is not None:
+            out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
+            return
         left, right = self.X[rows], self.X if columns is None else self.X[columns]
         if isinstance(self.kernel, Kernel):
             assert self._norms is not None
             right_norms = self._norms if columns is None else self._norms[columns]
-            return self.kernel.from_inner(inner_products(left, right), self._norms[rows], right_norms)
-        return self._checked(self.kernel(left, right), (left.shape[0], right.shape[0]))  # type: ignore[operator]
+            values = self.kernel.from_inner(inner_products(left, right, out), self._norms[rows], right_norms)
+        else:
+            values = self._shaped(self.kernel(left, right), out.shape)
+        if values is not out:
+            out[:] = values
+        if not self._bounded:
+            moderate(out)
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""
@@ -249,7 +278,9 @@ class Gram:
             if isinstance(self.kernel, RBF):
                 return np.ones(self.n)  # exp(0)
             column, zero = norms.copy()[:, None], np.zeros(1)
-            return self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
+            values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
+            moderate(values)
+            return values
         steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
         return np.concatenate([self.block(s, s).diagonal() for s in steps])
 
@@ -260,24 +291,32 @@ class Gram:
         return Gram(self.kernel, self.X[indices])
 
     @staticmethod
-    def _checked(values: Any, shape: tuple[int, int]) -> np.ndarray:
-        """Refuse what a user's kernel must not return."""
+    def _shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+        """Refuse a result of a user's kernel that is not one value for each pair."""
         block = np.ascontiguousarray(values, dtype=np.float64)
         if block.shape != shape:
             raise ValueError(
                 f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
                 f"{shape[1]} rows; it must return one value for each pair, shape {shape}."
             )
-        if not np.isfinite(block).all():
-            raise ValueError("The kernel callable returned NaN or infinity; scale the data or the kernel.")
         return block
 
 
-def inner_products(X: Any, Z: Any) -> np.ndarray:
+def moderate(values: np.ndarray) -> None:
+    """Refuse kernel values that are NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest <= LARGEST:
+        raise ValueError(
+            f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "
+            "scale the data or the kernel's parameters down."
+        )
+
+
+def inner_products(X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
     """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR."""
     if is_sparse(X):
         return np.ascontiguousarray((Z @ X.toarray().T).T)  # sparse (n, d) × dense (d, m)
-    return np.ascontiguousarray(X @ Z.T)
+    return np.matmul(X, Z.T, out=out)
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from refsvm._checks import positive
+from refsvm._checks import positive, whole
 from refsvm.result import Status
 
 if TYPE_CHECKING:
@@ -52,18 +52,23 @@ class Limits:
         time_limit: float | None = None,
         callback: Callable[[SolverState], object] | None = None,
     ) -> None:
-        if max_iter is not None and (int(max_iter) != max_iter or max_iter < 1):
-            raise ValueError(f"max_iter={max_iter!r} is not a whole number ≥ 1; None takes max(10⁷, 100n).")
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of the solver state.")
-        self.max_iter = max(10_000_000, 100 * n) if max_iter is None else int(max_iter)
-        self.began = time.perf_counter()
+        self.max_iter = max(10_000_000, 100 * n) if max_iter is None else whole("max_iter", max_iter, 1)
+        self.began = self._asked = time.perf_counter()
         self.deadline = None if time_limit is None else self.began + positive("time_limit", time_limit)
         self.callback = callback
         self.interrupted = False
 
+    def pressing(self) -> bool:
+        """Whether a restricted solve should end early so that `reached` is asked: a callback wants to be called often."""
+        now = time.perf_counter()
+        late = self.deadline is not None and now >= self.deadline
+        return self.interrupted or late or (self.callback is not None and now >= self._asked + 0.1)
+
     def reached(self, state: SolverState) -> Status | None:
         """Return the Status of the first limit reached, or None."""
+        self._asked = time.perf_counter()
         if self.interrupted:
             return Status.INTERRUPTED
         if self.callback is not None and self.callback(state):

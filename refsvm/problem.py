@@ -107,7 +107,7 @@ class DualProblem:
         if (penalties < 0).any():
             raise ValueError(f"C contains {penalties.min():.6g}; penalties must not be negative.")
         kernel = Linear() if kernel is None else kernel
-        if not callable(kernel) and not isinstance(kernel, Precomputed):
+        if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
             raise ValueError(f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z).")
         gram = Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
         signed = labels * penalties

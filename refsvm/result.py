@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refsvm._checks import whole
 from refsvm.problem import DualProblem
 
 if TYPE_CHECKING:
@@ -72,9 +73,7 @@ class Trace:
     """
 
     def __init__(self, every: int = 1) -> None:
-        if every < 1:
-            raise ValueError(f"trace={every!r} is not a positive whole number; trace=10 records every tenth step.")
-        self.every = every
+        self.every = whole("trace", every, 1)
         self._stamped: list[np.ndarray] = []
         self._fresh: list[np.ndarray] = []
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from refsvm._checks import positive
+from refsvm._checks import positive_or_inf
 from refsvm.kernels import Gram
 
-__all__ = ["KernelRows"]
+__all__ = ["KernelRows", "RowsOf"]
 
 
 class KernelRows:
@@ -23,7 +23,7 @@ class KernelRows:
     gram : Gram
         The matrix, in blocks.
     cache_mb : float
-        Budget for stored rows in MiB (2²⁰ bytes). A row takes 8n bytes.
+        Budget for stored rows in MiB (2²⁰ bytes); infinity for all rows. A row takes 8n bytes.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class KernelRows:
 
     def __init__(self, gram: Gram, cache_mb: float = 200.0) -> None:
         n = gram.n
-        self.gram = gram
+        self.gram, self.cache_mb = gram, cache_mb
         self.clock = self.computed = self.hits = 0
         if gram.dense is not None:  # the caller holds K: nothing to compute, nothing to evict
             self.values = gram.dense
             self.slots = np.arange(n)
             self.owners = np.arange(n)
         else:
-            capacity = min(n, int(positive("cache_mb", cache_mb) * 2**20 / (8 * n)))
+            capacity = min(n, int(min(positive_or_inf("cache_mb", cache_mb) * 2**20 / (8 * n), n)))
             if capacity < min(2, n):
                 raise ValueError(
                     f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} float64 values; "
@@ -96,11 +96,22 @@ class KernelRows:
 
     def fetch(self, indices: np.ndarray) -> None:
         """Compute and store all missing rows of `indices` in one block; the budget must hold them all."""
-        missing = indices[self.slots[indices] < 0]
-        if len(missing):
-            for i, row in zip(missing.tolist(), self.gram.block(missing), strict=True):
-                self._store(i, row)
-            self.computed += len(missing)
+        stored = self.slots[indices] >= 0
+        self.clock += 1
+        self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
+        missing = indices[~stored]
+        if not len(missing):
+            return
+        places = np.argsort(self.stamps, kind="stable")[: len(missing)]  # free slots carry stamp 0, so they go first
+        places.sort()
+        evicted = self.owners[places]
+        self.slots[evicted[evicted >= 0]] = -1
+        if places[-1] - places[0] == len(places) - 1:
+            self.gram.block(missing, out=self.values[places[0] : places[-1] + 1])
+        else:
+            self.values[places] = self.gram.block(missing)
+        self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
+        self.computed += len(missing)
 
     def product(self, coefficients: np.ndarray) -> np.ndarray:
         """Kα in blocks of rows of the non-zero entries of α, shape (n,).
@@ -132,3 +143,44 @@ class KernelRows:
     def _stamp(self, slot: int) -> None:
         self.clock += 1
         self.stamps[slot] = self.clock
+
+
+class RowsOf:
+    """The Gram matrix of some of the variables, its rows taken from the kernel rows of the whole problem.
+
+    Each row is then computed once, for the whole problem, and counted there.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        Of the whole problem; its budget holds all rows.
+    indices : ndarray of shape (m,), int64
+        The variables.
+    """
+
+    dense = None
+
+    def __init__(self, rows: KernelRows, indices: np.ndarray) -> None:
+        self._rows, self._indices = rows, indices
+        self.n = len(indices)
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] among the chosen variables, written to `out` if given."""
+        whole, wanted = self._rows, self._indices[rows]
+        whole.fetch(wanted)
+        across = self._indices if columns is None else self._indices[columns]
+        if out is None:
+            out = np.empty((len(rows), len(across)))
+        for line, slot in zip(out, whole.slots[wanted], strict=True):
+            np.take(whole.values[slot], across, out=line)
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        """kᵢᵢ of the chosen variables."""
+        return self._rows.gram.diagonal()[self._indices]
+
+    def restrict(self, indices: np.ndarray) -> RowsOf:
+        """Fewer variables still."""
+        return RowsOf(self._rows, self._indices[indices])

@@ -11,12 +11,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Generator
+from contextlib import closing
 from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 
 from refsvm._checks import vector
+from refsvm.decompose import ShrinkingEngine
 from refsvm.limits import Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
@@ -39,7 +41,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     while not (code := stop.check(state)):
         # --- select ---
         i, j = selector.select(state)
-        if i < 0 or state.stalled > 1:
+        if min(i, j) < 0 or state.stalled > 1:
             return -1
         # --- step ---
         state.rows.use(i)
@@ -104,6 +106,7 @@ def solve(
     stop: StoppingRule | None = None,
     start: Any = None,
     engine: str = "auto",
+    shrinking: bool = True,
     cache_mb: float = 200.0,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -123,6 +126,9 @@ def solve(
     engine : {"auto", "numba", "numpy"}
         The compiled loop, or the readable one; both take the same steps bit for bit. "auto" compiles where Numba is
         installed.
+    shrinking : bool
+        Solve restricted to the variables that matter, again and again (`refsvm.decompose`): much faster, same answer
+        up to the tolerance. False takes the steps of the papers, one by one on all variables.
     cache_mb : float
         Budget for kernel rows in MiB.
     max_iter : int, optional
@@ -157,9 +163,13 @@ def solve(
     limits = Limits(problem.n, max_iter, time_limit, callback)
     rules = chosen_rules(selector, step, stop)
     state = _begin(problem, rules, start, cache_mb)
-    recorder = Trace(int(trace)) if trace else None
-    runner = _engine(engine, state, rules, recorder)
-    with limits.interruptible():
+    recorder = None if trace is False else Trace(1 if trace is True else trace)
+    make = engine_called(engine, rules)
+    if shrinking:
+        runner: Engine = ShrinkingEngine(state, rules, make, limits, recorder)
+    else:
+        runner = make(state, rules, recorder)
+    with limits.interruptible(), closing(runner):
         status, code = _run_to_the_end(runner, state, rules[2], limits, recorder)
     if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
         warnings.warn(
@@ -186,16 +196,21 @@ class Engine(Protocol):
     """What runs the steps: `ReadableEngine` here, `refsvm.fast.engine.CompiledEngine`."""
 
     name: str
+    paced: bool  # whether `advance` wants to be given chunks of some ten milliseconds
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
+        ...
+
+    def close(self) -> None:
+        """Release what the engine holds."""
         ...
 
 
 class ReadableEngine:
     """Runs `steps`."""
 
-    name = "numpy"
+    name, paced = "numpy", True
 
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None) -> None:
         self._state, self._rules, self._trace = state, rules, trace
@@ -212,6 +227,9 @@ class ReadableEngine:
                 self._trace.append(state)
         return 0
 
+    def close(self) -> None:
+        """Nothing to release."""
+
 
 Rules = tuple[WorkingSetSelector, StepRule, StoppingRule]
 
@@ -220,7 +238,11 @@ def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
     """Fill in the default rules and refuse what is no rule or does not fit together."""
-    rules = (selector or SecondOrder(), step or NewtonStep(), stop or KKTGap())
+    rules = (
+        SecondOrder() if selector is None else selector,
+        NewtonStep() if step is None else step,
+        KKTGap() if stop is None else stop,
+    )
     bases = {"selector": WorkingSetSelector, "step": StepRule, "stop": StoppingRule}
     for (name, base), rule in zip(bases.items(), rules, strict=True):
         if not isinstance(rule, base):
@@ -244,7 +266,7 @@ def rules_default(name: str) -> object:
 def _begin(problem: DualProblem, rules: Rules, start: Any, cache_mb: float) -> SolverState:
     """Return the state before the first step."""
     rows = KernelRows(problem.gram, cache_mb)
-    needed = rules[0].rows_needed(problem.n)
+    needed = min(rules[0].rows_needed(problem.n), problem.n)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules[0]!r} needs {needed} kernel rows in memory and cache_mb={cache_mb!r} holds "
@@ -268,21 +290,18 @@ def _starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     return point
 
 
-def _engine(name: str, state: SolverState, rules: Rules, trace: Trace | None) -> Engine:
-    """Return the engine called `name`, bound to a state."""
+def engine_called(name: str, rules: Rules) -> Callable[[SolverState, Rules, Trace | None], Engine]:
+    """Return what makes the engine called `name` for a state, these rules and a trace."""
     if name not in ("auto", "numba", "numpy"):
         raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
     installed = find_spec("numba") is not None
     if name == "numba" and not installed:
         raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
-    compile_it = installed if name == "auto" else name == "numba"
-    if name == "auto" and installed:
-        compile_it = all(rule.twin() is not None for rule in rules)
-    if not compile_it:
-        return ReadableEngine(state, rules, trace)
+    if name == "numpy" or not installed or (name == "auto" and any(rule.twin() is None for rule in rules)):
+        return ReadableEngine
     from refsvm.fast.engine import CompiledEngine
 
-    return CompiledEngine(state, *rules, trace)
+    return CompiledEngine
 
 
 def _run_to_the_end(
@@ -310,7 +329,8 @@ def _run(
     chunk = 256
     while True:
         began = time.perf_counter()
-        code = engine.advance(min(chunk, limits.max_iter - state.iteration))
+        left = limits.max_iter - state.iteration
+        code = engine.advance(min(chunk, left) if engine.paced else left)
         now = time.perf_counter()
         if trace is not None:
             trace.stamp(began - limits.began, now - limits.began)
@@ -320,4 +340,4 @@ def _run(
         status = limits.reached(state)
         if status is not None:
             return status, 0
-        chunk = int(min(max(chunk * 0.02 / (now - began), chunk / 2, 16), chunk * 4))
+        chunk = int(min(max(chunk * 0.02 / (now - began), chunk / 2, 16), chunk * 4, 1e9))

@@ -35,6 +35,7 @@ SCALARS = np.dtype(
         ("gap", np.float64),  # ψ = G[top] − G[bottom]
         ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ of the pair about to move
         ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ of that pair, TAU where not positive
+        ("raw_curvature", np.float64),  # q itself
         ("low", np.float64),  # lo, hi: the box seen along eᵢ − eⱼ
         ("high", np.float64),
         ("last_step", np.float64),  # μ of the previous step
@@ -112,7 +113,7 @@ class SolverState:
         self.step_memory = step.prepare(problem)
         self.stop_memory = stop.prepare(problem)
         self.iteration = self.last_free = self.last_planned = self.n_candidates = self.stalled = 0
-        self.slope = self.curvature = self.low = self.high = self.last_step = self.last_newton = 0.0
+        self.slope = self.curvature = self.raw_curvature = self.low = self.high = self.last_step = self.last_newton = 0.0
         self.least_curvature = np.inf
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
@@ -146,6 +147,7 @@ class SolverState:
         self.slope = float(self.gradient[i] - self.gradient[j])
         # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
         raw = float(self.diagonal[i] + self.diagonal[j] - 2.0 * self.rows.row(i)[j])
+        self.raw_curvature = raw
         self.least_curvature = min(self.least_curvature, raw)
         self.curvature = raw if raw > 0.0 else TAU
         # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
@@ -163,7 +165,7 @@ class SolverState:
         # G −= μ (K[i] − K[j])
         self.gradient -= mu * (self.rows.row(i) - self.rows.row(j))
         # f += μℓ − ½μ²q
-        self.objective += mu * self.slope - 0.5 * mu * mu * self.curvature
+        self.objective += mu * self.slope - 0.5 * mu * mu * self.raw_curvature
         self.top, self.bottom, self.gap = most_violating_pair(
             self.alpha, self.gradient, self.lower, self.upper
         )

@@ -13,14 +13,10 @@ from refsvm.result import TRACE_ROW, Trace
 from refsvm.state import SCALARS
 
 if TYPE_CHECKING:
-    from refsvm.selectors.base import WorkingSetSelector
+    from refsvm.solver import Rules
     from refsvm.state import SolverState
-    from refsvm.steps.base import StepRule
-    from refsvm.stopping.base import StoppingRule
 
 __all__ = ["CompiledEngine", "compiled"]
-
-Rule = "WorkingSetSelector | StepRule | StoppingRule"
 
 
 class CompiledEngine:
@@ -30,7 +26,7 @@ class CompiledEngine:
     ----------
     state : SolverState
         Its arrays are shared with the compiled code; its numbers are copied in and out around each chunk.
-    selector, step, stop : rules
+    rules : (selector, step, stop)
         Each must have a twin.
     trace : Trace or None
         Where the steps are recorded.
@@ -41,17 +37,9 @@ class CompiledEngine:
         If a rule has no twin.
     """
 
-    name = "numba"
+    name, paced = "numba", True
 
-    def __init__(
-        self,
-        state: SolverState,
-        selector: WorkingSetSelector,
-        step: StepRule,
-        stop: StoppingRule,
-        trace: Trace | None = None,
-    ) -> None:
-        rules = (selector, step, stop)
+    def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
         twins = [compiled(rule) for rule in rules]
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
@@ -79,13 +67,24 @@ class CompiledEngine:
             outcome = next(self._steps)
             rows.clock, rows.hits = int(now["clock"]), int(now["hits"])
             if outcome == MISSING_ROW:
-                rows.row(int(now["missing"]))
+                missing = int(now["missing"])
+                if rows.slots[missing] >= 0:
+                    raise RuntimeError(
+                        f"The twin of the selector asked for kernel row {missing}, which is in memory; it must return "
+                        "(i, -1) only where state.slots[i] < 0."
+                    )
+                rows.row(missing)
                 continue
             self._flush()
             if outcome != TRACE_FULL:
                 break
         self._leave()
         return -1 if outcome == NO_PAIR else int(outcome)
+
+    def close(self) -> None:
+        """End the compiled generator, which releases the arrays it holds."""
+        self._now["end"] = -1
+        next(self._steps, None)
 
     def _leave(self) -> None:
         """Copy the numbers out."""

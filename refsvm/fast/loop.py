@@ -25,6 +25,7 @@ def measure(state, i, j):  # type: ignore[no-untyped-def]
     now.slope = state.gradient[i] - state.gradient[j]
     # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
     raw = state.diagonal[i] + state.diagonal[j] - 2.0 * state.kernel[state.slots[i], j]
+    now.raw_curvature = raw
     now.least_curvature = min(now.least_curvature, raw)
     now.curvature = raw if raw > 0.0 else TAU
     # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
@@ -64,7 +65,7 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.top, now.bottom = top, bottom
     now.gap = highest - lowest if min(top, bottom) >= 0 else -np.inf
     # f += μℓ − ½μ²q
-    now.objective += mu * now.slope - 0.5 * mu * mu * now.curvature
+    now.objective += mu * now.slope - 0.5 * mu * mu * now.raw_curvature
     remember(state, i, j, mu)
 
 
@@ -97,13 +98,15 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, for ever.
+    """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, until ``now.end`` is negative.
 
     Yields the code of the stopping rule (> 0), or BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
     MISSING_ROW (``now.missing`` names it; go on once it is there), TRACE_FULL.
     """
     while True:
         now = state.now[0]  # taken anew after every yield: a generator keeps copies of records
+        if now.end < 0:
+            return  # a generator left unfinished would never release its arrays
         # --- stop, budget ---
         code = check(stop, state)
         if code > 0:

@@ -27,9 +27,12 @@ class WorkingSetSelector(ABC):
     takes_candidates : bool
         Whether `select` considers ``state.candidates``. Planning steps require it: without it their convergence
         proof (Glasmachers 2008, Theorem 2) does not hold.
+    may_stall : bool
+        Whether `select` may return (−1, −1) at a point that is not optimal.
     """
 
     takes_candidates: ClassVar[bool] = False
+    may_stall: ClassVar[bool] = False
 
     def prepare(self, problem: DualProblem) -> np.ndarray:
         """Return scratch memory for one solve, float64 of any length; it reappears as ``state.selector_memory``."""

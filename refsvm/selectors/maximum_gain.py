@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class MaximumGain(WorkingSetSelector):
     """
 
     rows: int | str = 2
+    may_stall: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_rows(self.rows)

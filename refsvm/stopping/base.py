@@ -34,7 +34,14 @@ class StoppingRule(ABC):
 
     @abstractmethod
     def check(self, state: SolverState) -> int:
-        """Return 0 to go on, or the 1-based number of the reason to stop."""
+        """Return 0 to go on, or the 1-based number of the reason to stop.
+
+        May be asked more than once between two steps; asking again must change nothing.
+        """
+
+    def restricted_tolerance(self, gap: float) -> float:
+        """To which KKT gap a restricted problem is solved while the full one has `gap`; see `refsvm.decompose`."""
+        return gap / 10.0
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them."""

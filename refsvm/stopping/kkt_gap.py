@@ -56,6 +56,10 @@ class KKTGap(StoppingRule):
         # ψ ≤ ε
         return int(state.gap <= self.tol)
 
+    def restricted_tolerance(self, gap: float) -> float:
+        """Solve restricted problems to 10 ε at first, to ε at the end."""
+        return 10.0 * self.tol if gap > 20.0 * self.tol else self.tol
+
     def parameters(self) -> tuple[float, ...]:
         """Return (tol,)."""
         return (self.tol,)
