@@ -1,0 +1,143 @@
+"""Data that break solvers: all of it ends, finite and feasible, with a status; bad kernels are refused."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid, Status, iterate, solve
+from refsvm.kernels import Gram
+from refsvm.testing.contract import infeasibility
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(24, 3))
+LABELS = np.where(X[:, 0] + 0.5 * RNG.normal(size=24) > 0, 1, -1)
+NOISE = RNG.normal(size=(24, 24))
+PENALTIES = [1e-12, 1e-3, 1.0, 1e3, 1e6, 1e12]
+
+DATA = {
+    "duplicates": (np.repeat(X[:6], 4, axis=0), LABELS, RBF(0.5)),
+    "duplicates of both classes": (np.repeat(X[:12], 2, axis=0), np.tile([1, -1], 12), Linear()),
+    "constant features": (np.full((24, 3), 7.0), LABELS, Linear()),
+    "one varying feature": (np.column_stack([X[:, 0], np.ones(24), np.zeros(24)]), LABELS, Linear()),
+    "no features": (np.zeros((24, 0)), LABELS, Linear()),
+    "one against many": (X, np.where(np.arange(24) == 11, 1, -1), RBF(0.5)),
+    "two examples": (X[:2], np.array([1, -1]), RBF(0.5)),
+    "huge": (X * 1e8, LABELS, Linear()),
+    "huge, polynomial": (X * 1e8, LABELS, Polynomial(degree=3)),
+    "tiny": (X * 1e-8, LABELS, Linear()),
+    "huge and tiny": (X * [1e8, 1.0, 1e-8], LABELS, Linear()),
+    "singular": (X[:, :1], LABELS, Linear()),
+    "indefinite sigmoid": (X, LABELS, Sigmoid(gamma=1.0, coef0=-1.0)),
+    "indefinite matrix": (NOISE + NOISE.T, LABELS, Precomputed()),
+    "negative definite": (-(NOISE @ NOISE.T), LABELS, Precomputed()),
+    "zero matrix": (np.zeros((24, 24)), LABELS, Precomputed()),
+}
+CASES = list(itertools.product(DATA, PENALTIES))
+
+
+def made(name: str, C: float) -> DualProblem:
+    data, labels, kernel = DATA[name]
+    return DualProblem.classification(data, labels, kernel=kernel, C=C)
+
+
+def test_there_are_at_least_sixty():
+    assert len(CASES) >= 60
+
+
+@pytest.mark.parametrize(("name", "C"), CASES)
+def test_degenerate_problems_end_finite_and_feasible(name, C, engine, shrinking):
+    problem = made(name, C)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
+        solution = solve(problem, engine=engine, shrinking=shrinking, max_iter=600)
+    assert solution.status in {Status.CONVERGED, Status.MAX_ITER, Status.STALLED}
+    values = (
+        solution.objective,
+        solution.primal_objective,
+        solution.duality_gap,
+        solution.intercept,
+        *solution.alpha,
+        *solution.gradient,
+    )
+    assert np.isfinite(values).all()
+    assert infeasibility(problem, solution.alpha) <= 1e-12
+    if solution.status is Status.CONVERGED:
+        assert problem.kkt_gap(solution.alpha) <= 1e-3 + 1e-12 * np.abs(solution.gradient).max()
+    assert solution.objective >= -1e-9 * abs(solution.objective), "worse than α = 0"
+
+
+@pytest.mark.parametrize("C", PENALTIES)
+@pytest.mark.parametrize(
+    "name", ["duplicates", "constant features", "two examples", "one against many", "tiny"]
+)
+def test_what_can_be_solved_is_solved(name, C, engine, shrinking):
+    assert solve(made(name, C), engine=engine, shrinking=shrinking).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("name", ["huge", "singular", "duplicates of both classes", "huge and tiny"])
+def test_what_cannot_be_solved_in_floating_point_ends_anyway(name, engine, shrinking):
+    """Hard margins without a separating plane: no limit but time would otherwise end them."""
+    solution = solve(made(name, 1e12), engine=engine, shrinking=shrinking, max_iter=3000)
+    assert solution.iterations <= 3000
+    assert infeasibility(solution.problem, solution.alpha) <= 1e-12
+
+
+@pytest.mark.parametrize(
+    ("data", "kernel"),
+    [
+        (X * 1e160, Linear()),
+        (X * 1e154, Linear()),
+        (X * 1e60, Polynomial(degree=6)),
+        (X * 1e200, RBF(1.0)),
+        (np.where(np.abs(NOISE + NOISE.T) > 2, 1e308, 0.0), Precomputed()),
+    ],
+    ids=["inf", "sums to inf", "polynomial", "norms of an RBF", "matrix"],
+)
+def test_a_kernel_that_overflows_is_refused(data, kernel, engine, shrinking):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
+        with pytest.raises(ValueError, match=r"[Ss]cale"):
+            solve(
+                DualProblem.classification(data, LABELS, kernel=kernel),
+                engine=engine,
+                shrinking=shrinking,
+                time_limit=5,
+            )
+
+
+def test_one_variable_is_solved_without_a_step(engine, shrinking):
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5)).restrict([3])
+    solution = solve(problem, engine=engine, shrinking=shrinking)
+    assert (solution.status, solution.iterations) == (Status.CONVERGED, 0)
+    fixed = DualProblem(Gram(Linear(), np.ones((1, 1))), np.ones(1), 0.5, np.zeros(1), np.ones(1))
+    assert solve(fixed, engine=engine, shrinking=shrinking).alpha == [0.5]
+
+
+def test_a_box_of_one_point_is_solved_without_a_step(engine, shrinking):
+    point = np.linspace(-1, 1, 24)
+    problem = DualProblem(Gram(RBF(0.5), X), np.ones(24), float(point.sum()), point, point)
+    solution = solve(problem, engine=engine, shrinking=shrinking)
+    assert (solution.status, solution.iterations) == (Status.CONVERGED, 0)
+    np.testing.assert_array_equal(solution.alpha, point)
+    assert np.isfinite([solution.intercept, solution.objective, solution.duality_gap]).all()
+
+
+def test_one_class_without_weight_leaves_nothing_to_do(engine):
+    problem = DualProblem.classification(X, LABELS, C=np.where(LABELS > 0, 1.0, 0.0))
+    solution = solve(problem, engine=engine)
+    assert (solution.iterations, solution.objective) == (0, 0.0)
+
+
+def test_steps_along_a_flat_direction_go_to_the_box():
+    """q = 0: the Newton step is infinite, the clipped one is not."""
+    problem = made("constant features", 3.0)
+    for state in iterate(problem):
+        i, j = state.working_sets[0]
+        assert abs(state.last_step) == 3.0
+        assert state.alpha[i] in {0.0, 3.0}
+        assert state.alpha[j] in {0.0, -3.0}
