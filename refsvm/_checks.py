@@ -39,11 +39,16 @@ def positive_or_inf(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or value != value // 1 or value < least:
-        raise ValueError(f"{name}={value!r} is not a whole number ≥ {least}; give e.g. {name}={max(least, 1)}.")
-    if value == math.inf:
-        raise ValueError(f"{name}={value!r} is not finite; leave it out for the default.")
-    return int(value)
+    number = (
+        math.nan
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number)
+        else float(value)
+    )
+    if not (number >= least and number.is_integer()):
+        raise ValueError(
+            f"{name}={value!r} is not a whole number ≥ {least}; give e.g. {name}={max(least, 1)}."
+        )
+    return int(number)
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
@@ -53,7 +58,9 @@ def numbers(name: str, values: Any) -> np.ndarray:
         try:
             array = np.asarray(values, dtype=object).astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} holds {array.dtype} values that are not real numbers; give real numbers.") from None
+            raise ValueError(
+                f"{name} holds {array.dtype} values that are not real numbers; give real numbers."
+            ) from None
     return np.asarray(array, dtype=np.float64)
 
 
@@ -91,7 +98,9 @@ def signs(y: Any, n: int) -> np.ndarray:
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
     values = np.unique(array)
     if len(values) == 1:
-        raise ValueError(f"y holds a single class, {values[0].item()!r}; two classes are needed to train a classifier.")
+        raise ValueError(
+            f"y holds a single class, {values[0].item()!r}; two classes are needed to train a classifier."
+        )
     if len(values) != 2 or set(values.tolist()) != {-1, 1}:
         shown = ", ".join(repr(v) for v in values[:4].tolist()) + (", …" if len(values) > 4 else "")
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")

@@ -6,7 +6,8 @@
         solve the problem restricted to A (MATH §6), which may shrink in turn
         G ← G − K[:, A] Δα_A, on all variables
 
-A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same loop.
+A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same
+loop.
 
 Why this is safe: a variable is left out only while it takes part in no violating pair, so the most violating pair of
 the full problem is always in A. f never falls, and the stopping rule has the last word on all variables with their
@@ -132,7 +133,7 @@ def active_set(state: SolverState) -> np.ndarray:
     alpha, G = state.alpha, state.gradient
     may_rise, may_fall = alpha < state.upper, alpha > state.lower
     lowest, highest = G[state.bottom], G[state.top]
-    return np.flatnonzero((may_rise & may_fall) | (may_rise & (G >= lowest)) | (may_fall & (G <= highest)))
+    return np.flatnonzero((may_rise & may_fall) | (may_rise & (lowest <= G)) | (may_fall & (highest >= G)))
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:

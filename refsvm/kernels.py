@@ -18,13 +18,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from refsvm._checks import is_sparse, positive, real
 
-__all__ = ["Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "RBF", "Sigmoid"]
+__all__ = ["RBF", "Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
 SLAB = 2**16
 """Entries of K evaluated at a time: 512 KiB, about what a core's own cache holds."""
@@ -201,6 +201,27 @@ class Precomputed:
     """
 
 
+class KernelMatrix(Protocol):
+    """A kernel matrix that can be evaluated block by block: `Gram`, or `refsvm.rows.RowsOf`."""
+
+    n: int
+    dense: np.ndarray | None
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns]; all columns by default."""
+        ...
+
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ."""
+        ...
+
+    def restrict(self, indices: np.ndarray) -> KernelMatrix:
+        """Return the matrix of the examples in `indices`."""
+        ...
+
+
 class Gram:
     """The matrix K[i, j] = k(xᵢ, xⱼ) of a kernel on data, evaluated block by block and never stored here.
 
@@ -232,12 +253,12 @@ class Gram:
         self.X = X
         self.n = int(X.shape[0])
         self.dense = X if isinstance(kernel, Precomputed) else None
-        self._norms = squared_norms(X) if isinstance(kernel, Kernel) else None
-        self._bounded = isinstance(kernel, RBF | Sigmoid) and bool(np.isfinite(self._norms).all())
+        self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
+        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
+        if not np.isfinite(self._norms).all():
+            raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
         if self.dense is not None:
             moderate(self.dense)
-        elif isinstance(kernel, RBF | Sigmoid) and not self._bounded:
-            raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -253,16 +274,15 @@ class Gram:
 
     def _slab(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
         """Evaluate K[rows][:, columns] into `out`."""
-        if self.dense is not None:
-            out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
+        if isinstance(self.kernel, Precomputed):
+            out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
             return
         left, right = self.X[rows], self.X if columns is None else self.X[columns]
         if isinstance(self.kernel, Kernel):
-            assert self._norms is not None
             right_norms = self._norms if columns is None else self._norms[columns]
             values = self.kernel.from_inner(inner_products(left, right, out), self._norms[rows], right_norms)
         else:
-            values = self._shaped(self.kernel(left, right), out.shape)
+            values = shaped(self.kernel(left, right), out.shape)
         if values is not out:
             out[:] = values
         if not self._bounded:
@@ -273,11 +293,9 @@ class Gram:
         if self.dense is not None:
             return np.ascontiguousarray(self.dense.diagonal())
         if isinstance(self.kernel, Kernel):
-            norms = self._norms
-            assert norms is not None
             if isinstance(self.kernel, RBF):
                 return np.ones(self.n)  # exp(0)
-            column, zero = norms.copy()[:, None], np.zeros(1)
+            column, zero = self._norms.copy()[:, None], np.zeros(1)
             values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
             moderate(values)
             return values
@@ -290,16 +308,16 @@ class Gram:
             return Gram(self.kernel, np.ascontiguousarray(self.dense[np.ix_(indices, indices)]))
         return Gram(self.kernel, self.X[indices])
 
-    @staticmethod
-    def _shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """Refuse a result of a user's kernel that is not one value for each pair."""
-        block = np.ascontiguousarray(values, dtype=np.float64)
-        if block.shape != shape:
-            raise ValueError(
-                f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
-                f"{shape[1]} rows; it must return one value for each pair, shape {shape}."
-            )
-        return block
+
+def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Refuse a result of a user's kernel that is not one value for each pair."""
+    block = np.ascontiguousarray(values, dtype=np.float64)
+    if block.shape != shape:
+        raise ValueError(
+            f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
+            f"{shape[1]} rows; it must return one value for each pair, shape {shape}."
+        )
+    return block
 
 
 def moderate(values: np.ndarray) -> None:

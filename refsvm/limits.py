@@ -61,7 +61,7 @@ class Limits:
         self.interrupted = False
 
     def pressing(self) -> bool:
-        """Whether a restricted solve should end early so that `reached` is asked: a callback wants to be called often."""
+        """Whether a restricted solve should end early, so that `reached` is asked."""
         now = time.perf_counter()
         late = self.deadline is not None and now >= self.deadline
         return self.interrupted or late or (self.callback is not None and now >= self._asked + 0.1)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import examples, positive, signs, vector
-from refsvm.kernels import Gram, Kernel, Linear, Precomputed
+from refsvm.kernels import Gram, Kernel, KernelMatrix, Linear, Precomputed
 
 __all__ = ["DualProblem", "best_intercept", "most_violating_pair"]
 
@@ -27,7 +27,7 @@ class DualProblem:
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         K, symmetric, of shape (n, n), evaluated in blocks.
     v : ndarray of shape (n,), float64
         Linear term.
@@ -52,7 +52,7 @@ class DualProblem:
     (0.5, 0.0, -1.0)
     """
 
-    gram: Gram
+    gram: KernelMatrix
     v: np.ndarray
     z: float
     lower: np.ndarray
@@ -65,7 +65,9 @@ class DualProblem:
             object.__setattr__(self, name, array)
         crossed = np.flatnonzero(self.lower > self.upper)
         if len(crossed):
-            raise ValueError(f"lower exceeds upper at index {crossed[0]}; give a box with lower ≤ upper everywhere.")
+            raise ValueError(
+                f"lower exceeds upper at index {crossed[0]}; give a box with lower ≤ upper everywhere."
+            )
         slack = 1e-12 * (np.abs(self.lower).sum() + np.abs(self.upper).sum() + abs(self.z))
         if not self.lower.sum() - slack <= self.z <= self.upper.sum() + slack:
             raise ValueError(
@@ -108,7 +110,9 @@ class DualProblem:
             raise ValueError(f"C contains {penalties.min():.6g}; penalties must not be negative.")
         kernel = Linear() if kernel is None else kernel
         if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
-            raise ValueError(f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z).")
+            raise ValueError(
+                f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
+            )
         gram = Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
         signed = labels * penalties
         return cls(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
@@ -257,7 +261,9 @@ def _symmetric(K: Any) -> np.ndarray:
 
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape (n, n).")
+        raise ValueError(
+            f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape (n, n)."
+        )
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
             warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=3)

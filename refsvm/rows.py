@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from refsvm._checks import positive_or_inf
-from refsvm.kernels import Gram
+from refsvm.kernels import KernelMatrix
 
 __all__ = ["KernelRows", "RowsOf"]
 
@@ -20,7 +20,7 @@ class KernelRows:
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         The matrix, in blocks.
     cache_mb : float
         Budget for stored rows in MiB (2²⁰ bytes); infinity for all rows. A row takes 8n bytes.
@@ -47,14 +47,14 @@ class KernelRows:
     --------
     >>> import numpy as np
     >>> from refsvm import Linear
-    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels import KernelMatrix
     >>> from refsvm.rows import KernelRows
     >>> rows = KernelRows(Gram(Linear(), np.array([[1.0], [2.0]])), cache_mb=1)
     >>> rows.row(1), rows.row(1), rows.computed
     (array([2., 4.]), array([2., 4.]), 1)
     """
 
-    def __init__(self, gram: Gram, cache_mb: float = 200.0) -> None:
+    def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0) -> None:
         n = gram.n
         self.gram, self.cache_mb = gram, cache_mb
         self.clock = self.computed = self.hits = 0
@@ -102,7 +102,9 @@ class KernelRows:
         missing = indices[~stored]
         if not len(missing):
             return
-        places = np.argsort(self.stamps, kind="stable")[: len(missing)]  # free slots carry stamp 0, so they go first
+        places = np.argsort(self.stamps, kind="stable")[
+            : len(missing)
+        ]  # free slots carry stamp 0, so they go first
         places.sort()
         evicted = self.owners[places]
         self.slots[evicted[evicted >= 0]] = -1
@@ -158,7 +160,7 @@ class RowsOf:
         The variables.
     """
 
-    dense = None
+    dense: np.ndarray | None = None
 
     def __init__(self, rows: KernelRows, indices: np.ndarray) -> None:
         self._rows, self._indices = rows, indices

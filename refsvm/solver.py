@@ -1,9 +1,9 @@
 """The loop. `steps` is SMO itself, readable; `iterate` sets it up; `solve` runs it, or its compiled twin, to the end.
 
-    until the stopping rule is satisfied
-        select a working set (i, j)
-        choose a step length μ
-        αᵢ += μ,  αⱼ −= μ,  G −= μ(K[i] − K[j])
+until the stopping rule is satisfied
+select a working set (i, j)
+choose a step length μ
+αᵢ += μ,  αⱼ −= μ,  G −= μ(K[i] − K[j])
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refsvm.steps.base import StepRule
     from refsvm.stopping.base import StoppingRule
 
-__all__ = ["SCALARS", "SolverState", "TAU"]
+__all__ = ["SCALARS", "TAU", "SolverState"]
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -113,7 +113,9 @@ class SolverState:
         self.step_memory = step.prepare(problem)
         self.stop_memory = stop.prepare(problem)
         self.iteration = self.last_free = self.last_planned = self.n_candidates = self.stalled = 0
-        self.slope = self.curvature = self.raw_curvature = self.low = self.high = self.last_step = self.last_newton = 0.0
+        self.slope = self.curvature = self.raw_curvature = self.low = self.high = self.last_step = (
+            self.last_newton
+        ) = 0.0
         self.least_curvature = np.inf
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)

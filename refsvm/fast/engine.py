@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +54,8 @@ class CompiledEngine:
             state.selector_memory, state.step_memory, state.stop_memory,
             self._buffer, record,
         )  # fmt: skip
-        self._steps = compiled_steps(*twins, *parameters, shared)
+        loop: Callable[..., Iterator[int]] = compiled_steps
+        self._steps = loop(*twins, *parameters, shared)
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""

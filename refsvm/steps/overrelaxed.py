@@ -48,7 +48,9 @@ class OverrelaxedNewtonStep(StepRule):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.factor < 2.0:
-            raise ValueError(f"factor={self.factor!r} is outside (0, 2), where every step gains; the paper uses 1.1.")
+            raise ValueError(
+                f"factor={self.factor!r} is outside (0, 2), where every step gains; the paper uses 1.1."
+            )
 
     def length(self, state: SolverState, i: int, j: int) -> float:
         """Clip ω times the Newton step to the box."""

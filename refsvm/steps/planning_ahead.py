@@ -57,7 +57,9 @@ class PlanningAheadStep(StepRule):
 
     def __post_init__(self) -> None:
         if int(self.history) != self.history or self.history < 1:
-            raise ValueError(f"history={self.history!r} is not a whole number ≥ 1; 1 is the paper's standard rule.")
+            raise ValueError(
+                f"history={self.history!r} is not a whole number ≥ 1; 1 is the paper's standard rule."
+            )
 
     def length(self, state: SolverState, i: int, j: int) -> float:
         """Plan with every recent working set; fall back on the clipped Newton step."""
