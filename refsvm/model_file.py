@@ -12,7 +12,8 @@
     1 1:0 2:1                 k − 1 coefficients, then the support vector as index:value
     -1 1:2 2:1
 
-`refsvm.model` tells how the numbers make a decision.
+For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q, where c is
+coefficient q − 1 for those of p and coefficient p for those of q; h(x) > 0 is a vote for p.
 """
 
 from __future__ import annotations
@@ -20,27 +21,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import is_sparse
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.model import Model
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["read_model", "whole_numbers", "write_model"]
 
-_PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
-    "linear": (),
-    "polynomial": ("degree", "gamma", "coef0"),
-    "rbf": ("gamma",),
-    "sigmoid": ("gamma", "coef0"),
-    "precomputed": (),
+_KERNELS: Final[dict[str, Any]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
 }
-_CLASSES: Final = {
-    "linear": Linear, "polynomial": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed,
-}  # fmt: skip
+"""LIBSVM's names; its parameters have the names of ours."""
+
 _NAMES: Final = "# names "
 """Begins the line, behind the support vectors and unread by LIBSVM, of classes that are no numbers."""
 
@@ -50,15 +50,15 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : refsvm.SVC or sklearn.svm.SVC
-        Fitted, with a kernel that has a name; see Notes for its labels.
+    estimator : SVC
+        Fitted, with one of this package's kernels; see Notes for its labels.
     path : str or path
         The file to write; an existing one is replaced.
 
     Raises
     ------
     ValueError
-        If the kernel is a callable, or the labels are numbers with a fraction.
+        If the kernel is another callable, or the labels are numbers but not whole ones of 32 bits.
     OSError
         If the file cannot be written.
 
@@ -77,7 +77,7 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from sklearn.svm import SVC
+    >>> from refsvm import SVC
     >>> path = Path(tempfile.mkdtemp(), "two.model")
     >>> write_model(SVC(kernel="linear").fit([[0.0], [2.0]], [-1, 1]), path)
     >>> print(path.read_text())
@@ -93,19 +93,17 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     -0.5 1:2
     <BLANKLINE>
     """
-    kernel = _kernel_name(estimator.kernel)
-    classes = np.asarray(estimator.classes_)
-    labels, names = _numbered(classes)
-    # two classes: scikit-learn stores the coefficients and the intercept with the opposite sign
-    sign = -1.0 if len(classes) == 2 else 1.0
-    coefficients = sign * _dense(estimator.dual_coef_)
+    kernel, k = estimator.kernel_, len(estimator.classes_)
+    name = _name_of(kernel)
+    labels, names = whole_numbers(estimator.classes_)
+    sign = _sign(k)
     header = {
         "svm_type": "c_svc",
-        "kernel_type": kernel,
-        **{name: _shown(_parameter(estimator, name)) for name in _PARAMETERS[kernel]},
-        "nr_class": str(len(classes)),
-        "total_sv": str(coefficients.shape[1]),
-        "rho": " ".join(map(_shown, -sign * np.ravel(estimator.intercept_))),
+        "kernel_type": name,
+        **{key: _shown(value) for key, value in asdict(kernel).items()},
+        "nr_class": str(k),
+        "total_sv": str(len(estimator.support_)),
+        "rho": " ".join(_shown(-sign * b) for b in estimator.intercept_),
         "label": " ".join(map(str, labels)),
         "nr_sv": " ".join(map(str, estimator.n_support_.tolist())),
     }
@@ -114,7 +112,7 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
         stream.write("SV\n")
         stream.writelines(
             " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)]) + "\n"
-            for column, entries in zip(coefficients.T, _entries(estimator, kernel), strict=True)
+            for column, entries in zip(sign * estimator.dual_coef_.T, _entries(estimator), strict=True)
         )
         if names:
             stream.write(_NAMES + json.dumps(names) + "\n")
@@ -143,7 +141,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from sklearn.svm import SVC
+    >>> from refsvm import SVC
     >>> path = Path(tempfile.mkdtemp(), "two.model")
     >>> write_model(SVC(kernel="linear").fit([[0.0], [2.0]], [-1, 1]), path)
     >>> model = read_model(path)
@@ -167,6 +165,43 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         ) from None
 
 
+def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
+    """Return the classes as a model file has them.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (k,)
+        Different labels.
+
+    Returns
+    -------
+    labels : list of int
+        The labels, or 0 … k − 1 if they are not numbers.
+    names : list of str
+        The labels if they are not numbers, otherwise nothing.
+
+    Raises
+    ------
+    ValueError
+        If they are numbers, but not whole ones of 32 bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole_numbers(np.array([-1.0, 1.0])), whole_numbers(np.array(["elm", "oak"]))
+    (([-1, 1], []), ([0, 1], ['elm', 'oak']))
+    """
+    if classes.dtype.kind not in "biuf":
+        return list(range(len(classes))), [str(name) for name in classes]
+    labels = [int(label) for label in classes]
+    if labels != classes.tolist() or max(map(abs, labels)) >= 2**31:
+        raise ValueError(
+            f"y holds the labels {', '.join(map(repr, classes[:5].tolist()))}{', …' if len(classes) > 5 else ''}, but "
+            "those of a LIBSVM model are whole numbers of 32 bits; recode them."
+        )
+    return labels, []
+
+
 # -- writing -------------------------------------------------------------------------------------------------
 
 
@@ -175,40 +210,24 @@ def _shown(number: Any) -> str:
     return f"{number:.17g}"
 
 
-def _dense(values: Any) -> np.ndarray:
-    return np.atleast_2d(np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64))
+def _sign(k: int) -> float:
+    """Two classes have opposite signs in the file: LIBSVM's h is positive for the first class, ours for the second."""
+    return -1.0 if k == 2 else 1.0
 
 
-def _kernel_name(kernel: Any) -> str:
-    name = "polynomial" if kernel == "poly" else kernel
-    if not isinstance(name, str) or name not in _PARAMETERS:
-        raise ValueError(
-            f"kernel={kernel!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, "
-            "sigmoid or precomputed."
-        )
-    return name
+def _name_of(kernel: Any) -> str:
+    for name, known in _KERNELS.items():
+        if type(kernel) is known:
+            return name
+    raise ValueError(
+        f"kernel={kernel!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, sigmoid or "
+        "precomputed."
+    )
 
 
-def _parameter(estimator: Any, name: str) -> float:
-    """Value of a kernel parameter; γ as it was resolved when the estimator was fitted."""
-    return float(getattr(estimator, "_gamma" if name == "gamma" else name))
-
-
-def _numbered(classes: np.ndarray) -> tuple[list[int], list[str]]:
-    """Whole numbers for the classes and, where they are not numbers themselves, their names."""
-    if classes.dtype.kind not in "biuf":
-        return list(range(len(classes))), [str(name) for name in classes]
-    labels = [int(label) for label in classes]
-    if labels != classes.tolist() or max(map(abs, labels)) >= 2**31:
-        raise ValueError(
-            f"y holds the labels {classes.tolist()}, but LIBSVM's are whole numbers of 32 bits; recode them."
-        )
-    return labels, []
-
-
-def _entries(estimator: Any, kernel: str) -> Iterator[list[tuple[int, float]]]:
+def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
     """Each support vector as (index from 1, value), zeros left out; if precomputed, (0, number)."""
-    if kernel == "precomputed":
+    if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return
     from scipy.sparse import csr_matrix
@@ -262,9 +281,9 @@ def _model(header: dict[str, list[str]], body: list[str]) -> Model:
     svm_type, name = _one(header, "svm_type"), _one(header, "kernel_type")
     if svm_type not in ("c_svc", "nu_svc"):
         raise ValueError(f"svm_type {svm_type} is not a classifier")
-    if name not in _CLASSES:
+    if name not in _KERNELS:
         raise ValueError(f"kernel_type {name} is unknown")
-    parameters = {key: float(_one(header, key)) for key in _PARAMETERS[name]}
+    parameters = {field.name: float(_one(header, field.name)) for field in fields(_KERNELS[name])}
     k, total = int(_one(header, "nr_class")), int(_one(header, "total_sv"))
     if k < 2 or total < 1:
         raise ValueError(f"nr_class {k} and total_sv {total} do not make a classifier")
@@ -275,10 +294,10 @@ def _model(header: dict[str, list[str]], body: list[str]) -> Model:
         )
     coefficients, vectors = _support_vectors(body[:total], k, name == "precomputed")
     return Model(
-        kernel=_CLASSES[name](**parameters),
+        kernel=_KERNELS[name](**parameters),
         support_vectors=vectors,
-        coefficients=coefficients,
-        rho=_finite(header.get("rho", []), "rho", k * (k - 1) // 2),
+        dual_coef=_sign(k) * coefficients,
+        intercept=-_sign(k) * _finite(header.get("rho", []), "rho", k * (k - 1) // 2),
         classes=_classes(_finite(header.get("label", []), "label", k), body[total:]),
         n_support=n_support,
     )

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 import refsvm
+from refsvm._checks import positive
 from refsvm.cli import tables
 from refsvm.cli.choices import ENGINES, KERNELS, SELECTORS, STEPS, kernel_called, names, one, width
 from refsvm.cli.comparison import Settings, compare_strategies, strategies
@@ -17,8 +18,11 @@ from refsvm.cli.messages import INTERRUPTED, OneSentence, note
 from refsvm.cli.prediction import accuracy, label_text, open_examples
 from refsvm.datasets import Dataset, binary_labels, load, open_data
 from refsvm.datasets import names as bundled_names
-from refsvm.model_file import read_model, write_model
+from refsvm.limits import Limits
+from refsvm.model_file import read_model, whole_numbers, write_model
 from refsvm.problem import DualProblem
+from refsvm.result import Status
+from refsvm.stopping import KKTGap
 
 __all__ = ["app"]
 
@@ -114,12 +118,19 @@ def compare(
     )
     settings = Settings(tol, cache_mb, max_iter, time_limit, shrinking)
     dataset = open_data(data, label=label, data_dir=data_dir)
-    problem = _two_classes(dataset, kernel, _parameters(dataset, kernel, gamma, C), degree, coef0)
+    chosen, penalty = _kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
+    problem = DualProblem.classification(dataset.X, binary_labels(dataset.y), kernel=chosen, C=penalty)
     with tables.progress(len(wanted)) as watch:
         comparison = compare_strategies(problem, wanted, settings, watch)
     for strategy, reason in comparison.left_out:
         note(f"note: {strategy.selector}, {strategy.step}, {strategy.engine} left out: {reason}")
-    description = _described(dataset, kernel, problem) | {"tol": tol, "shrinking": shrinking}
+    described = {"name": kernel, **asdict(chosen)}
+    description = _described(dataset) | {
+        "kernel": described,
+        "C": penalty,
+        "tol": tol,
+        "shrinking": shrinking,
+    }
     if json:
         tables.print_json(tables.comparison_document(description, comparison))
     else:
@@ -152,26 +163,25 @@ def fit(
     data_dir: DataDir = None,
 ) -> None:
     """Train a classifier, of two classes or more, and write it as a LIBSVM model file."""
+    from refsvm.estimators import SVC
+
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": one("step", step, STEPS)()}
     one("engine", engine, {"auto": None, **ENGINES})
-    one("kernel", kernel, KERNELS)
     if not model.absolute().parent.is_dir() or model.is_dir():
         raise ValueError(f"model={str(model)!r} cannot be written; give a file in a directory that exists.")
     dataset = open_data(data, label=label, data_dir=data_dir)
-    limits = {} if max_iter is None else {"max_iter": max_iter}
-    from refsvm.estimators import SVC
-
+    chosen, penalty = _kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
+    whole_numbers(np.unique(dataset.y))
+    Limits(dataset.n, max_iter, time_limit)
     classifier = SVC(
-        kernel=kernel,
-        degree=degree,
-        coef0=coef0,
-        tol=tol,
+        kernel=chosen,
+        C=penalty,
+        tol=KKTGap(tol).tol,
         engine=engine,
-        cache_size=cache_mb,
+        cache_size=positive("cache_mb", cache_mb),
+        max_iter=max_iter,
         time_limit=time_limit,
-        **_parameters(dataset, kernel, gamma, C),
         **rules,
-        **limits,
     )
     classifier.fit(dataset.X, dataset.y)
     write_model(classifier, model)
@@ -180,6 +190,8 @@ def fit(
         f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {len(classifier.classes_)} classes; "
         f"{len(classifier.support_)} support vectors, training error {wrong:.4f}; model written to {model}."
     )
+    if classifier.status_ is Status.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
 
 
 @app.command()
@@ -216,27 +228,22 @@ def datasets(json: Json = False) -> None:
         tables.datasets_table(bundled)
 
 
-def _parameters(dataset: Dataset, kernel: str, gamma: str | None, C: float | None) -> dict[str, float]:
-    """C and gamma: as given, else as published for the data set with the RBF kernel, else 1 and "scale"."""
+def _kernel_and_penalty(
+    dataset: Dataset, kernel: str, gamma: str | None, C: float | None, degree: int, coef0: float
+) -> tuple[Any, float]:
+    """Kernel and C: as given, else as published for the data set with the RBF kernel, else gamma "scale" and C = 1."""
     own = kernel == "rbf"
     if C is None:
         C = dataset.C if own and dataset.C is not None else 1.0
     if gamma is None and own and dataset.gamma is not None:
-        return {"C": C, "gamma": dataset.gamma}
-    return {"C": C, "gamma": width("scale" if gamma is None else gamma, dataset.X)}
+        value = dataset.gamma
+    else:
+        value = width("scale" if gamma is None else gamma, dataset.X)
+    return kernel_called(kernel, gamma=value, degree=degree, coef0=coef0), positive("C", C)
 
 
-def _two_classes(
-    dataset: Dataset, kernel: str, parameters: dict[str, float], degree: int, coef0: float
-) -> DualProblem:
-    """Return the dual problem of a data set of two classes."""
-    chosen = kernel_called(kernel, gamma=parameters["gamma"], degree=degree, coef0=coef0)
-    return DualProblem.classification(dataset.X, binary_labels(dataset.y), kernel=chosen, C=parameters["C"])
-
-
-def _described(dataset: Dataset, kernel: str, problem: DualProblem) -> dict[str, Any]:
-    """Say what is solved; the kernel by its name and parameters."""
-    chosen: Any = problem.gram.kernel
+def _described(dataset: Dataset) -> dict[str, Any]:
+    """Say which data are compared on, and by which version."""
     return {
         "refsvm": refsvm.__version__,
         "data": dataset.name,
@@ -244,6 +251,4 @@ def _described(dataset: Dataset, kernel: str, problem: DualProblem) -> dict[str,
         "n": dataset.n,
         "d": dataset.d,
         "classes": [label_text(value) for value in np.unique(dataset.y)],
-        "kernel": {"name": kernel, **asdict(chosen)},
-        "C": float(problem.upper.max()),
     }

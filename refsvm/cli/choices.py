@@ -11,10 +11,8 @@ from dataclasses import fields
 from difflib import get_close_matches
 from typing import Any, Final
 
-import numpy as np
-
 import refsvm
-from refsvm._checks import is_sparse, positive
+from refsvm._checks import positive
 from refsvm.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
@@ -72,27 +70,16 @@ def kernel_called(name: str, **parameters: float) -> Kernel | Precomputed:
     return kernel(**{key: parameters[key] for key in _parameters(kernel)})
 
 
-def _variance(X: Any) -> float:
-    """Variance of all entries, those that a sparse X leaves out included."""
-    if not is_sparse(X):
-        return float(X.var())
-    size = X.shape[0] * X.shape[1]
-    mean = float(X.sum()) / size
-    return float(np.square(X.data - mean).sum() + (size - X.nnz) * mean**2) / size
-
-
 def _parameters(kernel: Any) -> Iterable[str]:
     return (field.name for field in fields(kernel))
 
 
 def width(gamma: str, X: Any) -> float:
     """Return γ: a number, or scikit-learn's "scale", 1/(d · variance of all entries of X), or "auto", 1/d."""
-    d = X.shape[1]
-    if gamma == "auto":
-        return 1.0 / d
-    if gamma == "scale":
-        variance = _variance(X)
-        return 1.0 / (d * variance) if variance > 0 else 1.0
+    if gamma in ("auto", "scale"):
+        from refsvm.estimators import _gamma
+
+        return _gamma(gamma, X)
     try:
         return positive("gamma", gamma)
     except ValueError:

@@ -43,13 +43,13 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
 
 def _features(path: Path) -> np.ndarray:
     """Read a CSV file of numbers only; a first row without any number is a header."""
-    table: dict[str, Any] = {"delimiter": ",", "quotechar": '"', "comments": None, "encoding": "utf-8-sig"}
     try:
-        first = np.loadtxt(path, dtype=str, max_rows=1, ndmin=1, **table)
-        if len(first) == 0:
-            raise ValueError("it is empty")
-        header = not any(map(_is_number, first))
-        return np.loadtxt(path, skiprows=int(header), ndmin=2, **table)
+        lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+        if lines and not any(_is_number(cell.strip('" ')) for cell in lines[0].split(",")):
+            del lines[0]
+        if not lines:
+            raise ValueError("it has no rows")
+        return np.loadtxt(lines, delimiter=",", quotechar='"', comments=None, ndmin=2)
     except ValueError as error:
         reason = "it is not text" if isinstance(error, UnicodeDecodeError) else str(error).rstrip(".")
         raise ValueError(
