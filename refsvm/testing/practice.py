@@ -45,7 +45,7 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
         "two examples": made(X[:2], y[:2], kernel=RBF(1.0), C=10.0),
         "overlapping classes": made(X, y, kernel=RBF(0.5), C=10.0),
         "separable classes": made(X + 2 * y[:, None], y, kernel=Linear(), C=100.0),
-        "large penalty": made(squares, board, kernel=RBF(0.5), C=1e6),
+        "large penalty": made(squares, board, kernel=RBF(1.0), C=1e4),
         "tiny penalty": made(X, y, kernel=RBF(0.5), C=1e-12),
         "penalties with zeros": made(X, y, kernel=RBF(0.5), C=np.arange(32) % 4 * 1.0),
         "duplicates": made(np.repeat(X[:8], 4, axis=0), y, kernel=RBF(0.5), C=5.0),

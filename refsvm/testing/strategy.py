@@ -116,10 +116,10 @@ def _combinations(rule: Rule) -> Iterator[Rules]:
 
 def _check_twin(rule: Rule, cases: list[Case]) -> str:
     """Compare the engines on every case; return the sentence for the report."""
-    if rule.twin() is None:
-        return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
     if find_spec("numba") is None:
         return "The twin was not compared: Numba is not installed."
+    if rule.twin() is None:
+        return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
     solves = 0
     for case in cases:
         for cache_mb in (200.0, smallest_cache_mb(case.rules[0], case.problem.n)):
