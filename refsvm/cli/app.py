@@ -12,12 +12,13 @@ import typer
 import refsvm
 from refsvm._checks import positive
 from refsvm.cli import tables
-from refsvm.cli.choices import ENGINES, KERNELS, SELECTORS, STEPS, kernel_called, names, one, width
+from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one, width
 from refsvm.cli.comparison import Settings, compare_strategies, strategies
 from refsvm.cli.messages import INTERRUPTED, OneSentence, note
 from refsvm.cli.prediction import accuracy, label_text, open_examples
 from refsvm.datasets import Dataset, binary_labels, load, open_data
 from refsvm.datasets import names as bundled_names
+from refsvm.kernel_names import KERNELS, kernel_called
 from refsvm.limits import Limits
 from refsvm.model_file import read_model, whole_numbers, write_model
 from refsvm.problem import DualProblem
@@ -232,14 +233,15 @@ def _kernel_and_penalty(
     dataset: Dataset, kernel: str, gamma: str | None, C: float | None, degree: int, coef0: float
 ) -> tuple[Any, float]:
     """Kernel and C: as given, else as published for the data set with the RBF kernel, else gamma "scale" and C = 1."""
-    own = kernel == "rbf"
+    one("kernel", kernel, KERNELS)
+    published = (dataset.C, dataset.gamma) if kernel == "rbf" else (None, None)
     if C is None:
-        C = dataset.C if own and dataset.C is not None else 1.0
-    if gamma is None and own and dataset.gamma is not None:
-        value = dataset.gamma
-    else:
-        value = width("scale" if gamma is None else gamma, dataset.X)
-    return kernel_called(kernel, gamma=value, degree=degree, coef0=coef0), positive("C", C)
+        C = 1.0 if published[0] is None else published[0]
+    given: str | float = "scale" if published[1] is None else published[1]
+    chosen = kernel_called(
+        kernel, dataset.X, gamma=given if gamma is None else width(gamma), degree=degree, coef0=coef0
+    )
+    return chosen, positive("C", C)
 
 
 def _described(dataset: Dataset) -> dict[str, Any]:

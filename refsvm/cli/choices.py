@@ -1,4 +1,4 @@
-"""What can be asked for by name on the command line, one table each.
+"""What can be asked for by name on the command line, one table each; that of the kernels is `refsvm.kernel_names`.
 
 Selectors and steps are those that `refsvm` exports: a rule with a line in ``refsvm/__init__.py`` has its name here.
 """
@@ -6,18 +6,16 @@ Selectors and steps are those that `refsvm` exports: a rule with a line in ``ref
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
 import refsvm
 from refsvm._checks import positive
-from refsvm.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 
-__all__ = ["ENGINES", "KERNELS", "SELECTORS", "STEPS", "kernel_called", "names", "one", "width"]
+__all__ = ["ENGINES", "SELECTORS", "STEPS", "names", "one", "width"]
 
 _SHORT: Final = {"most-violating-pair": "mvp"}
 
@@ -27,8 +25,7 @@ def _exported(base: type) -> dict[str, Any]:
     table = {}
     for name, rule in vars(refsvm).items():
         if isinstance(rule, type) and issubclass(rule, base) and rule is not base:
-            words = re.findall("[A-Z][a-z0-9]*", name.removesuffix("Step"))
-            long = "-".join(words).lower()
+            long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", name.removesuffix("Step")).lower()
             table[_SHORT.get(long, long)] = rule
     return dict(sorted(table.items()))
 
@@ -36,13 +33,6 @@ def _exported(base: type) -> dict[str, Any]:
 SELECTORS: Final[dict[str, type[WorkingSetSelector]]] = _exported(WorkingSetSelector)
 STEPS: Final[dict[str, type[StepRule]]] = _exported(StepRule)
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
-KERNELS: Final[dict[str, Any]] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "rbf": RBF,
-    "sigmoid": Sigmoid,
-    "precomputed": Precomputed,
-}
 
 
 def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
@@ -64,23 +54,11 @@ def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:
     return wanted
 
 
-def kernel_called(name: str, **parameters: float) -> Kernel | Precomputed:
-    """Return the kernel of that name, with those of the parameters that it has."""
-    kernel = one("kernel", name, KERNELS)
-    return kernel(**{key: parameters[key] for key in _parameters(kernel)})
-
-
-def _parameters(kernel: Any) -> Iterable[str]:
-    return (field.name for field in fields(kernel))
-
-
-def width(gamma: str, X: Any) -> float:
-    """Return γ: a number, or scikit-learn's "scale", 1/(d · variance of all entries of X), or "auto", 1/d."""
-    if gamma in ("auto", "scale"):
-        from refsvm.estimators import _gamma
-
-        return _gamma(gamma, X)
+def width(text: str) -> str | float:
+    """Return γ as it was given: a number, "scale" or "auto"."""
+    if text in ("scale", "auto"):
+        return text
     try:
-        return positive("gamma", gamma)
+        return positive("gamma", text)
     except ValueError:
-        raise ValueError(f"gamma={gamma!r} is not a positive number; give one, or scale or auto.") from None
+        raise ValueError(f"gamma={text!r} is not a positive number; give one, or scale or auto.") from None
