@@ -72,7 +72,7 @@ class Known:
 
     ``alpha`` is the answer where it is unique and ``objective`` its value. ``psd`` says that every local
     optimum is global; ``hard`` that thousands of steps are needed, so that it is left out where every step is
-    slow or every digit counts; ``large`` that it takes several blocks with shrinking.
+    slow or every digit counts; ``large`` that its kernel matrix is of some size.
     """
 
     make: Callable[[], DualProblem]
@@ -162,8 +162,8 @@ PROBLEMS: dict[str, Known] = {
     "banana": Known(sample(make_banana, 60, C=10.0, gamma=0.25)),
     "ringnorm": Known(sample(make_ringnorm, 60, C=2.0, gamma=0.1)),
     "chessboard": Known(sample(make_chessboard, 60, C=1e3, gamma=0.5), hard=True),
-    "several blocks": Known(sample(make_banana, 700, C=1.0, gamma=0.25), large=True),
-    "several blocks, 21 features": Known(sample(make_waveform, 500, C=10.0, gamma=0.05), large=True),
+    "banana, 700": Known(sample(make_banana, 700, C=1.0, gamma=0.25), large=True),
+    "waveform, 500": Known(sample(make_waveform, 500, C=10.0, gamma=0.05), large=True),
     "huge features": Known(classification(_X * 1e8, _y, kernel=Linear()), hard=True),
     "huge features, RBF": Known(classification(_X * 1e8, _y, kernel=RBF(1e-16))),
     "tiny features": Known(classification(_X * 1e-8, _y, kernel=Linear())),

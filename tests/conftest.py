@@ -25,6 +25,8 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "shrinking"])
-def shrinking(request: pytest.FixtureRequest) -> bool:
-    """Without and with shrinking."""
+def shrinking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Without and with shrinking, which begins so early here that small problems are shrunk too."""
+    if request.param:
+        monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
     return bool(request.param)
