@@ -134,9 +134,10 @@ def compare(
     }
     if json:
         tables.print_json(tables.comparison_document(description, comparison))
-    else:
+    elif comparison.runs:
         tables.comparison_table(description, comparison.runs)
     if comparison.interrupted:
+        note(f"note: Interrupted; {len(comparison.runs)} of {len(wanted)} strategies were tried")
         raise typer.Exit(INTERRUPTED)
 
 
