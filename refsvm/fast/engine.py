@@ -52,9 +52,11 @@ class CompiledEngine:
             state.rows.values, state.rows.slots, state.rows.stamps,
             state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
             state.selector_memory, state.step_memory, state.stop_memory,
-            self._buffer, record,
+            np.empty(len(state.alpha)), self._buffer, record,
         )  # fmt: skip
+        self._shared = shared  # the compiled code counts no references: they are kept here
         loop: Callable[..., Iterator[int]] = compiled_steps
+        self._parameters = parameters
         self._steps = loop(*twins, *parameters, shared)
 
     def advance(self, budget: int) -> int:

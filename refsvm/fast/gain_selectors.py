@@ -11,14 +11,14 @@ __all__ = ["greedy", "hybrid_maximum_gain", "maximum_gain"]
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.selectors.gain.exact_gain` for one pair with ℓ > 0 and room > 0."""
     mu = min(slope / curvature, room)
     return mu * (2.0 * slope - mu * curvature)
 
 
-@njit(SELECT, cache=True)
+@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
 def greedy(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.Greedy`."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
@@ -41,7 +41,7 @@ def greedy(parameters, state):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
     """Improve (i, j, best) by the pairs {b, t} for all t; the row of b is in memory."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
@@ -62,7 +62,7 @@ def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
     return i, j, best
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.selectors.maximum_gain.best_reselection`."""
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
@@ -85,7 +85,7 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit(SELECT, cache=True)
+@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
 def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MaximumGain`."""
     now = state.now[0]
@@ -96,7 +96,7 @@ def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     return best_reselection(state, parameters[0])
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def cornered(state, eta):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain._cornered`."""
     for place in range(2):
@@ -108,7 +108,7 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(SELECT, cache=True)
+@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
 def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain`."""
     now = state.now[0]

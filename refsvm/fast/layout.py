@@ -45,6 +45,7 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
+    scratch: np.ndarray  # room for one value per variable
     trace: np.ndarray
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
@@ -59,7 +60,7 @@ STATE = types.NamedTuple(
         _vector, _vector, _vector, _vector, _vector,
         _matrix, _indices, _indices,
         _pairs, _vector, _pairs, _vector,
-        _vector, _vector, _vector,
+        _vector, _vector, _vector, _vector,
         _trace, _now,
     ),
     State,

@@ -17,7 +17,21 @@ BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL = 0, -1, -2, -3
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 
-@njit
+LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def order(x):  # type: ignore[no-untyped-def]
+    """Return an integer that compares like the float x.
+
+    The processor looks for the largest of several integers at once; for floats the compiler must go one by one, because
+    of NaN. Adding 0 makes −0 and 0 one number.
+    """
+    bits = np.float64(x + 0.0).view(np.int64)
+    return bits ^ ((bits >> np.int64(63)) & LARGEST)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def measure(state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.measure`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
@@ -33,7 +47,7 @@ def measure(state, i, j):  # type: ignore[no-untyped-def]
     now.high = min(upper[i] - alpha[i], alpha[j] - lower[j])
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.moved`."""
     if change >= upper - value:
@@ -43,7 +57,21 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
     return min(max(value + change, lower), upper)
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def locate(state, highest, lowest):  # type: ignore[no-untyped-def]
+    """Find where the extremes stand, lowest index first: twin of `refsvm.problem.most_violating_pair`."""
+    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
+    n = len(alpha)
+    top = bottom = n
+    for t in range(n):
+        key = order(G[t])
+        top = min(top, t if (key == highest) & (alpha[t] < upper[t]) else n)
+        bottom = min(bottom, t if (key == lowest) & (alpha[t] > lower[t]) else n)
+    now.top, now.bottom = (top if top < n else -1), (bottom if bottom < n else -1)
+    now.gap = G[top] - G[bottom] if max(top, bottom) < n else -np.inf
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.move`, with the most violating pair tracked in the same pass."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
@@ -53,23 +81,23 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     alpha[i] = moved(before_i, mu, lower[i], upper[i])
     alpha[j] = moved(before_j, -mu, lower[j], upper[j])
     now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
-    # G −= μ (K[i] − K[j]), and argmax over I_up, argmin over I_down
-    top, bottom, highest, lowest = -1, -1, -np.inf, np.inf
+    # G −= μ (K[i] − K[j]), and the extremes of G over I_up and I_down
+    highest, lowest = -LARGEST, LARGEST
     for t in range(len(alpha)):
         g = G[t] - mu * (row_i[t] - row_j[t])
         G[t] = g
-        if g > highest and alpha[t] < upper[t]:
-            top, highest = t, g
-        if g < lowest and alpha[t] > lower[t]:
-            bottom, lowest = t, g
-    now.top, now.bottom = top, bottom
-    now.gap = highest - lowest if min(top, bottom) >= 0 else -np.inf
+        key = order(g)
+        rising = key if alpha[t] < upper[t] else -LARGEST
+        falling = key if alpha[t] > lower[t] else LARGEST
+        highest = rising if rising > highest else highest
+        lowest = falling if falling < lowest else lowest
+    locate(state, highest, lowest)
     # f += μℓ − ½μ²q
     now.objective += mu * now.slope - 0.5 * mu * mu * now.raw_curvature
     remember(state, i, j, mu)
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     """Push the finished step onto the history."""
     now = state.now[0]
@@ -85,7 +113,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.iteration += 1
 
 
-@njit
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def record(state, i, j):  # type: ignore[no-untyped-def]
     """Write one row of the trace."""
     now, row = state.now[0], state.trace[state.now[0].traced]
@@ -96,7 +124,7 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
     now.traced += 1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", _nrt=False)
 def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, until ``now.end`` is negative.
 

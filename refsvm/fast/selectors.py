@@ -12,7 +12,34 @@ __all__ = ["most_violating_pair", "second_order"]
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 
-@njit(SELECT, cache=True)
+LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def order(x):  # type: ignore[no-untyped-def]
+    """Return an integer that compares like the float x.
+
+    The processor looks for the largest of several integers at once; for floats the compiler must go one by one, because
+    of NaN. Adding 0 makes −0 and 0 one number.
+    """
+    bits = np.float64(x + 0.0).view(np.int64)
+    return bits ^ ((bits >> np.int64(63)) & LARGEST)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def first_largest(values):  # type: ignore[no-untyped-def]
+    """Return argmax of a vector, lowest index first."""
+    largest = -LARGEST
+    for t in range(len(values)):
+        key = order(values[t])
+        largest = key if key > largest else largest
+    place = len(values)
+    for t in range(len(values)):
+        place = min(place, t if order(values[t]) == largest else len(values))
+    return place
+
+
+@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
 def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MostViolatingPair`."""
     if state.now[0].gap <= 0.0:
@@ -21,7 +48,7 @@ def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     return state.now[0].top, state.now[0].bottom
 
 
-@njit(SELECT, cache=True)
+@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
 def second_order(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.SecondOrder`."""
     now, alpha, G, lower, diagonal = state.now[0], state.alpha, state.gradient, state.lower, state.diagonal
@@ -33,22 +60,24 @@ def second_order(parameters, state):  # type: ignore[no-untyped-def]
     row = state.kernel[state.slots[i]]
     # --- the exact gain replaces g̃ after a planned step far from the Newton step ---
     exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
-    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
-    j, best = -1, -np.inf
-    rise = state.upper[i] - alpha[i]
+    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ; without branches, so that several t are computed at once ---
+    G_i, k_ii, rise, gains = G[i], diagonal[i], state.upper[i] - alpha[i], state.scratch
     for t in range(len(alpha)):
-        slope = G[i] - G[t]
-        if alpha[t] > lower[t] and slope > 0.0:
-            q = diagonal[i] + diagonal[t] - 2.0 * row[t]
-            if not q > 0.0:
-                q = TAU
-            if exact:
-                mu = min(slope / q, min(rise, alpha[t] - lower[t]))
-                gain = mu * (2.0 * slope - mu * q)
-            else:
-                gain = slope * slope / q
-            if gain > best:
-                j, best = t, gain
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        gain = slope * slope / q
+        gains[t] = gain if (alpha[t] > lower[t]) & (slope > 0.0) else -1.0
+    if exact:
+        for t in range(len(alpha)):
+            slope = G_i - G[t]
+            q = k_ii + diagonal[t] - 2.0 * row[t]
+            q = q if q > 0.0 else TAU
+            mu = min(slope / q, min(rise, alpha[t] - lower[t]))
+            gain = mu * (2.0 * slope - mu * q)
+            gains[t] = gain if gains[t] >= 0.0 else -1.0
+    j = first_largest(gains)
+    best = gains[j]
     # --- candidates left by the planned step ---
     for c in range(now.n_candidates):
         k, m = state.candidates[c, 0], state.candidates[c, 1]
