@@ -7,7 +7,18 @@ import warnings
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Greedy, KKTGap, NewtonStep, PlanningAheadStep, SecondOrder, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    Greedy,
+    KKTGap,
+    NewtonStep,
+    PlanningAheadStep,
+    Precomputed,
+    SecondOrder,
+    solve,
+)
+from refsvm.kernels import Gram
 from refsvm.testing import Case, check_engines, first_difference, smallest_cache_mb
 
 from .catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations
@@ -95,6 +106,20 @@ def test_random_problems_from_random_starts(n, seed):
     start = problem.feasible(problem.upper * rng.random(n) + problem.lower * rng.random(n))
     one, other = (solve(problem, start=start, engine=engine, trace=7) for engine in ("numpy", "numba"))
     assert first_difference(one, other) is None
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_a_matrix_that_must_not_be_written_to(n, shrinking):
+    """As when it is mapped from a file."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    K = X @ X.T + np.eye(n)
+    K.flags.writeable = False
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    problem = DualProblem(Gram(Precomputed(), K), y, 0.0, np.minimum(y, 0.0), np.maximum(y, 0.0))
+    if n > 1:
+        again = DualProblem.classification(K, y, kernel=Precomputed())
+        np.testing.assert_array_equal(again.gram.diagonal(), problem.gram.diagonal())
+    check_engines(Case("read-only", problem, (SecondOrder(), NewtonStep(), KKTGap())), shrinking=shrinking)
 
 
 def test_sparse_rows_and_callables_reach_both_engines_alike():
