@@ -1,0 +1,18 @@
+"""Displays: pictures of a solve, in the manner of scikit-learn's display classes.
+
+=====================  ================================================================
+`ConvergenceDisplay`   gap or objective of several solves against steps, rows or seconds
+`WorkingSetDisplay`    one working set: the box, the feasible line and the steps along it
+`StepSizeDisplay`      how long planned steps are, compared with the Newton step
+=====================  ================================================================
+
+A method ``from_…`` computes what is to be seen and draws it. ``plot`` draws it once more, into other axes or with other
+settings, and returns the display; ``ax_`` and ``figure_`` are where it was drawn last. Matplotlib is imported when
+something is drawn.
+"""
+
+from refsvm.display.convergence import ConvergenceDisplay
+from refsvm.display.step_size import StepSizeDisplay
+from refsvm.display.working_set import WorkingSetDisplay
+
+__all__ = ["ConvergenceDisplay", "StepSizeDisplay", "WorkingSetDisplay"]

@@ -1,0 +1,199 @@
+"""ConvergenceDisplay: several solves in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from refsvm._checks import real
+from refsvm.display.canvas import axes_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from refsvm.result import Solution, Trace
+
+__all__ = ["ConvergenceDisplay"]
+
+METRICS: Final = {
+    "gap": r"KKT gap $\psi$",
+    "objective": r"distance to the best objective, $f^* - f$",
+}
+AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds"}
+"""What can stand on the horizontal axis, and the column of the trace that holds it."""
+
+X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
+POINTS: Final = 4000
+"""Longer curves are thinned to this many points: the least and the largest value of each stretch."""
+
+
+@dataclass(eq=False)
+class ConvergenceDisplay:
+    """The KKT gap, or what the objective still lacks, of several solves in one picture, on a logarithmic scale.
+
+    For each solve a thin line shows every recorded value, a thick one the smallest so far, and a dot the end. The gap
+    goes up and down from step to step; planned steps may lower the objective for one step.
+
+    Parameters
+    ----------
+    curves : dict of str to (ndarray, ndarray)
+        Name of a solve to its abscissae and values, float64; values that are not positive are NaN.
+    metric : {"gap", "objective"}
+        What the values are.
+    against : {"iterations", "rows", "seconds"}
+        What the abscissae are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+    lines_ : dict of str to matplotlib.lines.Line2D
+        The thick lines.
+
+    See Also
+    --------
+    ConvergenceDisplay.from_solutions : Make one of solutions with a trace.
+
+    Examples
+    --------
+    >>> from refsvm import DualProblem, MostViolatingPair, RBF, SecondOrder, solve
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import ConvergenceDisplay
+    >>> data = make_banana(60, rng=0)
+    >>> problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.25))
+    >>> solutions = {
+    ...     type(rule).__name__: solve(problem, selector=rule, shrinking=False, trace=True)
+    ...     for rule in (MostViolatingPair(), SecondOrder())
+    ... }
+    >>> display = ConvergenceDisplay.from_solutions(solutions, against="rows")
+    >>> display.ax_.get_xlabel()
+    'kernel rows computed'
+    """
+
+    curves: dict[str, tuple[np.ndarray, np.ndarray]]
+    metric: str = "gap"
+    against: str = "iterations"
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+
+    @classmethod
+    def from_solutions(
+        cls,
+        solutions: Mapping[str, Solution],
+        *,
+        metric: str = "gap",
+        against: str = "iterations",
+        best: float | None = None,
+        ax: Axes | None = None,
+        **line_kwargs: Any,
+    ) -> ConvergenceDisplay:
+        """Draw solves that recorded a trace.
+
+        Parameters
+        ----------
+        solutions : mapping of str to Solution
+            Each made with ``trace=True`` or ``trace=k``; the names appear in the legend.
+        metric : {"gap", "objective"}
+            The KKT gap ψ(α), or f* − f(α). With shrinking the gap is that of the restricted problem.
+        against : {"iterations", "rows", "seconds"}
+            Steps taken, kernel rows computed, or seconds since the start.
+        best : float, optional
+            f*, for instance the objective of a solve to a small tolerance. By default the largest objective that any
+            of the solves reached; the curve of that solve then drops to nothing at its end.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **line_kwargs
+            For the thick lines, as in ``Axes.plot``.
+
+        Returns
+        -------
+        ConvergenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If there is no solution, one has no trace, or `metric` or `against` is unknown.
+        ImportError
+            If matplotlib is not installed.
+        """
+        _one_of("metric", metric, METRICS)
+        _one_of("against", against, AGAINST)
+        if not solutions:
+            raise ValueError(
+                "solutions={} is empty; give at least one solution, such as {'Newton': solve(…)}."
+            )
+        rows = {name: _trace_of(solution, name).rows for name, solution in solutions.items()}
+        if best is None:
+            best = max(
+                max(solution.objective, rows[name]["objective"].max(initial=-np.inf))
+                for name, solution in solutions.items()
+            )
+        optimum = real("best", best)
+        curves = {}
+        for name, steps in rows.items():
+            values = steps["gap"] if metric == "gap" else optimum - steps["objective"]
+            curves[name] = (
+                steps[AGAINST[against]].astype(np.float64),
+                np.where(values > 0.0, values, np.nan),
+            )
+        return cls(curves, metric, against).plot(ax, **line_kwargs)
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ConvergenceDisplay:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        **line_kwargs
+            For the thick lines, as in ``Axes.plot``.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The display itself.
+        """
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = {}
+        for name, (x, values) in self.curves.items():
+            at = _thinned(values)
+            (line,) = self.ax_.plot(
+                x[at], np.fmin.accumulate(values)[at], **{"lw": 1.8, "label": name, **line_kwargs}
+            )
+            look: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
+            self.ax_.plot(x[at], values[at], **look, lw=0.5, alpha=0.4)
+            self.ax_.plot(x[-1:], np.fmin.accumulate(values)[-1:], "o", **look, ms=5)
+            self.lines_[name] = line
+        self.ax_.set(yscale="log", xlabel=X_LABELS[self.against], ylabel=METRICS[self.metric])
+        self.ax_.legend(frameon=False)
+        return self
+
+
+def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
+    if value not in known:
+        raise ValueError(f"{name}={value!r} is unknown; choose {' or '.join(map(repr, known))}.")
+
+
+def _trace_of(solution: Solution, name: str) -> Trace:
+    if solution.trace is None or not len(solution.trace):
+        raise ValueError(f"solutions[{name!r}] has no trace; record one with solve(…, trace=True).")
+    return solution.trace
+
+
+def _thinned(values: np.ndarray) -> np.ndarray:
+    """Return indices of at most `POINTS` entries: the smallest and the largest of each stretch, and the last."""
+    if len(values) <= POINTS:
+        return np.arange(len(values))
+    ends = np.linspace(0, len(values), POINTS // 2, dtype=np.int64)
+    kept = [len(values) - 1]
+    for start, end in pairwise(ends.tolist()):
+        stretch = values[start:end]
+        if not np.isnan(stretch).all():
+            kept += [start + int(np.nanargmin(stretch)), start + int(np.nanargmax(stretch))]
+    return np.unique(kept)

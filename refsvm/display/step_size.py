@@ -1,0 +1,154 @@
+"""StepSizeDisplay: how long planned steps are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm._checks import positive, whole
+from refsvm.display.canvas import axes_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from refsvm.result import Trace
+
+__all__ = ["StepSizeDisplay"]
+
+
+@dataclass(eq=False)
+class StepSizeDisplay:
+    """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, above 0 longer, below −1 backwards.
+
+    The axis is linear between −`linear` and `linear` and logarithmic outside; 0 is an edge of the bins.
+
+    Parameters
+    ----------
+    sizes : dict of str to ndarray
+        Name of a solve to μ/μ̂ − 1 of its planned steps, float64.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    See Also
+    --------
+    StepSizeDisplay.from_traces : Make one of traces.
+
+    References
+    ----------
+    T. Glasmachers, "The planning-ahead SMO algorithm", 2008, §7.3 and Figure 3.
+
+    Examples
+    --------
+    >>> from refsvm import DualProblem, PlanningAheadStep, RBF, solve
+    >>> from refsvm.datasets import make_chessboard
+    >>> from refsvm.display import StepSizeDisplay
+    >>> board = make_chessboard(60, rng=0)
+    >>> problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=1000.0)
+    >>> solution = solve(problem, step=PlanningAheadStep(), shrinking=False, trace=True)
+    >>> display = StepSizeDisplay.from_trace(solution.trace)
+    >>> bool(display.sizes["planned steps"].min() > -1e-6)
+    True
+    """
+
+    sizes: dict[str, np.ndarray]
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_traces(
+        cls, traces: Mapping[str, Trace], *, ax: Axes | None = None, **kwargs: Any
+    ) -> StepSizeDisplay:
+        """Draw the planned steps of several solves.
+
+        Parameters
+        ----------
+        traces : mapping of str to Trace
+            Of solves with `PlanningAheadStep`; the names appear in the legend.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For `plot`.
+
+        Returns
+        -------
+        StepSizeDisplay
+
+        Raises
+        ------
+        ValueError
+            If there is no trace, or one without a planned step.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not traces:
+            raise ValueError(
+                "traces={} is empty; give at least one trace, such as {'N = 1': solution.trace}."
+            )
+        sizes = {}
+        for name, trace in traces.items():
+            steps = trace.rows[trace["planned"] == 1]
+            if not len(steps):
+                raise ValueError(
+                    f"traces[{name!r}] holds no planned step; record one with "
+                    "solve(…, step=PlanningAheadStep(), trace=True)."
+                )
+            sizes[name] = steps["step"] / steps["newton"] - 1.0
+        return cls(sizes).plot(ax, **kwargs)
+
+    @classmethod
+    def from_trace(cls, trace: Trace, *, ax: Axes | None = None, **kwargs: Any) -> StepSizeDisplay:
+        """Draw the planned steps of one solve; see `from_traces`."""
+        return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)
+
+    def plot(
+        self, ax: Axes | None = None, *, bins: int = 60, linear: float = 0.1, **kwargs: Any
+    ) -> StepSizeDisplay:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        bins : int
+            Number of bins over the whole range, of equal width on the axis.
+        linear : float
+            Half width of the linear part of the axis.
+        **kwargs
+            For ``Axes.hist``.
+
+        Returns
+        -------
+        StepSizeDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If bins or linear is not positive.
+        """
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
+        edges = self._edges(whole("bins", bins, 1))
+        alone = len(self.sizes) == 1
+        for name, size in self.sizes.items():
+            look = {"histtype": "stepfilled" if alone else "step", "lw": 1.6, "label": name, **kwargs}
+            self.ax_.hist(size, bins=edges.tolist(), weights=np.full(len(size), 1.0 / len(size)), **look)
+        self.ax_.axvline(0.0, color="0.3", lw=1, ls=":")
+        self.ax_.set(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")
+        self.ax_.legend(frameon=False)
+        return self
+
+    def _edges(self, bins: int) -> np.ndarray:
+        """Edges of equal distance on the axis, one of them at 0."""
+        axis = self.ax_.xaxis.get_transform()
+        every = axis.transform(np.concatenate([*self.sizes.values(), [0.0]]))
+        width = max(float(np.ptp(every)) / bins, 1e-12)
+        marks = np.arange(np.floor(every.min() / width), np.floor(every.max() / width) + 2)
+        return np.asarray(axis.inverted().transform(marks * width))

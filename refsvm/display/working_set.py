@@ -1,0 +1,258 @@
+"""WorkingSetDisplay: one step, seen in the plane of its two variables."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from refsvm._checks import positive, whole
+from refsvm.display.canvas import axes_for
+from refsvm.rows import KernelRows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from refsvm.state import SolverState
+    from refsvm.steps.base import StepRule
+
+__all__ = ["WorkingSetDisplay"]
+
+MARKS: Final = (
+    {"marker": "o", "color": "C0", "mfc": "none", "ms": 11},
+    {"marker": "D", "color": "C1", "ms": 5.5},
+    {"marker": "^", "color": "C2", "ms": 8},
+)
+"""How the ends of the steps look: Newton, clipped, that of a rule."""
+
+
+@dataclass(eq=False)
+class WorkingSetDisplay:
+    """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: what a step is, and what clips it.
+
+    The box is white, the rest of the plane grey. The sum of the two is fixed, so a step moves along the dashed line, of
+    which the part inside the box is feasible. Grey contours show f. The Newton step ends where the line touches a
+    contour, which is drawn too; clipped, the step ends no later than at the box.
+
+    Parameters
+    ----------
+    pair : (int, int)
+        i, j.
+    point : ndarray of shape (2,)
+        (αᵢ, αⱼ) before the step.
+    box : ndarray of shape (2, 2)
+        ((Lᵢ, Uᵢ), (Lⱼ, Uⱼ)).
+    gradient : ndarray of shape (2,)
+        (Gᵢ, Gⱼ).
+    kernel : ndarray of shape (2, 2)
+        ((Kᵢᵢ, Kᵢⱼ), (Kᵢⱼ, Kⱼⱼ)).
+    steps : dict of str to float
+        Step lengths μ to be marked, by name.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    See Also
+    --------
+    WorkingSetDisplay.from_state : Make one of a state and a pair.
+
+    References
+    ----------
+    T. Glasmachers and C. Igel, "Maximum-gain working set selection for SVMs", JMLR 7, 2006, Figure 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Linear, iterate
+    >>> from refsvm.display import WorkingSetDisplay
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
+    >>> state = next(iterate(DualProblem.classification(X, y, kernel=Linear(), C=0.3)))
+    >>> display = WorkingSetDisplay.from_state(state, 2, 1)
+    >>> display.steps
+    {'Newton': 0.2, 'clipped': 0.0}
+    """
+
+    pair: tuple[int, int]
+    point: np.ndarray
+    box: np.ndarray
+    gradient: np.ndarray
+    kernel: np.ndarray
+    steps: dict[str, float]
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_state(
+        cls,
+        state: SolverState,
+        i: int,
+        j: int,
+        *,
+        step: StepRule | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> WorkingSetDisplay:
+        """Draw the sub-problem of (i, j) at a state, which stays as it is.
+
+        Parameters
+        ----------
+        state : SolverState
+            Before the step, for instance out of `refsvm.iterate`.
+        i, j : int
+            αᵢ rises and αⱼ falls by the step length.
+        step : StepRule, optional
+            A rule whose step is marked besides the Newton step and the clipped one, such as `PlanningAheadStep()`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For `plot`.
+
+        Returns
+        -------
+        WorkingSetDisplay
+
+        Raises
+        ------
+        ValueError
+            If i and j are not two different indices, or `step` looks further back than the state does.
+        ImportError
+            If matplotlib is not installed.
+        """
+        n = len(state.alpha)
+        if not whole("i", i, 0) < n or not whole("j", j, 0) < n or i == j:
+            raise ValueError(f"i={i!r}, j={j!r} is no working set; give two different indices below {n}.")
+        B = np.array([i, j])
+        view = _view(state)
+        view.measure(i, j)
+        newton = view.slope / view.curvature
+        steps = {"Newton": newton, "clipped": min(max(newton, view.low), view.high)}
+        if step is not None:
+            if step.history > len(state.working_sets):
+                raise ValueError(
+                    f"step={step!r} plans with {step.history} working sets and the state remembers "
+                    f"{len(state.working_sets)}; run the loop with this step rule."
+                )
+            mu = step.length(view, i, j)
+            steps["planned" if view.n_candidates else type(step).__name__] = mu
+        box = np.column_stack([state.lower[B], state.upper[B]])
+        kernel = state.problem.gram.block(B, B)
+        display = cls((int(i), int(j)), state.alpha[B], box, state.gradient[B], kernel, steps)
+        return display.plot(ax, **kwargs)
+
+    def plot(
+        self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12
+    ) -> WorkingSetDisplay:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        window : float, optional
+            Half the side of the square that is seen, around the point. By default the box is seen, and the Newton
+            step if it does not lead further than the size of the box.
+        levels : int
+            Number of contours.
+
+        Returns
+        -------
+        WorkingSetDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If window is not positive or levels not a whole number ≥ 1.
+        """
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        limits = self._limits(None if window is None else positive("window", window))
+        (x0, x1), (y0, y1) = limits
+        # --- the box, and f in and around it ---
+        (left, right), (bottom, top) = self.box
+        self.ax_.set_facecolor("0.92")
+        outline = ([left, right, right, left], [bottom, bottom, top, top])
+        self.ax_.fill(*outline, fc="white", ec="0.4", lw=1.2)
+        self._contours(limits, whole("levels", levels, 1))
+        # --- the feasible line ---
+        low = max(left - self.point[0], self.point[1] - top)
+        high = min(right - self.point[0], self.point[1] - bottom)
+        self._line(-4.0 * np.ptp(limits), 4.0 * np.ptp(limits), color="0.35", lw=1, ls="--")
+        self._line(low, high, color="0.15", lw=2.5, label="feasible")
+        self._mark(limits)
+        i, j = self.pair
+        self.ax_.set(
+            xlim=(x0, x1), ylim=(y0, y1), aspect="equal",
+            xlabel=rf"$\alpha_{{{i}}}$, rises", ylabel=rf"$\alpha_{{{j}}}$, falls",
+        )  # fmt: skip
+        # the line falls from left to right: one of these corners is free
+        below = self.point.sum() <= limits.mean(axis=1).sum()
+        corner: Literal["upper right", "lower left"] = "upper right" if below else "lower left"
+        self.ax_.legend(loc=corner, fontsize="small", handlelength=1.2, framealpha=0.92)
+        return self
+
+    def objective_change(self, rise: Any, fall: Any) -> Any:
+        """f(α + s eᵢ + t eⱼ) − f(α) = s Gᵢ + t Gⱼ − ½ (s² Kᵢᵢ + 2st Kᵢⱼ + t² Kⱼⱼ).
+
+        Parameters
+        ----------
+        rise, fall : float or ndarrays of one shape, float64
+            s and t.
+
+        Returns
+        -------
+        float or ndarray, float64
+        """
+        (Kii, Kij), (_, Kjj) = self.kernel
+        Gi, Gj = self.gradient
+        return rise * Gi + fall * Gj - 0.5 * (rise**2 * Kii + 2.0 * rise * fall * Kij + fall**2 * Kjj)
+
+    def _limits(self, window: float | None) -> np.ndarray:
+        """Return ((x₀, x₁), (y₀, y₁))."""
+        if window is not None:
+            return self.point[:, None] + np.array([-window, window])
+        size = max(float(np.ptp(self.box, axis=1).max()), 1e-300)
+        ends = [self.point + mu * np.array([1.0, -1.0]) for mu in self.steps.values() if abs(mu) <= size]
+        seen = np.column_stack([self.box, *ends])
+        return np.column_stack([seen.min(axis=1), seen.max(axis=1)]) + size * np.array([-0.12, 0.12])
+
+    def _contours(self, limits: np.ndarray, levels: int) -> None:
+        """Draw contours of f, closer together towards the top, and the one that the Newton step touches."""
+        a, b = np.meshgrid(*(np.linspace(start, end, 120) for start, end in limits))
+        f = self.objective_change(a - self.point[0], b - self.point[1])
+        heights = f.max() - np.ptp(f) * np.linspace(1.0, 0.0, levels + 2)[1:-1] ** 2
+        look: dict[str, Any] = {"linestyles": "solid", "zorder": 1.5}
+        if np.ptp(f) > 0.0:
+            self.ax_.contour(a, b, f, levels=heights, colors="0.7", linewidths=0.7, **look)
+        mu = self.steps["Newton"]
+        touched = float(self.objective_change(mu, -mu))
+        if f.min() < touched < f.max():
+            self.ax_.contour(a, b, f, levels=[touched], colors="C0", linewidths=1.0, **look)
+
+    def _line(self, start: float, end: float, **look: Any) -> None:
+        """Draw the line of steps from one length to another."""
+        mu = np.array([start, end])
+        self.ax_.plot(self.point[0] + mu, self.point[1] - mu, **look)
+
+    def _mark(self, limits: np.ndarray) -> None:
+        """Mark the point and the ends of the steps; one that is out of sight is told in the legend."""
+        self.ax_.plot(*self.point, "o", color="0.15", ms=6, ls="none", label="now", zorder=3)
+        for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
+            x, y = self.point[0] + mu, self.point[1] - mu
+            seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
+            label = rf"{name}, $\mu={mu:.3g}$" + ("" if seen else " (outside)")
+            look: dict[str, Any] = {**mark, "mew": 1.8, "ls": "none", "zorder": 4, "label": label}
+            self.ax_.plot(x if seen else np.nan, y, **look)
+
+
+def _view(state: SolverState) -> SolverState:
+    """Copy the state, with kernel rows of its own, so that looking changes and counts nothing."""
+    n = len(state.alpha)
+    rows = KernelRows(state.problem.gram, cache_mb=4.5 * 8 * n / 2**20)
+    view = deepcopy(state, {id(state.problem): state.problem, id(state.rows): rows})
+    view.n_candidates = 0
+    return view
