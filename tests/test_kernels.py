@@ -130,7 +130,7 @@ def test_parameters_out_of_range_are_named(make, words):
     [
         (lambda A, B: np.zeros(3), r"shape \(3,\)"),
         (lambda A, B: (A @ B.T).T[:2], "one value for each pair"),
-        (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN or infinity"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "nan on this data"),
     ],
 )
 def test_what_a_callable_must_not_return_is_refused(kernel, words):

@@ -110,7 +110,11 @@ def test_a_budget_below_two_rows_is_refused_with_the_least_that_works(cache_mb):
     assert KernelRows(Gram(Linear(), X), least * 1.01).capacity == 2
 
 
-@pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, np.inf, "much", None])
+def test_an_infinite_budget_holds_all():
+    assert KernelRows(Gram(Linear(), X), np.inf).holds_all
+
+
+@pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, "much", None])
 def test_a_budget_that_is_no_size_is_refused(cache_mb):
     with pytest.raises(ValueError, match="cache_mb="):
         KernelRows(Gram(Linear(), X), cache_mb)

@@ -199,8 +199,7 @@ def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarra
     case.require(
         drift <= 100 * EPS * (t + 1) * size, t, f"state.gradient differs from v − Kα by {drift:.3g}."
     )
-    may_stall = code == -1 and getattr(selector, "may_stall", False)
-    if isinstance(stop, KKTGap) and not may_stall:
+    if isinstance(stop, KKTGap) and not (code == -1 and selector.may_stall):
         gap = problem.kkt_gap(alpha)
         case.require(gap <= 1.01 * stop.tol, t, f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}.")
 
