@@ -1,0 +1,36 @@
+"""Experiments: strategies × problems × permutations → a store that survives being killed → tables.
+
+==============  ==============================================================================
+`experiment`    Experiment: which runs there are, carry out those that are missing, look at them
+`problem`       Problem: examples, kernel and C by name; Instance: its examples in one order
+`strategy`      Strategy: what is done with an instance and measured; Solve: one call of `solve`
+`identity`      what makes two runs the same run
+`store`         RunStore: one SQLite row for each finished run
+`comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
+`grid`          Grid: a table of text, as Markdown or LaTeX
+==============  ==============================================================================
+
+Every script that regenerates a paper's table goes through here. joblib, pandas, SciPy and tabulate are imported when
+first needed.
+"""
+
+from refsvm.experiment.comparison import Comparison, Summary, paired_p
+from refsvm.experiment.experiment import Experiment
+from refsvm.experiment.grid import Grid
+from refsvm.experiment.problem import Instance, Problem
+from refsvm.experiment.store import RunStore
+from refsvm.experiment.strategy import STEP_RATIO_EDGES, Solve, Strategy
+
+__all__ = [
+    "STEP_RATIO_EDGES",
+    "Comparison",
+    "Experiment",
+    "Grid",
+    "Instance",
+    "Problem",
+    "RunStore",
+    "Solve",
+    "Strategy",
+    "Summary",
+    "paired_p",
+]

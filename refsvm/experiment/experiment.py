@@ -1,0 +1,343 @@
+"""Experiment: which runs there are, carry out those that are missing, look at the finished ones."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import refsvm
+from refsvm._checks import whole
+from refsvm.experiment.comparison import Comparison, summarise
+from refsvm.experiment.grid import Grid
+from refsvm.experiment.identity import described, digest
+from refsvm.experiment.problem import Instance, Problem
+from refsvm.experiment.store import RunStore
+from refsvm.experiment.strategy import Strategy
+
+__all__ = ["Experiment"]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One strategy on one problem in one order, and what makes it this run."""
+
+    strategy: Strategy
+    problem: str
+    permutation: int
+    config: Mapping[str, Any]
+    hash: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Strategies × problems × permutations.
+
+    Each run solves one problem, its examples in one random order, by one strategy. The k-th order of a seed is the same
+    for every strategy, so the runs are paired. A finished run is stored at once and never repeated: call `run` again
+    after a kill, a new strategy, or more permutations, and only what is missing is carried out.
+
+    Parameters
+    ----------
+    strategies : sequence of Strategy
+        With different names.
+    problems : sequence of Problem
+        With different names.
+    store : str or path
+        SQLite file for the finished runs; made when needed. Several experiments may share one, also at the same time.
+    permutations : int
+        Number of orders.
+    seed : int
+        Of the orders: ``numpy.random.default_rng((seed, k)).permutation(n)``.
+
+    Raises
+    ------
+    ValueError
+        If there is no strategy or no problem, two have one name, or a number is out of range.
+
+    Notes
+    -----
+    The identity of a run is the version of refsvm, the settings of the strategy, the values of X and y, kernel, C, seed
+    and k. Names and `n_jobs` do not belong to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from functools import partial
+    >>> from pathlib import Path
+    >>> from refsvm import MostViolatingPair, RBF, SecondOrder
+    >>> from refsvm.datasets import load
+    >>> from refsvm.experiment import Experiment, Problem, Solve
+    >>> experiment = Experiment(
+    ...     strategies=[
+    ...         Solve("first order", selector=MostViolatingPair(), shrinking=False),
+    ...         Solve("second order", selector=SecondOrder(), shrinking=False),
+    ...     ],
+    ...     problems=[Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=1.0)],
+    ...     store=Path(tempfile.mkdtemp(), "runs.sqlite"),
+    ...     permutations=5,
+    ... )
+    >>> experiment.run(), experiment.run()
+    (10, 0)
+    >>> print(experiment.table("iterations", baseline="first order").to_markdown())
+    | problem        |   first order |   second order |   second order / first order |     p |
+    |:---------------|--------------:|---------------:|-----------------------------:|------:|
+    | heart          |   112.0 ± 6.3 |    110.8 ± 9.9 |                        0.989 | 0.875 |
+    | geometric mean |               |                |                        0.989 |       |
+    """
+
+    strategies: Sequence[Strategy]
+    problems: Sequence[Problem]
+    store: str | os.PathLike[str]
+    permutations: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategies", _named("strategies", self.strategies, Strategy))
+        object.__setattr__(self, "problems", _named("problems", self.problems, Problem))
+        whole("permutations", self.permutations, 1)
+        whole("seed", self.seed, 0)
+
+    # -- carry out -------------------------------------------------------------------------------------------------
+
+    def run(self, n_jobs: int | None = None, progress: Callable[[int, int], object] | None = None) -> int:
+        """Carry out the runs that are missing.
+
+        Parameters
+        ----------
+        n_jobs : int, optional
+            Processes, by joblib; −1 for one on each core. None: one after the other in this process.
+        progress : callable, optional
+            Called with the number of finished runs and of all runs, at first and after each run.
+
+        Returns
+        -------
+        int
+            Number of runs carried out now.
+
+        Raises
+        ------
+        ValueError
+            If the store cannot be written, n_jobs is 0, or a strategy refuses a problem; the runs before that are kept.
+        ImportError
+            If n_jobs asks for processes and joblib is not installed.
+        """
+        _check_processes(n_jobs)
+        store = RunStore(Path(self.store))
+        store.prepare()
+        total = len(self.strategies) * len(self.problems) * self.permutations
+        finished = store.metrics(run.hash for run in self._runs)
+        missing = [run for run in self._runs if run.hash not in finished]
+        done, new = total - len(missing), 0
+        if progress is not None:
+            progress(done, total)
+        with store.kept_open():
+            for carried_out in _outcomes(self._tasks(store, missing), n_jobs):
+                done, new = done + 1, new + carried_out
+                if progress is not None:
+                    progress(done, total)
+        return new
+
+    @cached_property
+    def _runs(self) -> tuple[_Run, ...]:
+        """All runs, those of one problem and order together; every problem is loaded once to learn its values."""
+        return tuple(run for problem in self.problems for run in self._runs_of(problem))
+
+    def _runs_of(self, problem: Problem) -> Iterator[_Run]:
+        """Describe the runs of a problem."""
+        common = {
+            "refsvm": refsvm.__version__,
+            "examples": problem.instance().fingerprint(),
+            "kernel": described("kernel", problem.kernel),
+            "C": problem.C,
+            "seed": int(self.seed),
+        }
+        for k, strategy in product(range(int(self.permutations)), self.strategies):
+            config = {**common, "permutation": k, **strategy.settings()}
+            yield _Run(strategy, problem.name, k, config, digest(config))
+
+    def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[RunStore, _Run, Instance]]:
+        """Pair the missing runs with their examples, one problem in memory at a time."""
+        for problem in self.problems:
+            runs = [run for run in missing if run.problem == problem.name]
+            if runs:
+                instance = problem.instance()
+                yield from ((store, run, instance) for run in runs)
+
+    # -- look ------------------------------------------------------------------------------------------------------
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the finished runs: problem, strategy, permutation, and the metrics."""
+        finished = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
+        return [
+            {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation}
+            | finished[run.hash]
+            for run in self._runs
+            if run.hash in finished
+        ]
+
+    def to_frame(self) -> Any:
+        """Return `records` as a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.records())
+
+    def compare(self, metric: str, baseline: str | None = None) -> Comparison:
+        """Summarise one metric.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a number that the runs have; see `Solve` for its own.
+        baseline : str, optional
+            Name of the strategy that the others are compared with.
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        ValueError
+            If no run is finished, or there is no such metric or strategy.
+        """
+        names = tuple(strategy.name for strategy in self.strategies)
+        if baseline is not None and baseline not in names:
+            raise ValueError(f"baseline={baseline!r} is not a strategy here; choose from {', '.join(names)}.")
+        values = self._values(metric)
+        cells = {
+            (problem, name): summarise(
+                runs, None if baseline in (None, name) else values.get((problem, baseline), {})
+            )
+            for (problem, name), runs in values.items()
+        }
+        return Comparison(metric, tuple(p.name for p in self.problems), names, baseline, cells)
+
+    def _values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
+        """Return a metric by permutation, for each problem and strategy."""
+        records = self.records()
+        if not records:
+            raise ValueError(
+                f"store={str(self.store)!r} holds no finished run of this experiment; call run() first."
+            )
+        numeric = {
+            name for record in records for name, value in record.items() if isinstance(value, int | float)
+        } - {"permutation"}
+        if metric not in numeric:
+            near = get_close_matches(metric, numeric, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(numeric))}."
+            raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {hint}")
+        values: dict[tuple[str, str], dict[int, float]] = {}
+        for record in records:
+            if record.get(metric) is not None:
+                place = values.setdefault((record["problem"], record["strategy"]), {})
+                place[record["permutation"]] = record[metric]
+        return values
+
+    def table(
+        self,
+        metric: str,
+        baseline: str | None = None,
+        digits: int = 4,
+        beside: Mapping[str, Mapping[str, float | str]] | None = None,
+    ) -> Grid:
+        """Return one metric, the strategies side by side; see `Comparison.table`."""
+        return self.compare(metric, baseline).table(digits, beside)
+
+    def listing(
+        self,
+        metrics: Mapping[str, int] | Sequence[str],
+        beside: Mapping[str, Mapping[tuple[str, str], float | str]] | None = None,
+    ) -> Grid:
+        """Return several metrics side by side, the strategies below one another.
+
+        Parameters
+        ----------
+        metrics : sequence of str, or mapping of str to int
+            Names, or names with their number of significant digits.
+        beside : mapping, optional
+            More columns, for instance published figures: header → (problem, strategy) → entry.
+
+        Returns
+        -------
+        Grid
+            A row for each problem and strategy: mean ± sd.
+        """
+        digits = dict(metrics) if isinstance(metrics, Mapping) else dict.fromkeys(metrics, 4)
+        comparisons = {metric: self.compare(metric) for metric in digits}
+        beside = {} if beside is None else beside
+        rows = []
+        for problem, strategy in product(self.problems, self.strategies):
+            place = (problem.name, strategy.name)
+            row = list(place)
+            for metric, comparison in comparisons.items():
+                cell = comparison.cells.get(place)
+                row.append("–" if cell is None else cell.show(digits[metric]))
+            row += [str(column.get(place, "")) for column in beside.values()]
+            rows.append(tuple(row))
+        headers = ("problem", "strategy", *(metric.replace("_", " ") for metric in digits), *beside)
+        return Grid(headers, tuple(rows), labels=2)
+
+
+_warm: set[str] = set()
+"""Descriptions of the strategies that are warmed up in this process."""
+
+
+def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
+    """Carry out a run and store it, unless another process has finished it; return whether it was carried out."""
+    if store.metrics([run.hash]):
+        return False
+    settings = digest(run.strategy.settings())
+    try:
+        if settings not in _warm:
+            run.strategy.warm_up()
+            _warm.add(settings)
+        metrics = run.strategy.measure(instance.permuted(run.config["seed"], run.permutation))
+    except ValueError as error:
+        error.add_note(f"Refused: strategy {run.strategy.name!r} on problem {run.problem!r}.")
+        raise
+    store.add(run.hash, config=run.config, problem=run.problem, strategy=run.strategy.name, metrics=metrics)
+    return True
+
+
+def _outcomes(tasks: Iterable[tuple[RunStore, _Run, Instance]], n_jobs: int | None) -> Iterable[bool]:
+    """Carry out the tasks, in this process or in several; yield as each one ends."""
+    if n_jobs in (None, 1):
+        return (_carry_out(*task) for task in tasks)
+    if find_spec("joblib") is None:
+        raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
+    from joblib import Parallel, delayed
+
+    outcomes: Iterable[bool] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(_carry_out)(*task) for task in tasks
+    )
+    return outcomes
+
+
+def _check_processes(n_jobs: Any) -> None:
+    """Refuse what is no number of processes."""
+    if n_jobs is not None and (n_jobs == 0 or isinstance(n_jobs, bool) or not isinstance(n_jobs, int)):
+        raise ValueError(f"n_jobs={n_jobs!r} is not a number of processes; give None, 1, 2, … or -1.")
+
+
+def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
+    """Return the items as a tuple, or refuse what is of another kind, nothing at all, or two of one name."""
+    items = (items,) if isinstance(items, base) else tuple(items)
+    for item in items:
+        if not isinstance(item, base):
+            raise ValueError(
+                f"{argument} holds {item!r}, which is no {base.__name__}; pass objects of that class."
+            )
+    if not items:
+        raise ValueError(f"{argument} is empty; give at least one {base.__name__}.")
+    twice = [name for name, count in Counter(item.name for item in items).items() if count > 1]
+    if twice:
+        raise ValueError(f"{argument} holds two of the name {twice[0]!r}; give each its own.")
+    return items

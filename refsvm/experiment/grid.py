@@ -1,0 +1,91 @@
+"""Grid: a table of text, as Markdown or LaTeX; and numbers as such tables show them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+__all__ = ["Grid", "number", "p_value"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text. The first `labels` columns are names, set left; the others are numbers, set right.
+
+    Parameters
+    ----------
+    headers : tuple of str
+    rows : tuple of tuples of str
+    labels : int
+
+    Examples
+    --------
+    >>> from refsvm.experiment import Grid
+    >>> print(Grid(("set", "steps"), (("heart", "102"), ("image", "6,557"))).to_markdown())
+    | set   |   steps |
+    |:------|--------:|
+    | heart |     102 |
+    | image |   6,557 |
+    """
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    labels: int = 1
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, with a pipe between columns."""
+        return self._set("pipe")
+
+    def to_latex(self) -> str:
+        """Return the table in LaTeX, with the rules of the package booktabs."""
+        return self._set("latex_booktabs")
+
+    def _set(self, style: str) -> str:
+        if find_spec("tabulate") is None:
+            raise ImportError(
+                "Markdown and LaTeX tables need the package tabulate; install it (pip install tabulate)."
+            )
+        from tabulate import tabulate  # type: ignore[import-untyped]
+
+        numbers = len(self.headers) - self.labels
+        return tabulate(
+            self.rows,
+            headers=self.headers,
+            tablefmt=style,
+            disable_numparse=True,
+            colalign=("left",) * self.labels + ("right",) * numbers,
+        )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number with so many significant digits, or all those before the point; a dash for none.
+
+    Examples
+    --------
+    >>> from refsvm.experiment.grid import number
+    >>> number(1883310.4), number(27019.14, 8), number(0.0213), number(2.7e-6, 2), number(0.0), number(None)
+    ('1,883,310', '27,019.140', '0.02130', '2.7e-06', '0', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0.0:
+        return "0"
+    if abs(value) < 1e-3:
+        return f"{value:.{digits - 1}e}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(0, decimals)}f}"
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value as tables show it.
+
+    Examples
+    --------
+    >>> from refsvm.experiment.grid import p_value
+    >>> p_value(0.00004), p_value(0.0312), p_value(None)
+    ('< 0.001', '0.031', '–')
+    """
+    if p is None:
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,0 +1,159 @@
+"""RunStore: one row for each finished run, in one SQLite file that a kill at any moment leaves whole."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["RunStore"]
+
+_APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
+_FORMAT: Final = 1
+_PATIENCE: Final = 60.0  # seconds to wait for another writer
+
+_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS runs (
+    hash TEXT NOT NULL UNIQUE,   -- of the config
+    config TEXT NOT NULL,        -- JSON: everything that changes the outcome
+    problem TEXT NOT NULL,       -- the names in the experiment that stored the run first, for people
+    strategy TEXT NOT NULL,
+    metrics TEXT NOT NULL,       -- JSON
+    finished TEXT NOT NULL       -- UTC
+)
+"""
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """The finished runs of experiments, one row each.
+
+    A run is stored in one transaction of a write-ahead log, so a process that is killed loses the run under way and
+    nothing else. Several processes may write at once. Two of them that finish the same run store it once.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; made by `prepare`. Write-ahead logging needs a local disk, not a network file system.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from refsvm.experiment import RunStore
+    >>> store = RunStore(Path(tempfile.mkdtemp(), "runs.sqlite"))
+    >>> store.prepare()
+    >>> store.add("abc", config={"C": 1.0}, problem="heart", strategy="SMO", metrics={"iterations": 102})
+    >>> store.metrics(["abc", "def"])
+    {'abc': {'iterations': 102}}
+    """
+
+    path: Path
+
+    def prepare(self) -> None:
+        """Make the file if it is not there.
+
+        Raises
+        ------
+        ValueError
+            If the folder does not exist, or the file is something else.
+        OSError
+            If the file cannot be written, or another process holds it for a minute.
+        """
+        if not self.path.absolute().parent.is_dir() or self.path.is_dir():
+            raise ValueError(
+                f"store={str(self.path)!r} cannot be written; give a file in a folder that exists."
+            )
+        with self._connected() as connection:
+            self._write_ahead(connection)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA application_id={_APPLICATION}")
+            connection.execute(f"PRAGMA user_version={_FORMAT}")
+            connection.execute("COMMIT")
+
+    def add(
+        self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
+    ) -> None:
+        """Store a finished run under its hash; a run that is already there stays as it is."""
+        finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        row = (run, _text(config), problem, strategy, _text(metrics), finished)
+        with self._connected() as connection:
+            connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the metrics of those of the runs that are finished, by hash."""
+        if not self.path.is_file():
+            return {}
+        found = {}
+        with self._connected() as connection:
+            for run in runs:
+                row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
+                if row is not None:
+                    found[run] = json.loads(row[0])
+        return found
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the file open: while somebody does, closing it elsewhere does not write back the whole log."""
+        with self._connected():
+            yield
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        try:
+            self._refuse_foreign(connection)
+            connection.execute("PRAGMA synchronous=NORMAL")  # a loss of power may take the last runs, never the file
+            yield connection
+        except sqlite3.OperationalError as error:
+            raise OSError(
+                f"store={str(self.path)!r} cannot be used ({error}); free it or give another file."
+            ) from error
+        finally:
+            connection.close()
+
+    def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is no store, or one of another format."""
+        try:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            marks = tuple(
+                connection.execute(f"PRAGMA {mark}").fetchone()[0]
+                for mark in ("application_id", "user_version")
+            )
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            raise ValueError(f"store={str(self.path)!r} is not an SQLite file; give another file.") from None
+        if tables and marks != (_APPLICATION, _FORMAT):
+            raise ValueError(
+                f"store={str(self.path)!r} is an SQLite file that this version of refsvm did not make; give another."
+            )
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    """Return JSON; NaN and infinity become null."""
+    finite = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in document.items()
+    }
+    return json.dumps(finite, ensure_ascii=False, allow_nan=False)
