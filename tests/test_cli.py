@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -254,6 +255,16 @@ def test_warnings_become_notes_each_once():
     assert result.stderr.count("\n") == 1  # both engines warn
 
 
+def test_warnings_for_developers_are_not_shown(monkeypatch):
+    def deprecated(*_, **__):
+        warnings.warn("this will go", DeprecationWarning, stacklevel=2)
+        warnings.warn("this is odd", UserWarning, stacklevel=2)
+        return load("heart")
+
+    monkeypatch.setattr("refsvm.cli.app.open_data", deprecated)
+    assert works("compare", "heart", "--engines", "numpy").stderr == "note: this is odd.\n"
+
+
 def test_numbers_that_json_does_not_have_become_null(capsys):
     tables.print_json([{"gap": -np.inf, "n": 1}, [float("nan")]])
     assert json.loads(capsys.readouterr().out) == [{"gap": None, "n": 1}, [None]]
@@ -272,6 +283,10 @@ def test_a_terminal_sees_how_far_it_is(monkeypatch):
         comparison.compare_strategies(problem, wanted, settings, watch)
     assert "1/2  mvp, newton, numpy: 256 iterations, KKT gap" in stream.getvalue()
     assert "2/2  second-order, newton, numpy" in stream.getvalue()
+    silent = io.StringIO()
+    with tables.progress(1, Console(file=silent, force_terminal=False)) as watch:
+        watch(wanted[0], None)
+    assert silent.getvalue() == ""
 
 
 # -- Ctrl-C ------------------------------------------------------------------------------------------------------------
@@ -479,8 +494,12 @@ def test_fit_takes_the_rules_by_name(tmp_path):
         ("fit heart --model m --step foo", "step='foo' is unknown"),
         ("fit heart --model m --engine foo", "choose from auto, numba, numpy."),
         ("fit heart --model m --kernel foo", "kernel='foo' is unknown"),
-        ("fit heart --model m --C 0", "C"),
-        ("fit heart --model m --tol 0", "tol"),
+        ("fit heart --model m --C 0", "C=0.0 is not positive"),
+        ("fit heart --model m --tol 0", "tol=0.0 is not positive"),
+        ("fit heart --model m --cache-mb -1", "cache_mb=-1.0 is not positive"),
+        ("fit heart --model m --max-iter 0", "max_iter=0 is not a whole number"),
+        ("fit heart --model m --time-limit 0", "time_limit=0.0 is not positive"),
+        ("fit heart --model m --selector mvp --step planning-ahead", "cannot be combined"),
         ("predict nomodel heart", "path='nomodel' is not a file"),
     ],
 )
@@ -519,6 +538,11 @@ def test_bad_data_is_one_sentence(command, name, content, says, write, tmp_path)
         says = "but two are needed"
     assert says in message
     assert not (tmp_path / "m").exists()
+
+
+def test_fit_wants_labels_that_a_model_file_can_hold(write, tmp_path):
+    data = write("a.libsvm", "0.5 1:1\n1.5 1:2\n")
+    assert "y holds the labels 0.5, 1.5, but" in refused("fit", data, "--model", tmp_path / "m")
 
 
 def test_compare_wants_two_classes_and_a_csv_its_label(write):

@@ -38,6 +38,20 @@ VALUES_OF_LIBSVM = [
 ]
 
 
+# the same for 0 and 2, labelled -1 and 1, with svm-train -t 0 -c 10; one support vector has no entry
+BINARY_BY_LIBSVM = """svm_type c_svc
+kernel_type linear
+nr_class 2
+total_sv 2
+rho 1
+label 1 -1
+nr_sv 1 1
+SV
+0.5 1:2
+-0.5
+"""
+
+
 def problem(n_classes):
     """Data with zeros in them and a last feature that is always zero."""
     X, y = make_classification(
@@ -80,6 +94,7 @@ def test_a_precomputed_kernel_keeps_the_numbers_of_its_support_vectors(tmp_path)
     write_model(fitted, tmp_path / "m")
     model = read_model(tmp_path / "m")
     np.testing.assert_allclose(model.decision_function(K), fitted.decision_function(K), rtol=0, atol=1e-9)
+    assert np.array_equal(model.predict(csr_matrix(K)), fitted.predict(K))
     with pytest.raises(ValueError, match=r"X has 2 columns.*needs at least \d+"):
         model.predict(K[:, :2])
 
@@ -105,6 +120,24 @@ def test_a_file_of_libsvm_is_understood(tmp_path):
     assert model.predict(csr_matrix(X)).tolist() == [3, -1, -1, 7]
 
 
+def test_two_classes_have_the_sign_of_libsvm_in_the_file(tmp_path):
+    """LIBSVM 3.37 gives x = 0.5 and 3 the values -0.5 and 2, positive for the first class, which is 1 here."""
+    (tmp_path / "m").write_text(BINARY_BY_LIBSVM)
+    model = read_model(tmp_path / "m")
+    assert model.decision_function([[0.5], [3.0]]).tolist() == [0.5, -2.0]
+    assert model.predict([[0.5], [3.0]]).tolist() == [-1, 1]
+    write_model(SVC(kernel="linear", C=10.0).fit([[0.0], [2.0]], [-1, 1]), tmp_path / "own")
+    lines = (tmp_path / "own").read_text().splitlines()
+    # scikit-learn's order of classes: label and coefficients are turned round together
+    assert lines[4:] == ["rho -1", "label -1 1", "nr_sv 1 1", "SV", "0.5 1:0", "-0.5 1:2"]
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path):
+    (tmp_path / "m").write_text("".join(BY_LIBSVM.splitlines(keepends=True)[:-1]))
+    with pytest.raises(ValueError, match="total_sv is 4, nr_sv adds up to 4 and 3 lines follow SV"):
+        read_model(tmp_path / "m")
+
+
 def test_a_tie_of_votes_goes_to_the_first_class(tmp_path):
     """One vote each: class 0 beats 1, 1 beats 2, 2 beats 0."""
     text = re.sub("rho .*", "rho -9 9 -9", BY_LIBSVM)
@@ -118,9 +151,10 @@ def test_sparse_data_may_be_narrower_or_wider_than_the_model(tmp_path):
     narrow, wide = np.array([[1.0], [-1.0]]), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.5]])
     assert model.predict(csr_matrix(narrow)).tolist() == [3, 7]
     assert model.predict(csr_matrix(wide)).tolist() == [3, 7]
-    # the feature that no support vector has counts in ‖x − xᵢ‖, as in LIBSVM
-    plain = model.decision_function(csr_matrix(wide[:, :2]))
-    assert np.abs(model.decision_function(csr_matrix(wide)) - plain)[1].max() > 1e-3
+    # the feature that no support vector has counts in ‖x − xᵢ‖², as in LIBSVM: here it adds 0.25
+    plain = model.decision_function(csr_matrix(wide[:, :2])) - model.intercept
+    shrunk = model.decision_function(csr_matrix(wide)) - model.intercept
+    np.testing.assert_allclose(shrunk, plain * np.exp([[0.0], [-0.5 * 0.25]]), rtol=1e-12)
     for X in (narrow, wide):
         with pytest.raises(ValueError, match=r"X has \d features, but the model was trained on 2"):
             model.predict(X)

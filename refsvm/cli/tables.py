@@ -133,9 +133,6 @@ def progress(
 ) -> Iterator[Callable[[Strategy, SolverState | None], None]]:
     """One line on stderr that tells how far a comparison is; nothing where stderr is no terminal."""
     console = Console(stderr=True) if console is None else console
-    if not console.is_terminal:
-        yield lambda strategy, state: None
-        return
     position, shown = 0, -math.inf
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
