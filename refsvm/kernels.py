@@ -291,7 +291,7 @@ class Gram:
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""
         if self.dense is not None:
-            return np.ascontiguousarray(self.dense.diagonal())
+            return self.dense.diagonal().copy()
         if isinstance(self.kernel, Kernel):
             if isinstance(self.kernel, RBF):
                 return np.ones(self.n)  # exp(0)

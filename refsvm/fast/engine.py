@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refsvm.fast.layout import NOW, State
-from refsvm.fast.loop import MISSING_ROW, NO_PAIR, TRACE_FULL, compiled_steps
+from refsvm.fast.loop import MISSING_ROW, NO_PAIR, TRACE_FULL, begin
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.state import SCALARS
 
@@ -54,10 +54,8 @@ class CompiledEngine:
             state.selector_memory, state.step_memory, state.stop_memory,
             np.empty(len(state.alpha)), self._buffer, record,
         )  # fmt: skip
-        self._shared = shared  # the compiled code counts no references: they are kept here
-        loop: Callable[..., Iterator[int]] = compiled_steps
-        self._parameters = parameters
-        self._steps = loop(*twins, *parameters, shared)
+        self._kept = (parameters, shared)  # compiled code counts no references
+        self._steps: Iterator[int] = begin(*twins, parameters, shared)
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""

@@ -6,12 +6,17 @@ call. It never evaluates a kernel. Where a row is missing it yields, and goes on
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+from numba import njit, typeof
+from numba.core.dispatcher import Dispatcher
+
+from refsvm.fast.dispatch import as_argument, check_with, length_with, select_with, stamp
 from refsvm.fast.layout import STEPS
 
-__all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "TRACE_FULL", "compiled_steps"]
+__all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "TRACE_FULL", "begin", "compiled_steps"]
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL = 0, -1, -2, -3
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
@@ -124,7 +129,6 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
     now.traced += 1
 
 
-@njit(cache=True, error_model="numpy", _nrt=False)
 def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, until ``now.end`` is negative.
 
@@ -136,7 +140,7 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
         if now.end < 0:
             return  # a generator left unfinished would never release its arrays
         # --- stop, budget ---
-        code = check(stop, state)
+        code = check_with(check, stop, state)
         if code > 0:
             yield code
             continue
@@ -144,7 +148,7 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
             yield BUDGET_SPENT
             continue
         # --- select ---
-        i, j = select(selector, state)
+        i, j = select_with(select, selector, state)
         if i < 0 or now.stalled > 1:
             yield NO_PAIR
             continue
@@ -164,7 +168,7 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
                 state.stamps[state.slots[wanted]] = now.clock
         measure(state, i, j)
         now.n_candidates = 0
-        mu = length(step, state, i, j)
+        mu = length_with(length, step, state, i, j)
         # --- update ---
         move(state, i, j, mu)
         if now.every > 0 and now.iteration % now.every == 0:
@@ -173,6 +177,23 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
                 yield TRACE_FULL
 
 
-if hasattr(compiled_steps, "compile"):  # absent where NUMBA_DISABLE_JIT interprets the loop
-    compiled_steps.compile(STEPS)
-    compiled_steps.disable_compile()  # one compiled loop for every combination of rules
+def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
+    """Return a generator of `compiled_steps`, compiling it if need be: once for all pointers, once for each built-in set.
+
+    The entry point is called directly: finding it by the types of the arguments would take longer than many a solve.
+    """
+    arguments = (*as_argument((select, length, check)), *parameters, state)
+    if not isinstance(loop, Dispatcher):  # NUMBA_DISABLE_JIT interprets the loop
+        return loop(*arguments)
+    key = tuple(type(rule) for rule in arguments[:3])
+    if key not in entry_points:
+        built_in = issubclass(key[0], tuple)
+        signature = (*(typeof(rule) for rule in arguments[:3]), *STEPS[3:]) if built_in else STEPS
+        loop.compile(signature)
+        entry_points[key] = loop.overloads[signature].entry_point
+    return entry_points[key](*arguments)
+
+
+compiled_steps.__qualname__ = f"compiled_steps_{stamp()}"  # the name of its files in the disk cache
+loop = njit(cache=True, error_model="numpy", _nrt=False)(compiled_steps)
+entry_points: dict[tuple[type, ...], Callable[..., Any]] = {}
