@@ -403,6 +403,16 @@ def test_maximum_gain_alone_may_stall_and_says_so(engine):
     assert solution.kkt_gap > 1e-3
 
 
+@pytest.mark.parametrize("name", ["xor", "overlapping classes", "large penalty", "banana"])
+def test_a_tolerance_below_rounding_ends_as_stalled(name, engine):
+    """Once steps no longer change α, going on is pointless."""
+    solution = solve(
+        PROBLEMS[name].problem, stop=KKTGap(1e-300), engine=engine, shrinking=False, max_iter=20_000
+    )
+    assert solution.status is Status.STALLED
+    assert 0.0 < solution.kkt_gap < 1e-12
+
+
 def test_an_indefinite_kernel_is_warned_about(engine, shrinking):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

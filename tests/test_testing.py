@@ -531,6 +531,17 @@ def test_a_right_twin_without_signature_passes(twins):
     assert report.twin.startswith("Both engines agree bit for bit in ")
 
 
+def test_a_twin_that_waits_for_a_row_it_has_is_stopped(twins):
+    from numba import njit
+
+    @njit
+    def insatiable(parameters, state):
+        return state.now[0].top, -1
+
+    with pytest.raises(RuntimeError, match=r"asked for kernel row .* which is in memory"):
+        check_strategy(with_twin(MostViolatingPair, insatiable))
+
+
 @needs_numba
 def test_a_twin_that_counts_rows_differently_is_found():
     problem = practice_problems()["overlapping classes"]
