@@ -37,6 +37,9 @@ __all__ = ["ShrinkingEngine", "active_set"]
 PERIOD = 1000
 """Steps before the first look at the active set; doubled, up to 16 times this, while looking does not pay."""
 
+WHOLE = 1500
+"""Up to this many variables, all kernel rows are computed at once: cheaper in one product than one by one."""
+
 LANES = 32
 """The compiled loops take this many variables at a time; a problem of another size pays for the odd ones singly."""
 
@@ -69,6 +72,8 @@ class ShrinkingEngine:
     ) -> None:
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
         self._limits = limits
+        if len(state.alpha) <= WHOLE and state.rows.holds_all:
+            state.rows.fetch(np.arange(len(state.alpha)))
         self._steps = make(state, rules, trace)
         self._period = PERIOD
         self._shrink = False
@@ -102,8 +107,11 @@ class ShrinkingEngine:
         with closing(ShrinkingEngine(inner, rules, self._make, self._limits, trace)) as engine:
             while not outcome and inner.iteration < budget and not self._limits.pressing():
                 outcome = engine.advance(budget - inner.iteration)
+        before = state.objective
         self._take_over(A, inner, trace)
-        return -1 if outcome < 0 and inner.iteration == 0 else 0
+        # a stalled problem that gained no more than rounding will not gain in the next round either
+        rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
+        return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
     def _take_over(self, A: np.ndarray, inner: SolverState, trace: Trace | None) -> None:
         """α_A += δ, exactly at a bound where δ is, and G ← G − K[:, A] δ."""

@@ -212,12 +212,13 @@ class DualProblem:
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
         """
         point = np.clip(vector("start", alpha, self.n), self.lower, self.upper)
+        rounding = 4.0 * np.finfo(float).eps * float(np.abs(point).sum() + abs(self.z))
         for _ in range(3):  # once in exact arithmetic; again to remove rounding
             missing = self.z - float(point.sum())
             room = self.upper - point if missing > 0 else point - self.lower
             total = float(room.sum())
-            if missing == 0.0 or total <= 0.0:
-                break
+            if abs(missing) <= rounding or total <= 0.0:
+                break  # a feasible point keeps its variables exactly at their bounds
             point = np.clip(point + missing * (room / total), self.lower, self.upper)
         return point
 

@@ -44,7 +44,7 @@ class CompiledEngine:
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW).view(np.recarray)
-        self._now = record[0]
+        self._now = record.view(np.ndarray)[0]
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(
