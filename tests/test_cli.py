@@ -578,10 +578,13 @@ def test_labels_cannot_be_written_to_a_directory(tmp_path, write):
     assert "cannot be opened: Is a directory" in message
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads everything")
-def test_a_directory_without_permission(tmp_path):
-    (tmp_path / "closed").mkdir(mode=0o000)
-    assert "Permission denied" in refused("compare", tmp_path / "closed" / "a.csv", "--label", "y")
+def test_what_the_system_refuses_is_a_sentence(monkeypatch):
+    def closed(*_, **__):
+        raise PermissionError(13, "Permission denied", "closed/a.csv")
+
+    monkeypatch.setattr("refsvm.cli.app.open_data", closed)
+    message = refused("compare", "closed/a.csv", "--label", "y")
+    assert message == "refsvm: 'closed/a.csv' cannot be opened: Permission denied.\n"
 
 
 def test_too_little_memory_is_a_sentence(monkeypatch):

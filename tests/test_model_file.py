@@ -148,13 +148,13 @@ def test_a_tie_of_votes_goes_to_the_first_class(tmp_path):
 def test_sparse_data_may_be_narrower_or_wider_than_the_model(tmp_path):
     (tmp_path / "m").write_text(BY_LIBSVM)
     model = read_model(tmp_path / "m")
-    narrow, wide = np.array([[1.0], [-1.0]]), np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.5]])
+    narrow, wide = np.array([[1.0], [-1.0]]), np.array([[1.0, 0.0, 0.5], [-1.0, 0.0, 0.0]])
     assert model.predict(csr_matrix(narrow)).tolist() == [3, 7]
     assert model.predict(csr_matrix(wide)).tolist() == [3, 7]
     # the feature that no support vector has counts in ‖x − xᵢ‖², as in LIBSVM: here it adds 0.25
     plain = model.decision_function(csr_matrix(wide[:, :2])) - model.intercept
     shrunk = model.decision_function(csr_matrix(wide)) - model.intercept
-    np.testing.assert_allclose(shrunk, plain * np.exp([[0.0], [-0.5 * 0.25]]), rtol=1e-12)
+    np.testing.assert_allclose(shrunk, plain * np.exp([[-0.5 * 0.25], [0.0]]), rtol=1e-12)
     for X in (narrow, wide):
         with pytest.raises(ValueError, match=r"X has \d features, but the model was trained on 2"):
             model.predict(X)
