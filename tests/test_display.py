@@ -13,6 +13,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    NewtonStep,
     OverrelaxedNewtonStep,
     PlanningAheadStep,
     SecondOrder,
@@ -34,7 +35,9 @@ PROBLEM = DualProblem.classification(BOARD.X, BOARD.y, kernel=RBF(0.5), C=100.0)
 
 
 def solved(**options):
-    return solve(PROBLEM, **{"engine": FAST, "shrinking": False, "trace": True, **options})
+    return solve(
+        PROBLEM, **{"engine": FAST, "step": NewtonStep(), "shrinking": False, "trace": True, **options}
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +51,7 @@ def _closed():
 
 def all_displays():
     solution = solved(step=PlanningAheadStep())
-    state = next(iterate(PROBLEM))
+    state = next(iterate(PROBLEM, step=NewtonStep()))
     return [
         ConvergenceDisplay.from_solutions({"planned": solution}),
         StepSizeDisplay.from_trace(solution.trace),
@@ -202,7 +205,7 @@ def test_the_steps_shown_are_those_taken():
 
 
 def test_the_plane_shows_the_objective():
-    state, i, j = next(now for now in states_about_to_move(None) if now[0].iteration == 7)
+    state, i, j = next(now for now in states_about_to_move(NewtonStep()) if now[0].iteration == 7)
     display = WorkingSetDisplay.from_state(state, i, j, step=OverrelaxedNewtonStep(1.5))
     assert display.steps["OverrelaxedNewtonStep"] == pytest.approx(
         min(1.5 * display.steps["Newton"], state.upper[i] - state.alpha[i], state.alpha[j] - state.lower[j])
@@ -220,7 +223,7 @@ def test_the_plane_shows_the_objective():
 
 
 def test_the_window_is_what_is_seen():
-    state = next(iterate(PROBLEM))
+    state = next(iterate(PROBLEM, step=NewtonStep()))
     display = WorkingSetDisplay.from_state(state, state.top, state.bottom, window=2.0)
     x, y = display.point
     assert display.ax_.get_xlim() == pytest.approx((x - 2.0, x + 2.0))
@@ -242,13 +245,13 @@ def test_a_flat_box_can_be_drawn():
 
 @pytest.mark.parametrize("pair", [(0, 0), (0, 80), (80, 0)])
 def test_a_pair_that_is_none_is_refused(pair):
-    state = next(iterate(PROBLEM))
+    state = next(iterate(PROBLEM, step=NewtonStep()))
     with pytest.raises(ValueError, match=r"is no working set; give two different indices below 80\.$"):
         WorkingSetDisplay.from_state(state, *pair)
 
 
 def test_a_step_that_looks_back_too_far_is_refused():
-    state = next(iterate(PROBLEM))
+    state = next(iterate(PROBLEM, step=NewtonStep()))
     with pytest.raises(ValueError, match=r"plans with 5 working sets and the state remembers 2; "):
         WorkingSetDisplay.from_state(state, state.top, state.bottom, step=PlanningAheadStep(5))
 
