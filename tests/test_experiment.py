@@ -161,6 +161,10 @@ def test_sparse_examples_are_permuted_too(store):
     assert len(rows_of(store)) == 2
 
 
+def smo(**changes):
+    return Solve("SMO", **({"engine": "numpy", "selector": SecondOrder(), "step": NewtonStep()} | changes))
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -169,21 +173,21 @@ def test_sparse_examples_are_permuted_too(store):
         {"problems": [Problem("banana", partial(make_banana, 30, rng=0), RBF(0.6))]},
         {"problems": [Problem("banana", partial(make_banana, 30, rng=0), Linear())]},
         {"problems": [Problem("banana", partial(make_banana, 30, rng=1), RBF(0.5))]},
-        {"strategies": [Solve("SMO", engine="numpy", selector=MostViolatingPair())]},
-        {"strategies": [Solve("SMO", engine="numpy", selector=SecondOrder(planned_range=0.5))]},
-        {"strategies": [Solve("SMO", engine="numpy", step=PlanningAheadStep())]},
-        {"strategies": [Solve("SMO", engine="numpy", stop=KKTGap(1e-4))]},
-        {"strategies": [Solve("SMO", engine="numpy", cache_mb=1.0)]},
-        {"strategies": [Solve("SMO", engine="numpy", shrinking=False)]},
-        {"strategies": [Solve("SMO", engine="numpy", max_iter=3)]},
-        {"strategies": [Solve("SMO", engine="numpy", time_limit=100.0)]},
-        {"strategies": [Solve("SMO", engine="numpy", trace=True)]},
+        {"strategies": [smo(selector=MostViolatingPair())]},
+        {"strategies": [smo(selector=SecondOrder(planned_range=0.5))]},
+        {"strategies": [smo(step=PlanningAheadStep())]},
+        {"strategies": [smo(stop=KKTGap(1e-4))]},
+        {"strategies": [smo(cache_mb=1.0)]},
+        {"strategies": [smo(shrinking=False)]},
+        {"strategies": [smo(max_iter=3)]},
+        {"strategies": [smo(time_limit=100.0)]},
+        {"strategies": [smo(trace=True)]},
         {"strategies": [Echo("SMO")]},
     ],
 )
 def test_what_changes_the_outcome_makes_another_run(store, change):
     experiment = Experiment(
-        [Solve("SMO", engine="numpy")],
+        [smo()],
         [Problem("banana", partial(make_banana, 30, rng=0), RBF(0.5))],
         store,
     )

@@ -6,7 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
-from refsvm import RBF, MostViolatingPair
+from refsvm import RBF, MostViolatingPair, NewtonStep, SecondOrder
 from refsvm.datasets import make_banana, make_chessboard
 from refsvm.experiment import Experiment, Problem, Solve
 
@@ -14,8 +14,8 @@ from refsvm.experiment import Experiment, Problem, Solve
 def two_hundred(store: Any) -> Experiment:
     return Experiment(
         strategies=[
-            Solve("first", selector=MostViolatingPair(), engine="numpy", shrinking=False),
-            Solve("second", engine="numpy", shrinking=False),
+            Solve("first", selector=MostViolatingPair(), step=NewtonStep(), engine="numpy", shrinking=False),
+            Solve("second", selector=SecondOrder(), step=NewtonStep(), engine="numpy", shrinking=False),
         ],
         problems=[
             Problem("banana", partial(make_banana, 30, rng=1), kernel=RBF(0.5), C=1.0),

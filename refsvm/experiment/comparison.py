@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refsvm.experiment.grid import Grid, number, p_value
+from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
 __all__ = ["Comparison", "Summary", "paired_p", "summarise"]
 
@@ -108,13 +108,15 @@ class Comparison:
     cells: Mapping[tuple[str, str], Summary]
 
     def geometric_mean(self, strategy: str) -> float | None:
-        """Return exp of the mean of log ratio over the problems, None where there is no ratio."""
+        """Return exp of the mean of log ratio over the problems; None without ratios, or where one is not positive."""
         ratios = [
             cell.ratio
             for problem in self.problems
-            if (cell := self.cells.get((problem, strategy))) is not None and cell.ratio
+            if (cell := self.cells.get((problem, strategy))) is not None and cell.ratio is not None
         ]
-        return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+        if not ratios or min(ratios) <= 0.0:
+            return None
+        return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
     def table(self, digits: int = 4, beside: Mapping[str, Mapping[str, float | str]] | None = None) -> Grid:
         """Lay out a row for each problem, the strategies side by side.
@@ -140,7 +142,7 @@ class Comparison:
         if others:
             last = ["geometric mean", *("" for _ in self.strategies)]
             for name in others:
-                last += [number(self.geometric_mean(name), 3), ""]
+                last += [ratio_of(self.geometric_mean(name)), ""]
             rows.append(last)
         for row, problem in zip(rows, (*self.problems, ""), strict=False):
             for column in beside.values():
@@ -154,5 +156,5 @@ class Comparison:
         row = [problem, *("–" if cell is None else cell.show(digits) for cell in cells.values())]
         for name in others:
             cell = cells[name]
-            row += ["–", "–"] if cell is None else [number(cell.ratio, 3), p_value(cell.p)]
+            row += ["–", "–"] if cell is None else [ratio_of(cell.ratio), p_value(cell.p)]
         return row

@@ -72,13 +72,13 @@ class Experiment:
     >>> import tempfile
     >>> from functools import partial
     >>> from pathlib import Path
-    >>> from refsvm import MostViolatingPair, RBF, SecondOrder
+    >>> from refsvm import RBF, MostViolatingPair, NewtonStep, SecondOrder
     >>> from refsvm.datasets import load
     >>> from refsvm.experiment import Experiment, Problem, Solve
     >>> experiment = Experiment(
     ...     strategies=[
-    ...         Solve("first order", selector=MostViolatingPair(), shrinking=False),
-    ...         Solve("second order", selector=SecondOrder(), shrinking=False),
+    ...         Solve("first order", selector=MostViolatingPair(), step=NewtonStep(), shrinking=False),
+    ...         Solve("second order", selector=SecondOrder(), step=NewtonStep(), shrinking=False),
     ...     ],
     ...     problems=[Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=1.0)],
     ...     store=Path(tempfile.mkdtemp(), "runs.sqlite"),

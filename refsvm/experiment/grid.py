@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-__all__ = ["Grid", "number", "p_value"]
+__all__ = ["Grid", "number", "p_value", "ratio_of"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,18 @@ def number(value: float | None, digits: int = 4) -> str:
         return f"{value:.{digits - 1}e}"
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
     return f"{value:,.{max(0, decimals)}f}"
+
+
+def ratio_of(value: float | None) -> str:
+    """Return a ratio with three decimals, a dash for none.
+
+    Examples
+    --------
+    >>> from refsvm.experiment.grid import ratio_of
+    >>> ratio_of(0.63), ratio_of(1.0564), ratio_of(None)
+    ('0.630', '1.056', '–')
+    """
+    return "–" if value is None else f"{value:.3f}"
 
 
 def p_value(p: float | None) -> str:

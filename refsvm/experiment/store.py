@@ -111,7 +111,9 @@ class RunStore:
         connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         try:
             self._refuse_foreign(connection)
-            connection.execute("PRAGMA synchronous=NORMAL")  # a loss of power may take the last runs, never the file
+            connection.execute(
+                "PRAGMA synchronous=NORMAL"
+            )  # a loss of power may take the last runs, never the file
             yield connection
         except sqlite3.OperationalError as error:
             raise OSError(

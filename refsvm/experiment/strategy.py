@@ -15,10 +15,10 @@ from refsvm.experiment.identity import described
 from refsvm.experiment.problem import Instance
 from refsvm.kernels import RBF
 from refsvm.result import Solution, Status, Trace
-from refsvm.selectors import SecondOrder, WorkingSetSelector
+from refsvm.selectors import WorkingSetSelector
 from refsvm.solver import chosen_rules, solve
-from refsvm.steps import NewtonStep, StepRule
-from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.steps import StepRule
+from refsvm.stopping import StoppingRule
 
 __all__ = ["STEP_RATIO_EDGES", "Solve", "Strategy"]
 
@@ -69,6 +69,7 @@ class Solve(Strategy):
     name : str
         Name in the tables.
     selector, step, stop : rules
+        Where none is given, the default of `solve` is filled in.
     shrinking : bool
     cache_mb : float
     engine : {"auto", "numba", "numpy"}
@@ -102,9 +103,9 @@ class Solve(Strategy):
     ('CONVERGED', 129.6)
     """
 
-    selector: WorkingSetSelector = SecondOrder()  # noqa: RUF009 (rules are frozen)
-    step: StepRule = NewtonStep()  # noqa: RUF009
-    stop: StoppingRule = KKTGap()  # noqa: RUF009
+    selector: WorkingSetSelector | None = None
+    step: StepRule | None = None
+    stop: StoppingRule | None = None
     shrinking: bool = True
     cache_mb: float = 200.0
     engine: str = "auto"
@@ -113,7 +114,9 @@ class Solve(Strategy):
     trace: bool = False
 
     def __post_init__(self) -> None:
-        chosen_rules(self.selector, self.step, self.stop)
+        rules = chosen_rules(self.selector, self.step, self.stop)
+        for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
+            object.__setattr__(self, role, rule)
         object.__setattr__(self, "cache_mb", float(self.cache_mb))
         self.settings()
 
