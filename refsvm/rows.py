@@ -47,7 +47,7 @@ class KernelRows:
     --------
     >>> import numpy as np
     >>> from refsvm import Linear
-    >>> from refsvm.kernels import KernelMatrix
+    >>> from refsvm.kernels import Gram
     >>> from refsvm.rows import KernelRows
     >>> rows = KernelRows(Gram(Linear(), np.array([[1.0], [2.0]])), cache_mb=1)
     >>> rows.row(1), rows.row(1), rows.computed

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from .settings import needs_numba
+from .settings import needs_numba, shrink_early
 
 try:
     from hypothesis import settings
@@ -28,5 +28,5 @@ def engine(request: pytest.FixtureRequest) -> str:
 def shrinking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Without and with shrinking, which begins so early here that small problems are shrunk too."""
     if request.param:
-        monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
+        shrink_early(monkeypatch)
     return bool(request.param)
