@@ -11,5 +11,12 @@ NUMBA = find_spec("numba") is not None
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
 
+
+def shrink_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small problems be shrunk as large ones are."""
+    monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
+    monkeypatch.setattr("refsvm.decompose.LANES", 1)
+
+
 needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")
 needs_jit = pytest.mark.skipif(not NUMBA or INTERPRETED, reason="compiled functions are run as Python here")

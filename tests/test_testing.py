@@ -128,7 +128,7 @@ class NoReasons(Gap):
         (ParametersOfText(), r"parameters\(\) returned \('fast',\)"),
         (IntegerMemory(), r"prepare\(\) returned array.* a float64 vector"),
         (SharedMemory(), r"SharedMemory.prepare\(\) returned one array twice"),
-        (FreshTwin(), r"FreshTwin.twin\(\) returned two functions"),
+        pytest.param(FreshTwin(), r"FreshTwin.twin\(\) returned two functions", marks=needs_numba),
         (NoReasons(), r"NoReasons.reasons is \(\)"),
     ],
 )

@@ -44,10 +44,8 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
 
     def run(engine: str, steps: int) -> Solution:
         selector, step, stop = case.rules
-        with (
-            warnings.catch_warnings(),
-            mock.patch("refsvm.decompose.PERIOD", 10),
-        ):  # small problems shrink, too
+        early = mock.patch.multiple("refsvm.decompose", PERIOD=10, LANES=1)  # so that small problems shrink
+        with warnings.catch_warnings(), early:
             warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
             return solve(
                 case.problem, selector=selector, step=step, stop=stop,
