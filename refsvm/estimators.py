@@ -235,7 +235,8 @@ class SVC(ClassifierMixin, BaseEstimator):
             If a limit was reached, Ctrl-C pressed or the selector stalled. The estimator is usable all the same.
         """
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
-        check_classification_targets(y)
+        if y.dtype.kind not in "biuU":  # whole numbers and strings always name classes
+            check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs two.")
@@ -334,8 +335,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             (t, k(k − 1)/2), positive for its first class; with "ovr" the votes for each class, moved by less than ½
             by the size of the values, shape (t, k).
         """
-        values = self._pair_values(X)
-        k = len(self.classes_)
+        values, k = self._pair_values(X), len(self.classes_)
         if k == 2:
             return values[:, 0]
         if self.decision_function_shape == "ovr":

@@ -99,11 +99,9 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
         return float(gamma)
     if gamma == "auto":
         return 1.0 / X.shape[1]
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         variance = _sparse_variance(X, weights) if is_sparse(X) else _variance(X, weights)
-    if variance == 0.0:
-        return 1.0
-    value = float(1.0 / np.float64(X.shape[1] * variance))
+        value = float(1.0 / np.float64(X.shape[1] * variance)) if variance != 0.0 else 1.0
     if not 0.0 < value < np.inf:
         raise ValueError(
             f'gamma="scale" gives {value} on data of variance {variance:.3g}; scale the features (StandardScaler), '

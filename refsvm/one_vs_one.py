@@ -194,9 +194,8 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
         if len(rows) < n:
             data = X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows]
         elif isinstance(kernel, Precomputed):
-            data = np.require(
-                X, requirements="W"
-            )  # compiled code takes no read-only matrix, such as a memory map
+            # compiled code takes no read-only matrix, such as a memory map
+            data = np.require(X, requirements="W")
         problem = DualProblem.classification(data, labels, kernel=kernel, C=penalties[rows])
         yield Pair(negative, positive, rows, problem)
 
@@ -344,8 +343,10 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
     """
     if isinstance(kernel, Linear):  # Σ αᵢ x·xᵢ = x·w
         return np.asarray(X @ pair_sum(vectors).T)
-    width = max(1, vectors.shape[0], X.shape[1] if is_sparse(X) else 1)
-    height = max(1, BLOCK // width)
+    height = BLOCK // max(1, vectors.shape[0])
+    if is_sparse(X):  # a block of X is made dense
+        height = min(height, 32 * BLOCK // X.shape[1])
+    height = max(1, height)
     block = _kernel_block(kernel, vectors)
     starts = range(0, X.shape[0], height)
     return np.concatenate([pair_sum(block(X[s : s + height]).T).T for s in starts])

@@ -78,9 +78,8 @@ def _optimum(
             delta = solver(system, right)[:m]
         except np.linalg.LinAlgError:
             continue
-        point = alpha_F + (
-            delta - delta.mean()
-        )  # 1ᵀδ = 0, whatever the rounding of a system of large numbers
+        # 1ᵀδ = 0, whatever the rounding of a system of large numbers
+        point = alpha_F + (delta - delta.mean())
         if ((problem.lower[F] <= point) & (point <= problem.upper[F])).all():
             return point
     return None

@@ -1,0 +1,31 @@
+"""scikit-learn's own checks of an estimator; none is expected to fail."""
+
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+from refsvm import SVC, HybridMaximumGain
+
+VARIANTS = [
+    SVC(),
+    SVC(engine="numpy"),
+    SVC(kernel="linear", warm_start=True, shrinking=False, selector=HybridMaximumGain()),
+    SVC(kernel="precomputed"),
+]
+
+
+@parametrize_with_checks(VARIANTS, expected_failed_checks=lambda estimator: {})
+@pytest.mark.filterwarnings("default")
+def test_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("default")
+def test_check_estimator_in_one_call():
+    results = check_estimator(SVC())
+    assert {result["status"] for result in results} <= {"passed", "skipped"}
+    assert [result["check_name"] for result in results if result["status"] == "skipped"] == [
+        "check_array_api_input"
+    ]
