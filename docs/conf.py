@@ -71,7 +71,7 @@ html_sidebars = {
     for page in (
         "getting_started",
         "notation",
-        "papers",
+        "papers/**",
         "choosing",
         "data",
         "changelog",

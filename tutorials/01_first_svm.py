@@ -11,7 +11,7 @@ boundary. At the end a certificate tells how good the solution is. The symbols a
 import matplotlib.pyplot as plt
 import numpy as np
 
-from refsvm import RBF, SVC, DualProblem, KKTGap, MostViolatingPair, SecondOrder, iterate, solve
+from refsvm import RBF, SVC, DualProblem, KKTGap, MostViolatingPair, NewtonStep, SecondOrder, iterate, solve
 from refsvm.datasets import make_banana
 
 plt.rcParams.update(
@@ -79,7 +79,7 @@ problem = DualProblem.classification(X, y, kernel=kernel, C=C)
 
 recorded = {}
 print(" step    i    j       mu    l/q  ends at       gap  objective")
-for state in iterate(problem, selector=SecondOrder()):
+for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
     i, j = state.working_sets[0]
     end = "the top" if state.last_free else "the box"
     print(
@@ -133,7 +133,7 @@ print(f"pair ({i}, {j}) with the difference {state.gradient[i] - state.gradient[
 
 moments = (1, 10, 50, 200)
 kept = {}
-for state in iterate(problem):
+for state in iterate(problem, step=NewtonStep()):
     if state.iteration in moments:
         kept[state.iteration] = state.alpha.copy()
 kept[state.iteration] = state.alpha.copy()
@@ -165,7 +165,10 @@ plt.show()
 best = solve(problem, stop=KKTGap(1e-10)).objective
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.3), sharex=True)
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (SecondOrder(), POSITIVE)):
-    seen = [(state.gap, best - state.objective) for state in iterate(problem, selector=selector)]
+    seen = [
+        (state.gap, best - state.objective)
+        for state in iterate(problem, selector=selector, step=NewtonStep())
+    ]
     gaps, missing = np.array(seen).T
     name = type(selector).__name__
     left.semilogy(np.arange(1, len(gaps) + 1), gaps, color=colour, lw=0.7, label=f"{name}: {len(gaps)} steps")
@@ -184,7 +187,7 @@ plt.show()
 # of the loop above one by one, in the compiled engine where Numba is installed. The result is not nearly
 # the same, it is the same:
 
-solution = solve(problem, shrinking=False)
+solution = solve(problem, step=NewtonStep(), shrinking=False)
 print(solution.status.value, solution.iterations, "steps in the engine", solution.engine)
 print("alpha equal to that of the readable loop:", np.array_equal(solution.alpha, state.alpha))
 
@@ -256,3 +259,4 @@ print(
 # * Set ``C = 1e4`` and look at the gap again: more steps, fewer bounded support vectors.
 # * Set ``gamma`` to 0.05 and to 20: a boundary that is too stiff, and one that follows every point.
 # * Put ``make_chessboard(200, rng=0)`` in the place of the banana.
+# * Leave ``step=NewtonStep()`` away: the default step plans ahead, which is the subject of the third tutorial.
