@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,15 +14,16 @@ import refsvm
 from refsvm._checks import positive
 from refsvm.cli import tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one, width
-from refsvm.cli.comparison import Settings, compare_strategies, strategies
+from refsvm.cli.comparison import Settings, Strategy, compare_strategies, strategies
 from refsvm.cli.messages import INTERRUPTED, OneSentence, note
 from refsvm.cli.prediction import accuracy, label_text, open_examples
+from refsvm.cli.repetition import repeat
 from refsvm.datasets import Dataset, binary_labels, load, open_data
 from refsvm.datasets import names as bundled_names
+from refsvm.experiment import Problem
 from refsvm.kernel_names import KERNELS, kernel_called
 from refsvm.limits import Limits
 from refsvm.model_file import read_model, whole_numbers, write_model
-from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.stopping import KKTGap
 
@@ -36,6 +38,14 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: "
+        "LIBSVM, .csv or .npz.",
+    ),
+]
+SeveralData = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="Bundled names (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or files: "
         "LIBSVM, .csv or .npz.",
     ),
 ]
@@ -85,7 +95,7 @@ def start(
 
 @app.command()
 def compare(
-    data: Data,
+    data: SeveralData,
     selectors: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(SELECTORS)}, comma between; or all.")
     ] = "mvp,second-order",
@@ -107,31 +117,81 @@ def compare(
     cache_mb: CacheMB = 200.0,
     max_iter: MaxIter = None,
     time_limit: TimeLimit = None,
+    repeats: Annotated[
+        int | None, typer.Option(metavar="N", help="Random orders of the examples.  [default: as they are]")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep finished runs here and do not repeat them.")
+    ] = None,
     label: Label = None,
     data_dir: DataDir = None,
     json: Json = False,
 ) -> None:
-    """Solve one two-class problem by each selector with each step in each engine, side by side."""
+    """Solve two-class problems by each selector with each step in each engine, side by side.
+
+    One DATA is solved once. With several, with --repeats or with --store it is an experiment: means over random
+    orders of the examples, and a Wilcoxon test against the first strategy.
+    """
     wanted = strategies(
         names("selectors", selectors, SELECTORS),
         names("steps", steps, STEPS),
         names("engines", engines, ENGINES),
     )
     settings = Settings(tol, cache_mb, max_iter, time_limit, shrinking)
-    dataset = open_data(data, label=label, data_dir=data_dir)
-    chosen, penalty = _kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
-    problem = DualProblem.classification(dataset.X, binary_labels(dataset.y), kernel=chosen, C=penalty)
-    with tables.progress(len(wanted)) as watch:
-        comparison = compare_strategies(problem, wanted, settings, watch)
-    for strategy, reason in comparison.left_out:
+    problems, descriptions = [], []
+    for each in data:
+        dataset = open_data(each, label=label, data_dir=data_dir)
+        chosen, penalty = _kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
+        two_classes = replace(dataset, y=binary_labels(dataset.y))
+        problems.append(Problem(dataset.name, partial(_itself, two_classes), chosen, penalty))
+        parameters = {"kernel": {"name": kernel, **asdict(chosen)}, "C": penalty}
+        descriptions.append(_described(dataset) | parameters | {"tol": tol, "shrinking": shrinking})
+    if len(data) == 1 and repeats is None and store is None:
+        _compare_once(problems[0], wanted, settings, descriptions[0], json)
+    else:
+        orders = 1 if repeats is None else repeats
+        _compare_repeatedly(problems, wanted, settings, orders, store, descriptions, json)
+
+
+def _itself(dataset: Dataset) -> Dataset:
+    return dataset
+
+
+def _compare_repeatedly(
+    problems: list[Problem],
+    wanted: list[Strategy],
+    settings: Settings,
+    repeats: int,
+    store: Path | None,
+    descriptions: list[dict[str, Any]],
+    json: bool,
+) -> None:
+    """Compare in an experiment."""
+    with tables.counter() as count:
+        repetition = repeat(problems, wanted, settings, repeats, store, count)
+    _say_what_was_left_out(repetition.left_out)
+    if json:
+        tables.print_json(tables.repetition_document(descriptions, repeats, repetition))
+    elif repetition.rows:
+        tables.repetition_table(descriptions, repeats, repetition.rows)
+    if repetition.interrupted:
+        total = len(problems) * (len(wanted) - len(repetition.left_out)) * repeats
+        note(f"note: Interrupted; {sum(row.runs for row in repetition.rows)} of {total} runs are finished")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _say_what_was_left_out(left_out: list[tuple[Strategy, str]]) -> None:
+    for strategy, reason in left_out:
         note(f"note: {strategy.selector}, {strategy.step}, {strategy.engine} left out: {reason}")
-    described = {"name": kernel, **asdict(chosen)}
-    description = _described(dataset) | {
-        "kernel": described,
-        "C": penalty,
-        "tol": tol,
-        "shrinking": shrinking,
-    }
+
+
+def _compare_once(
+    problem: Problem, wanted: list[Strategy], settings: Settings, description: dict[str, Any], json: bool
+) -> None:
+    """Compare on the examples as they are."""
+    with tables.progress(len(wanted)) as watch:
+        comparison = compare_strategies(problem.instance().dual(), wanted, settings, watch)
+    _say_what_was_left_out(comparison.left_out)
     if json:
         tables.print_json(tables.comparison_document(description, comparison))
     elif comparison.runs:

@@ -18,7 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from refsvm.cli.comparison import Comparison, Run, Strategy, objective_spread
+from refsvm.cli.repetition import Repeated, Repetition
 from refsvm.datasets import Dataset
+from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.result import Status
 from refsvm.state import SolverState
 
@@ -98,6 +100,41 @@ def _remarks(runs: list[Run]) -> list[str]:
     return remarks
 
 
+def repetition_document(
+    problems: list[dict[str, Any]], repeats: int, repetition: Repetition
+) -> dict[str, Any]:
+    """Return what ``compare --json`` prints of an experiment."""
+    return {
+        "problems": problems,
+        "repeats": repeats,
+        "results": [asdict(row) for row in repetition.rows],
+        "left_out": [{**asdict(strategy), "reason": reason} for strategy, reason in repetition.left_out],
+        "interrupted": repetition.interrupted,
+    }
+
+
+def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[Repeated]) -> None:
+    """Print the problems, and means over the orders, a line for each problem and strategy."""
+    columns: dict[str, Callable[[Repeated], str]] = {
+        "data": lambda row: row.data,
+        "selector": lambda row: row.selector,
+        "step": lambda row: row.step,
+        "engine": lambda row: row.engine,
+        "iterations": lambda row: row.iterations.show(),
+        "iterations /\nthe first's": lambda row: ratio_of(row.iterations.ratio),
+        "p": lambda row: p_value(row.iterations.p),
+        "kernel rows": lambda row: row.kernel_rows.show(),
+        "seconds": lambda row: row.seconds.show(3),
+        "objective": lambda row: f"{row.objective.mean:.8g}",
+    }
+    if any(row.converged < row.runs for row in rows):
+        columns["converged"] = lambda row: f"{row.converged} of {row.runs}"
+    for problem in problems:
+        typer.echo(_heading(problem))
+    heading = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
+    _print_table(heading, columns, rows, names=("data", "selector", "step", "engine"))
+
+
 def datasets_table(datasets: Iterable[Dataset]) -> None:
     """Print the data sets, a line each."""
     columns: dict[str, Callable[[Dataset], str]] = {
@@ -125,6 +162,17 @@ def _print_table(
     )
     console.print(Text(heading), soft_wrap=True)
     console.print(table)
+
+
+@contextmanager
+def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """One line on stderr that tells how many runs are finished; nothing where stderr is no terminal."""
+    console = Console(stderr=True) if console is None else console
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        yield lambda done, total: live.update(Text(f"{done}/{total} runs"), refresh=True)
 
 
 @contextmanager
