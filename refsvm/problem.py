@@ -210,16 +210,19 @@ class DualProblem:
         """Return a feasible point near `alpha`: clip to the box, then share what the sum lacks by the room left.
 
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
+
+        The variables strictly inside the box take their share first, so that a point that was feasible but for
+        rounding keeps its variables exactly at their bounds.
         """
         point = np.clip(vector("start", alpha, self.n), self.lower, self.upper)
-        rounding = 4.0 * np.finfo(float).eps * float(np.abs(point).sum() + abs(self.z))
-        for _ in range(3):  # once in exact arithmetic; again to remove rounding
+        inside = (point > self.lower) & (point < self.upper)
+        for some in (inside, np.ones(self.n, dtype=bool)):
             missing = self.z - float(point.sum())
-            room = self.upper - point if missing > 0 else point - self.lower
+            room = np.where(some, self.upper - point if missing > 0 else point - self.lower, 0.0)
             total = float(room.sum())
-            if abs(missing) <= rounding or total <= 0.0:
-                break  # a feasible point keeps its variables exactly at their bounds
-            point = np.clip(point + missing * (room / total), self.lower, self.upper)
+            if total > 0.0 and abs(missing) > 4.0 * np.finfo(float).eps * float(np.abs(point).sum() + abs(self.z)):
+                share = np.sign(missing) * min(abs(missing), total)
+                point = np.clip(point + share * (room / total), self.lower, self.upper)
         return point
 
 

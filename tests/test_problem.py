@@ -51,12 +51,12 @@ def test_the_kkt_gap_is_the_worst_violation_of_any_pair(name):
         G = problem.gradient(alpha)
         up = [i for i in range(problem.n) if alpha[i] < problem.upper[i]]
         down = [j for j in range(problem.n) if alpha[j] > problem.lower[j]]
-        gaps = [(G[i] - G[j], -i, -j) for i, j in itertools.product(up, down)]
-        worst, i, j = max(gaps, default=(-np.inf, 1, 1))
+        worst = max((G[i] - G[j] for i, j in itertools.product(up, down)), default=-np.inf)
         assert problem.kkt_gap(alpha) == worst
-        if gaps:  # ties go to the lowest index
-            assert most_violating_pair(alpha, G, problem.lower, problem.upper) == (-i, -j, worst)
-            assert problem.intercept(alpha) == 0.5 * (G[-i] + G[-j])
+        if up and down:  # ties go to the lowest index
+            i, j = min(up, key=lambda t: (-G[t], t)), min(down, key=lambda t: (G[t], t))
+            assert most_violating_pair(alpha, G, problem.lower, problem.upper) == (i, j, worst)
+            assert problem.intercept(alpha) == 0.5 * (G[i] + G[j])
 
 
 def test_an_empty_side_has_no_index_and_no_violation():
