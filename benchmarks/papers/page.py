@@ -1,0 +1,121 @@
+"""What the scripts of this folder share: their arguments, the line of progress, and the page of tables they write."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import refsvm
+from refsvm.experiment import Comparison, Experiment, Grid
+from refsvm.experiment.grid import p_value, ratio_of
+
+BENCHMARKS = Path(__file__).resolve().parents[1]
+
+
+def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
+    """Read the command line of a script."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data-dir", type=Path, help="the archives; by default the variable REFSVM_DATA")
+    parser.add_argument("--permutations", type=int, default=permutations, help="orders of the examples")
+    parser.add_argument(
+        "--quick", action="store_true", help="a smoke test: seconds, not minutes; nothing written"
+    )
+    parser.add_argument(
+        "--full",
+        nargs="*",
+        choices=long,
+        metavar="SET",
+        help=f"long sets as well: {', '.join(long)}; all by default",
+    )
+    parser.add_argument("--jobs", type=int, help="processes")
+    parser.add_argument("--store", type=Path, help=f"finished runs; by default benchmarks/runs/{name}.sqlite")
+    parser.add_argument("--output", type=Path, help=f"the page; by default docs/papers/{name}.md")
+    chosen = parser.parse_args()
+    chosen.full = list(long) if chosen.full == [] else chosen.full or []
+    if chosen.store is None:
+        (BENCHMARKS / "runs").mkdir(exist_ok=True)
+        chosen.store = BENCHMARKS / "runs" / f"{name}.sqlite"
+    if chosen.output is None and not chosen.quick:
+        chosen.output = BENCHMARKS.parent / "docs" / "papers" / f"{name}.md"
+    return chosen
+
+
+def relative(comparison: Comparison, mean: bool = True) -> Grid:
+    """Only the ratios to the baseline, with p in brackets; and, if wanted, a row with their geometric mean."""
+    names = [name for name in comparison.strategies if name != comparison.baseline]
+    rows = []
+    for problem in comparison.problems:
+        cells = [comparison.cells[problem, name] for name in names]
+        rows.append((problem, *(f"{ratio_of(cell.ratio)} ({p_value(cell.p)})" for cell in cells)))
+    if mean:
+        rows.append(("geometric mean", *(ratio_of(comparison.geometric_mean(name)) for name in names)))
+    return Grid(("problem", *names), tuple(rows))
+
+
+def joined(grids: Sequence[Grid]) -> Grid:
+    """Tables of the same columns, one below the other."""
+    return replace(grids[0], rows=tuple(row for grid in grids for row in grid.rows))
+
+
+def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experiment:
+    """Carry out what is missing of an experiment, with a line of progress on stderr."""
+
+    def tell(done: int, total: int) -> None:
+        if done < total and not sys.stderr.isatty():
+            return
+        print(
+            f"\r{title}: {done}/{total} runs", end="\n" if done == total else "", file=sys.stderr, flush=True
+        )
+
+    experiment.run(n_jobs=jobs, progress=tell)
+    return experiment
+
+
+@dataclass
+class Page:
+    """A page of Markdown: sections of text and tables.
+
+    Parameters
+    ----------
+    title, script : str
+        Heading, and the file that writes the page.
+    chosen : Namespace
+        The `arguments` of the script.
+    """
+
+    title: str
+    script: str
+    chosen: argparse.Namespace
+    parts: list[str] = field(default_factory=list)
+
+    def add(self, heading: str, *parts: str | Grid) -> None:
+        """Add a section; print it too."""
+        texts = [f"## {heading}", *(part.to_markdown() if isinstance(part, Grid) else part for part in parts)]
+        self.parts += filter(None, texts)
+        print("\n\n".join(("", *filter(None, texts))), flush=True)
+
+    def write(self) -> None:
+        """Write the page, if a file is named."""
+        if self.chosen.output is not None:
+            head = [f"# {self.title}", self._provenance()]
+            self.chosen.output.write_text("\n\n".join([*head, *self.parts]) + "\n", encoding="utf-8")
+
+    def _provenance(self) -> str:
+        """Say how the page came about."""
+        options = ["--full", *self.chosen.full] if self.chosen.full else []
+        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
+        command = " ".join((self.script, *options))
+        return (
+            f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}. "
+            "Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of a "
+            "shared machine with two, while other work was running: read them as rough figures, and not against the published "
+            "ones, which are from computers of 2006 and 2008. Means ± standard deviations are over the stated number "
+            "of random orders of the examples, the same for every strategy; p is that of the paired two-sided Wilcoxon "
+            "test. SV and BSV are support vectors and those at the bound C; columns marked *there* hold the published "
+            "figures."
+        )

@@ -1,0 +1,275 @@
+"""Tables 1 and 2, Figure 4, §7.2 and §7.3 of T. Glasmachers, "The planning-ahead SMO algorithm", 2008.
+
+python benchmarks/papers/planning_ahead.py --data-dir DIR
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import data
+import numpy as np
+from candidate_step import CandidateStep
+from page import Page, arguments, carried_out, relative
+
+from refsvm import RBF, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
+from refsvm.datasets import make_chessboard, open_data, paper_suite
+from refsvm.experiment import STEP_RATIO_EDGES, Experiment, Grid, Problem, Solve, paired_p
+from refsvm.experiment.grid import number, p_value, ratio_of
+
+
+@dataclass(frozen=True)
+class Published:
+    """A line of Table 1 and of Table 2."""
+
+    n: int
+    sv: int
+    bsv: int
+    seconds: tuple[float, float]
+    iterations: tuple[int, int]
+
+    @property
+    def ratio(self) -> float:
+        """Iterations of PA-SMO over those of SMO."""
+        return self.iterations[1] / self.iterations[0]
+
+
+PUBLISHED = {
+    "ida_banana": Published(5300, 1223, 1199, (2.07, 2.08), (23295, 19721)),
+    "ida_breast-cancer": Published(277, 178, 131, (0.02, 0.02), (313, 292)),
+    "ida_diabetis": Published(768, 445, 414, (0.08, 0.10), (361, 358)),
+    "ida_flare-solar": Published(1066, 744, 709, (0.18, 0.19), (792, 744)),
+    "ida_german": Published(1000, 620, 426, (0.20, 0.19), (908, 879)),
+    "ida_heart": Published(270, 158, 149, (0.02, 0.02), (113, 112)),
+    "ida_image": Published(2310, 301, 84, (0.45, 0.46), (6553, 6359)),
+    "ida_ringnorm": Published(7400, 625, 86, (2.41, 2.27), (1569, 1537)),
+    "ida_splice": Published(3175, 1426, 7, (4.04, 3.92), (6643, 5854)),
+    "ida_thyroid": Published(215, 17, 3, (0.02, 0.01), (744, 667)),
+    "ida_titanic": Published(2201, 934, 915, (0.54, 0.47), (3375, 1653)),
+    "ida_twonorm": Published(7400, 734, 662, (2.67, 2.65), (641, 642)),
+    "ida_waveform": Published(5000, 1262, 980, (3.03, 2.99), (1610, 1539)),
+    "chessboard-1000": Published(1000, 41, 3, (3.86, 2.98), (1883310, 1186963)),
+    "tic_tac_toe": Published(958, 104, 0, (0.10, 0.10), (8321, 7786)),
+    "ionosphere": Published(351, 190, 8, (0.03, 0.04), (411, 408)),
+    "spambase": Published(4601, 1982, 583, (8.36, 8.36), (9641, 9171)),
+    "internet_ads_adbench": Published(2358, 1350, 6, (2.38, 2.31), (2785, 2750)),
+    "chessboard-10000": Published(10000, 129, 84, (76.72, 75.36), (32130476, 24997371)),
+    "chessboard-100000": Published(100000, 556, 504, (475.37, 428.18), (145364030, 105199379)),
+    "connect-4": Published(61108, 13485, 5994, (1268.04, 1243.56), (82076, 77690)),
+    "king-rook-vs-king": Published(28056, 5815, 206, (272.80, 273.06), (69410, 64067)),
+}
+LONG = ("chessboard-10000", "chessboard-100000", "connect-4", "king-rook-vs-king")
+SWEEP = (
+    "ida_banana",
+    "ida_image",
+    "ida_splice",
+    "ida_thyroid",
+    "ida_titanic",
+    "chessboard-1000",
+    "tic_tac_toe",
+    "spambase",
+)
+TRACED = ("ida_banana", "ida_image", "ida_titanic", "chessboard-1000", "tic_tac_toe", "spambase")
+QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
+
+# Without shrinking and with memory for every kernel row: the steps of the paper's Algorithm 5, one by one.
+plain = partial(Solve, selector=SecondOrder(), shrinking=False, cache_mb=600.0)
+SMO = plain("SMO", step=NewtonStep())
+PLANNED = plain("PA-SMO", step=PlanningAheadStep())
+NEWTON_GAIN = SecondOrder(planned_range=1 - 1e-9)  # §7.2 ranks by the Newton gain, never by the exact one
+SELECTION_ONLY = plain("Algorithm 3 alone", selector=NEWTON_GAIN, step=CandidateStep())
+OVERRELAXED = plain("1.1 Newton", step=OverrelaxedNewtonStep(1.1))
+OVERRELAXED_SELECTION = plain("1.1 Newton, Algorithm 3", selector=NEWTON_GAIN, step=CandidateStep(1.1))
+
+
+def main() -> None:
+    """Run what is asked for; print it and write the page."""
+    chosen = arguments(__doc__ or "", "planning_ahead", 20, LONG)
+    problems = [Problem.of_suite(each) for each in paper_suite(chosen.data_dir)]
+    if chosen.quick:
+        problems = [each for each in problems if each.name in QUICK]
+        chosen.permutations = min(chosen.permutations, 3)
+    page = Page("Planning ahead (Glasmachers 2008), again", "benchmarks/papers/planning_ahead.py", chosen)
+    half = max(1, chosen.permutations // 2)
+    single = [SMO, PLANNED, SELECTION_ONLY, OVERRELAXED, OVERRELAXED_SELECTION]
+    # All strategies on one order, then the next: what is compared ran side by side, and the seconds are comparable.
+    both = Experiment([*single, *histories()[1:]], selected(problems, SWEEP), chosen.store, half)
+    carried_out("Sets of Figure 4", both, chosen.jobs)
+    parts = carried_out("§7.2 and §7.3", Experiment(single, problems, chosen.store, half), chosen.jobs)
+    main_runs = Experiment([SMO, PLANNED], problems, chosen.store, chosen.permutations)
+    carried_out("Tables 1 and 2", main_runs, chosen.jobs)
+    steps = Experiment([replace(PLANNED, trace=True)], selected(problems, TRACED), chosen.store, min(2, half))
+    carried_out("Step sizes", steps, chosen.jobs)
+    table_1(page, main_runs)
+    table_2(page, main_runs)
+    figure_4(page, replace(both, strategies=histories()))
+    section_7_2(page, parts)
+    section_7_3(page, parts, steps)
+    if chosen.full:
+        long_sets(page, chosen)
+    if not chosen.quick:
+        claims(page, main_runs)
+    page.write()
+
+
+def selected(problems: Sequence[Problem], names: Sequence[str]) -> list[Problem]:
+    """Return the problems of those names; all, in a smoke test, where there are few."""
+    found = [problem for problem in problems if problem.name in names]
+    return found or list(problems)
+
+
+def column(name: str, *path: Any) -> dict[str, float]:
+    """Return a published column by problem."""
+    values = {problem: getattr(line, name) for problem, line in PUBLISHED.items()}
+    return {problem: value[path[0]] if path else value for problem, value in values.items()}
+
+
+def table_1(page: Page, runs: Experiment) -> None:
+    """Sizes, parameters, support vectors."""
+    cells = [runs.compare(name).cells for name in ("support_vectors", "bounded_support_vectors")]
+    rows = []
+    for problem in runs.problems:
+        there, n = PUBLISHED[problem.name], len(problem.instance().y)
+        ours = [number(each[problem.name, "SMO"].mean, 4) for each in cells]
+        both = [ours[0], f"{there.sv:,}", ours[1], f"{there.bsv:,}"]
+        rows.append(
+            (problem.name, f"{n:,}", f"{there.n:,}", f"{problem.C:g}", f"{problem.kernel.gamma:g}", *both)
+        )
+    headers = ("problem", "n", "n there", "C", "γ", "SV", "SV there", "BSV", "BSV there")
+    page.add("Table 1: problems and their support vectors", Grid(headers, tuple(rows)), TEXT["table 1"])
+
+
+def table_2(page: Page, runs: Experiment) -> None:
+    """Iterations, seconds, objectives."""
+    there = {"SMO there": column("iterations", 0), "PA-SMO there": column("iterations", 1)}
+    ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
+    iterations = runs.table("iterations", "SMO", beside={**there, "ratio there": ratios})
+    times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
+    seconds = runs.table("seconds", "SMO", digits=3, beside=times)
+    page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, TEXT["table 2"])
+    page.add("Table 2: seconds", seconds, TEXT["seconds"])
+    page.add("The objective reached", objectives(runs), TEXT["objective"])
+
+
+def objectives(runs: Experiment) -> Grid:
+    """By how much the planned runs end higher, relative to the objective."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for record in runs.records():
+        values.setdefault((record["problem"], record["strategy"]), []).append(record["objective"])
+    rows = []
+    for problem in runs.problems:
+        first, second = (np.array(values[problem.name, name]) for name in ("SMO", "PA-SMO"))
+        higher = f"{(second > first).sum()} of {len(first)}"
+        gain = number(float(np.mean((second - first) / first)), 2)
+        rows.append(
+            (problem.name, number(float(first.mean()), 8), gain, higher, p_value(paired_p(second, first)))
+        )
+    return Grid(("problem", "SMO", "(PA-SMO − SMO)/SMO", "PA-SMO higher in", "p"), tuple(rows))
+
+
+def histories() -> list[Solve]:
+    """Planning with the N most recent working sets."""
+    return [
+        replace(PLANNED, name=f"N = {n}", step=PlanningAheadStep(history=n)) for n in (1, 2, 3, 5, 10, 20)
+    ]
+
+
+def figure_4(page: Page, runs: Experiment) -> None:
+    """Iterations and seconds relative to one working set."""
+    grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "seconds")]
+    orders = f"{runs.permutations} orders; relative to N = 1, in brackets p."
+    both = ("Iterations:", grids[0], "Seconds:", grids[1])
+    page.add("Figure 4: planning with the N most recent working sets", orders, *both, TEXT["figure 4"])
+
+
+def section_7_2(page: Page, runs: Experiment) -> None:
+    """The selection of Algorithm 3 without planned steps."""
+    three = replace(runs, strategies=[SMO, SELECTION_ONLY, PLANNED])
+    orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
+    page.add("§7.2: the modified selection without planning", orders, relative(three.compare("iterations", "SMO")),
+             TEXT["7.2"])  # fmt: skip
+
+
+def section_7_3(page: Page, runs: Experiment, traced: Experiment) -> None:
+    """How long planned steps are, and steps that are 1.1 times too long."""
+    edges = [number(edge, 3) if np.isfinite(edge) else "" for edge in STEP_RATIO_EDGES]
+    bins = [f"{low} … {high}".strip() for low, high in pairwise(edges)]
+    rows = []
+    for problem in traced.problems:
+        records = [record for record in traced.records() if record["problem"] == problem.name]
+        counts = np.sum([record["step_ratio_histogram"] for record in records], axis=0)
+        steps = sum(record["iterations"] for record in records)
+        shares = [f"{100 * count / counts.sum():.2f}" if count else "0" for count in counts]
+        rows.append((problem.name, f"{100 * counts.sum() / steps:.1f}", *shares))
+    histogram = Grid(("problem", "planned, % of all steps", *bins), tuple(rows))
+    longer = replace(runs, strategies=[SMO, OVERRELAXED, OVERRELAXED_SELECTION, PLANNED])
+    page.add(
+        "§7.3: planned step sizes", "Percent of the planned steps by μ/μ̂ − 1:", histogram, TEXT["7.3 sizes"]
+    )
+    orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
+    page.add(
+        "§7.3: steps 1.1 times as long",
+        orders,
+        relative(longer.compare("iterations", "SMO")),
+        TEXT["7.3 longer"],
+    )
+
+
+def long_sets(page: Page, chosen: Any) -> None:
+    """The sets that take minutes, with shrinking, as in the paper."""
+    readers = {
+        "chessboard-10000": (partial(make_chessboard, 10_000, rng=0), 1e6, 0.5),
+        "chessboard-100000": (partial(make_chessboard, 100_000, rng=0), 1e6, 0.5),
+        "connect-4": (partial(data.connect_4, chosen.data_dir), 4.5, 0.2),
+        "king-rook-vs-king": (partial(open_data, "krkopt", data_dir=chosen.data_dir), 10.0, 0.5),
+    }
+    problems = [
+        Problem(name, readers[name][0], RBF(readers[name][2]), readers[name][1]) for name in chosen.full
+    ]
+    long = {"shrinking": True, "cache_mb": 2000.0, "max_iter": 10**10}
+    strategies = [replace(SMO, **long), replace(PLANNED, **long)]
+    runs = carried_out("Long sets", Experiment(strategies, problems, chosen.store), chosen.jobs)
+    ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
+    there = {
+        "SMO there": column("iterations", 0),
+        "PA-SMO there": column("iterations", 1),
+        "ratio there": ratios,
+    }
+    vectors = {"SV there": column("sv"), "BSV there": column("bsv")}
+    listing = replace(runs, strategies=strategies[:1]).listing(
+        {"support_vectors": 4, "bounded_support_vectors": 4},
+        beside={
+            name: {(problem, "SMO"): f"{value:,}" for problem, value in values.items()}
+            for name, values in vectors.items()
+        },
+    )
+    page.add("The long sets, with shrinking", "One order. Iterations:",
+             runs.table("iterations", "SMO", beside=there), "Seconds:", runs.table("seconds", "SMO"), listing,
+             TEXT["long"])  # fmt: skip
+
+
+def claims(page: Page, runs: Experiment) -> None:
+    """What this package promises of planning ahead, checked on the runs above."""
+    comparison = runs.compare("iterations", "SMO")
+    ratios = {problem: comparison.cells[problem, "PA-SMO"].ratio or 1.0 for problem in comparison.problems}
+    worst = max(ratios, key=ratios.__getitem__)
+    mean, board = comparison.geometric_mean("PA-SMO") or 1.0, ratios["chessboard-1000"]
+    rows = (
+        ("geometric mean of the ratios below 0.95", f"{mean:.3f}", "yes" if mean < 0.95 else "no"),
+        ("no ratio above 1.05", f"{ratios[worst]:.3f} ({worst})", "yes" if ratios[worst] <= 1.05 else "no"),
+        ("chessboard-1000: a quarter fewer iterations", f"{board:.3f}", "yes" if board <= 0.75 else "no"),
+    )
+    text = f"Mean iterations of PA-SMO over those of SMO, {len(ratios)} sets, {runs.permutations} orders."
+    page.add("Claims checked", text, Grid(("claim", "ratio", "holds"), rows))
+
+
+TEXT = dict.fromkeys(
+    ("table 1", "table 2", "seconds", "objective", "figure 4", "7.2", "7.3 sizes", "7.3 longer", "long"), ""
+)
+
+if __name__ == "__main__":
+    main()
