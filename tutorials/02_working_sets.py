@@ -70,15 +70,15 @@ plt.show()
 # ``iterate`` selects with ``SecondOrder`` unless told otherwise, so these were the pairs about to move. (The step is
 # the Newton step, cut off at the box, all through this tutorial.) Other rules would have chosen other pairs:
 #
-# ======================  ===================================  =======================  ================
-# selector                pairs compared                       compared by              kernel rows read
-# ======================  ===================================  =======================  ================
-# ``MostViolatingPair``   none: it is known from the gradient  violation :math:`\ell`  none
-# ``SecondOrder``         its :math:`i` with every :math:`j`   :math:`\tilde g`        that of :math:`i`
-# ``MaximumGain``         the previous two with every other    exact gain               the previous two
-# ``HybridMaximumGain``   the same, but for corners of a box   exact gain               the previous two
-# ``Greedy``              all                                  exact gain               all
-# ======================  ===================================  =======================  ================
+# =====================  ===================================  ======================  =================
+# selector               pairs compared                       compared by             kernel rows read
+# =====================  ===================================  ======================  =================
+# ``MostViolatingPair``  none: it is known from the gradient  violation :math:`\ell`  none
+# ``SecondOrder``        its :math:`i` with every :math:`j`   :math:`\tilde g`        that of :math:`i`
+# ``MaximumGain``        the previous two with every other    exact gain              the previous two
+# ``HybridMaximumGain``  the same, except in corners          exact gain              the previous two
+# ``Greedy``             all                                  exact gain              all
+# =====================  ===================================  ======================  =================
 #
 # The exact gain is that of the clipped step. Each rule may be asked at any state, so here they are at one and the same:
 
