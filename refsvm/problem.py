@@ -220,7 +220,8 @@ class DualProblem:
             missing = self.z - float(point.sum())
             room = np.where(some, self.upper - point if missing > 0 else point - self.lower, 0.0)
             total = float(room.sum())
-            if total > 0.0 and abs(missing) > 4.0 * np.finfo(float).eps * float(np.abs(point).sum() + abs(self.z)):
+            rounding = 4.0 * np.finfo(float).eps * (float(np.abs(point).sum()) + abs(self.z))
+            if total > 0.0 and abs(missing) > rounding:
                 share = np.sign(missing) * min(abs(missing), total)
                 point = np.clip(point + share * (room / total), self.lower, self.upper)
         return point

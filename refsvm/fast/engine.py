@@ -40,7 +40,7 @@ class CompiledEngine:
     name, paced = "numba", True
 
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
-        twins = [compiled(rule) for rule in rules]
+        select, length, check = (compiled(rule) for rule in rules)
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW).view(np.recarray)
@@ -55,7 +55,7 @@ class CompiledEngine:
             np.empty(len(state.alpha)), self._buffer, record,
         )  # fmt: skip
         self._kept = (parameters, shared)  # compiled code counts no references
-        self._steps: Iterator[int] = begin(*twins, parameters, shared)
+        self._steps: Iterator[int] = begin(select, length, check, parameters, shared)
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""

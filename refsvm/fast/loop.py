@@ -178,7 +178,7 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
 
 
 def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
-    """Return a generator of `compiled_steps`, compiling it if need be: once for all pointers, once for each built-in set.
+    """Return a generator of `compiled_steps`, compiled once for all pointers and once for each built-in set.
 
     The entry point is called directly: finding it by the types of the arguments would take longer than many a solve.
     """
