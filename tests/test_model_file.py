@@ -212,6 +212,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         (" 2:1", " two:1", "invalid literal"),
         ("2.4041098536306622", "1:1", "support vector 1 holds something else than numbers"),
         (r"(?s)\A.*\Z", "", "there is no line 'SV'"),
+        ("nr_class", "\nnr_class", "there is no line 'SV'"),
         (r"(?s)\A.*\Z", "\0\1\2", "there is no line 'SV'"),
         (r"\Z", '# names ["a"]', "should name 3 classes"),
         (r"\Z", "# names [", "Expecting value"),
