@@ -328,7 +328,7 @@ def _run(
     engine: Engine, state: SolverState, stop: StoppingRule, limits: Limits, trace: Trace | None
 ) -> tuple[Status, int]:
     """Run chunk after chunk, each of some ten milliseconds, until the rule or a limit says stop."""
-    chunk = 256
+    chunk = 16
     while True:
         began = time.perf_counter()
         left = limits.max_iter - state.iteration
