@@ -7,7 +7,8 @@ bounds, the rest is linear algebra: the step δ of the free variables F and b so
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
 If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever the tolerance,
-the selector and the engine were. Solvers of quadratic programs do the same under this name (Stellato et al., "OSQP: an
+the selector and the engine were. The gain is ½ δᵀG_F; where it is negative K is indefinite and the step leads to a
+saddle, so it is not taken. Solvers of quadratic programs do the same under this name (Stellato et al., "OSQP: an
 operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
 """
 
@@ -68,19 +69,20 @@ def polished(solution: Solution) -> Solution:
 def _optimum(
     problem: DualProblem, F: np.ndarray, K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray
 ) -> np.ndarray | None:
-    """α_F at the optimum on the free variables, or None if it is outside the box."""
+    """α_F at the optimum on the free variables, or None if that is outside the box or no maximum."""
     m = len(F)
+    scale = float(np.abs(K_FF).max()) or 1.0  # K/s and sδ, so that the rows of the system are of one size
     system = np.ones((m + 1, m + 1))
-    system[:m, :m], system[m, m] = K_FF, 0.0
+    system[:m, :m], system[m, m] = K_FF / scale, 0.0
     right = np.append(G_F, 0.0)
     for solver in (np.linalg.solve, _shortest):
         try:
-            delta = solver(system, right)[:m]
+            delta = solver(system, right)[:m] / scale
         except np.linalg.LinAlgError:
             continue
-        # 1ᵀδ = 0, whatever the rounding of a system of large numbers
-        point = alpha_F + (delta - delta.mean())
-        if ((problem.lower[F] <= point) & (point <= problem.upper[F])).all():
+        delta -= delta.mean()  # 1ᵀδ = 0, whatever the rounding
+        point = alpha_F + delta
+        if delta @ G_F >= 0.0 and ((problem.lower[F] <= point) & (point <= problem.upper[F])).all():
             return point
     return None
 

@@ -24,8 +24,7 @@ def test_check(estimator, check):
 
 @pytest.mark.filterwarnings("default")
 def test_check_estimator_in_one_call():
-    results = check_estimator(SVC())
-    assert {result["status"] for result in results} <= {"passed", "skipped"}
-    assert [result["check_name"] for result in results if result["status"] == "skipped"] == [
-        "check_array_api_input"
-    ]
+    results = check_estimator(SVC(), on_skip=None)
+    assert len(results) > 40
+    unusual = {result["check_name"] for result in results if result["status"] != "passed"}
+    assert unusual <= {"check_array_api_input"}  # needs SCIPY_ARRAY_API in the environment

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Status, solve
+from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, Status, solve
+from refsvm.kernels import Gram
 from refsvm.polish import LARGEST, polished
 
 
@@ -71,7 +72,23 @@ def test_wrong_bounds_are_noticed():
     assert any(polished(solution) is solution for solution in rough)
 
 
-def test_large_numbers_do_not_spoil_the_sum():
-    dual = problem(0, kernel=lambda X, Z: 1e9 * RBF(0.5)(X, Z), C=1e-9)
-    exact = polished(solve(dual, stop=KKTGap(1e-3)))
-    assert abs(exact.alpha.sum()) <= 1e-15 * np.abs(exact.alpha).sum() * len(exact.alpha)
+def test_an_indefinite_kernel_is_not_led_to_a_saddle():
+    """f(a, -a) = a/5 + a²: the point where both gradients agree is the minimum."""
+    K = np.array([[0.0, 1.0], [1.0, 0.0]])
+    dual = DualProblem(Gram(Precomputed(), K), np.array([0.2, 0.0]), 0.0, -np.ones(2), np.ones(2))
+    rough = solve(dual, start=[-0.05, 0.05], stop=KKTGap(0.15))
+    assert rough.iterations == 0
+    assert dual.kkt_gap(np.array([-0.1, 0.1])) == pytest.approx(0.0, abs=1e-15)
+    assert polished(rough) is rough
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e17])
+def test_the_size_of_the_kernel_does_not_matter(scale):
+    moved = 0
+    for seed in range(10):
+        dual = problem(seed, n=10, copies=3, kernel=lambda X, Z: scale * RBF(0.5)(X, Z), C=1 / scale)
+        rough = solve(dual, stop=KKTGap(1e-3))
+        exact = polished(rough)
+        moved += exact is not rough
+        assert abs(exact.alpha.sum()) <= 1e-14 * np.abs(exact.alpha).sum()
+    assert moved >= 5
