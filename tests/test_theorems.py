@@ -211,13 +211,17 @@ def gains(a, y, gradients):
     }
 
 
-def counter_examples(first):
-    """Number of cases, and of those in which {3, 4} gains and no pair related to B₁ = {1, 2} does."""
+RELATED = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+"""The pairs related to B₁ = {1, 2}, counted from zero."""
+
+
+def counter_examples(first, pairs=RELATED):
+    """Number of cases with α₁ at `first`, and of those in which some pair gains but none of `pairs` does."""
     cases = found = 0
     for places, y in itertools.product(PLACES, LABELS):
         gain = gains((first, *places), y, LEVELS)
-        unrelated = gain.pop((2, 3))
-        found += int((unrelated & ~np.any(list(gain.values()), axis=0)).sum())
+        some = np.any([gain[pair] for pair in pairs], axis=0)
+        found += int((np.any(list(gain.values()), axis=0) & ~some).sum())
         cases += len(LEVELS)
     return cases, found
 
@@ -225,6 +229,13 @@ def counter_examples(first):
 def test_lemma_8_holds_in_every_case():
     """All cases of the paper's enumeration, on the exact gain that the selectors rank by."""
     assert counter_examples(first=0.5) == (2_834_352, 0)
+
+
+def test_the_pairs_of_the_free_variable_are_enough():
+    """If no pair {1, t} gains, G₁ separates what may rise from what may fall: ψ ≤ 0. Each of the three is needed."""
+    own = [(0, 1), (0, 2), (0, 3)]
+    assert counter_examples(0.5, own)[1] == 0
+    assert counter_examples(0.5, own[1:])[1] > 0
 
 
 def test_lemma_8_needs_the_free_variable():
