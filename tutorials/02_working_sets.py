@@ -270,10 +270,10 @@ plt.show()
 #
 # Is a corner the only place to get stuck? Yes: if a variable of the previous set is free and the point is not
 # optimal, then some pair that contains one of the two gains (Lemma 8). The authors let a computer look at 2 834 352
-# cases, and so do the tests of this package. There is a short reason, too. Let :math:`b` be free and suppose no pair with
-# :math:`b` gains. Then :math:`G_t\le G_b` for every :math:`t` that may rise and :math:`G_t\ge G_b` for every one that
-# may fall, so :math:`\psi\le0`: the point is optimal. Therefore an exception in corners is enough, and with it the rule
-# converges (Theorem 1).
+# cases, and so do the tests of this package. There is a short reason, too. Let :math:`b` be free and suppose no pair
+# with :math:`b` gains. Then :math:`G_t\le G_b` for every :math:`t` that may rise and :math:`G_t\ge G_b` for every one
+# that may fall, so :math:`\psi\le0`: the point is optimal. Therefore an exception in corners is enough, and with it the
+# rule converges (Theorem 1).
 #
 # Corners are not rare. With a small :math:`C` most variables end at a bound. Here is the banana with :math:`C=0.1`, in
 # twenty orders of the examples:
