@@ -15,6 +15,9 @@
 `paths`           following the optimum along C
 `fast`            the Numba twins and the compiled loop
 `estimators`      SVC, with scikit-learn's conventions
+`decompose`       shrinking: restrict, solve, bring the gradient up to date
+`experiment`      strategies × problems × permutations → a resumable store → tables
+`display`         convergence, one working set, planned step sizes, drawn
 `datasets`        bundled sets, published generators, loaders
 `testing`         check_strategy(): contract and twin checks for any rule
 `cli`             the command line
@@ -42,6 +45,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "RBF",
+    "SVC",
     "Cold",
     "DualProblem",
     "Greedy",
@@ -56,7 +60,6 @@ __all__ = [
     "PlanningAheadStep",
     "Polynomial",
     "Precomputed",
-    "SVC",
     "SecondOrder",
     "Seeder",
     "Sigmoid",

@@ -45,8 +45,9 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         if min(i, j) < 0 or state.stalled > 1:
             return -1
         # --- step ---
-        state.rows.use(i)
-        state.rows.use(j)
+        first, second = (i, j) if state.rows.slots[i] >= 0 else (j, i)
+        state.rows.use(first)  # a stored row first, so that the other one does not take its place
+        state.rows.use(second)
         state.measure(i, j)
         state.n_candidates = 0
         mu = step.length(state, i, j)

@@ -157,7 +157,8 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
             yield MISSING_ROW
             continue
         # --- step ---
-        for wanted in (i, j):
+        first, second = (i, j) if state.slots[i] >= 0 else (j, i)
+        for wanted in (first, second):
             if state.slots[wanted] < 0:
                 now.missing = wanted
                 yield MISSING_ROW
