@@ -48,7 +48,7 @@ def arrays(values, *shape: int):
 def data(draw, most: int = 16):
     """Few distinct values, so that duplicates, ties and constant features are common."""
     n, d = draw(st.integers(2, most)), draw(st.integers(1, 3))
-    X = draw(arrays(VALUES | st.floats(-3, 3), n, d))
+    X = draw(arrays(VALUES | st.floats(-3, 3).map(lambda x: round(x, 6)), n, d))
     y = draw(arrays(st.sampled_from([-1, 1]), n))
     assume(len(np.unique(y)) == 2)
     return X, y

@@ -27,7 +27,7 @@ from refsvm.testing import Case, StrategyReport, check_strategy, first_differenc
 from refsvm.testing.contract import infeasibility
 
 from .catalogue import PROBLEMS
-from .settings import NUMBA, needs_numba
+from .settings import INTERPRETED, NUMBA, needs_numba
 
 CALLS = itertools.count()
 
@@ -589,8 +589,9 @@ def test_practice_problems_depend_on_the_seed_only():
     assert not np.array_equal(one["any box"].v, other["any box"].v)
 
 
-@pytest.mark.parametrize("seed", [1, 2, np.random.default_rng(3)], ids=str)
+@pytest.mark.parametrize("seed", [1, np.random.default_rng(3)], ids=str)
 @pytest.mark.parametrize("rule", [MostViolatingPair(), SecondOrder(), NewtonStep()], ids=repr)
+@pytest.mark.skipif(INTERPRETED, reason="slow without the compiler")
 def test_shipped_rules_pass_on_other_problems_too(rule, seed):
     check_strategy(rule, rng=seed)
 
