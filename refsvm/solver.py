@@ -140,7 +140,9 @@ def solve(
     time_limit : float, optional
         Limit in seconds, checked between chunks of some ten milliseconds.
     callback : callable, optional
-        Called with the `SolverState` between chunks; a true result stops the solve.
+        Called with the `SolverState` between chunks; a true result stops the solve. With shrinking, a
+        callback changes when the gradient of all variables is brought up to date, and so the path: same optimum, but
+        not the same steps from run to run.
     trace : bool or int
         Record every step, or every k-th.
 
@@ -224,7 +226,8 @@ class ReadableEngine:
         loop, state = steps(self._state, *self._rules), self._state
         for _ in range(budget):
             try:
-                next(loop)
+                with np.errstate(over="ignore"):  # a gain may exceed all numbers where q is hardly above 0
+                    next(loop)
             except StopIteration as end:
                 return int(end.value)
             if self._trace is not None and state.iteration % self._trace.every == 0:

@@ -485,3 +485,21 @@ def test_what_is_no_rule_is_named(arguments, words):
     for run in (solve, iterate):
         with pytest.raises(ValueError, match=words):
             run(PLAIN, **arguments)
+
+
+def test_a_twin_that_chooses_no_variable_is_told_so():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def beyond(parameters, state):
+        return len(state.alpha), 0
+
+    class Beyond(WorkingSetSelector):
+        def select(self, state):
+            return state.top, state.bottom
+
+        def twin(self):
+            return beyond
+
+    with pytest.raises(IndexError, match="beyond the last of"):
+        solve(PLAIN, selector=Beyond(), engine="numba")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refsvm.fast.layout import NOW, State
-from refsvm.fast.loop import MISSING_ROW, NO_PAIR, TRACE_FULL, begin
+from refsvm.fast.loop import MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.state import SCALARS
 
@@ -76,6 +76,11 @@ class CompiledEngine:
                     )
                 rows.row(missing)
                 continue
+            if outcome == NO_VARIABLE:
+                raise IndexError(
+                    f"The twin of the selector chose a variable beyond the last of {len(state.alpha)}; it must return "
+                    "indices into state.alpha."
+                )
             self._flush()
             if outcome != TRACE_FULL:
                 break

@@ -16,9 +16,9 @@ from numba.core.dispatcher import Dispatcher
 from refsvm.fast.dispatch import as_argument, check_with, length_with, select_with, stamp
 from refsvm.fast.layout import STEPS
 
-__all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "TRACE_FULL", "begin", "compiled_steps"]
+__all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "TRACE_FULL", "begin", "compiled_steps"]
 
-BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL = 0, -1, -2, -3
+BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 
@@ -133,7 +133,8 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
     """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, until ``now.end`` is negative.
 
     Yields the code of the stopping rule (> 0), or BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
-    MISSING_ROW (``now.missing`` names it; go on once it is there), TRACE_FULL.
+    MISSING_ROW (``now.missing`` names it; go on once it is there), TRACE_FULL, or NO_VARIABLE if the selector's twin is
+    wrong.
     """
     while True:
         now = state.now[0]  # taken anew after every yield: a generator keeps copies of records
@@ -151,6 +152,9 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
         i, j = select_with(select, selector, state)
         if i < 0 or now.stalled > 1:
             yield NO_PAIR
+            continue
+        if max(i, j) >= len(state.alpha):
+            yield NO_VARIABLE
             continue
         if j < 0:
             now.missing = i
