@@ -41,6 +41,7 @@ from refsvm.experiment import (
     strategy,
 )
 from refsvm.experiment.comparison import summarise
+from refsvm.experiment.grid import p_value
 from refsvm.experiment.identity import described, digest, fingerprint
 
 from .settings import FAST, NUMBA
@@ -416,15 +417,22 @@ def test_the_p_value_is_that_of_the_signed_rank_test():
     assert paired_p([1.0], [2.0]) is None
 
 
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.00099, "< 0.001"), (0.001, "0.001"), (0.0125, "0.013"), (1.0, "1.000"), (None, "–")]
+)
+def test_small_p_values_are_shown_as_a_bound(p, shown):
+    assert p_value(p) == shown
+
+
 def test_a_summary_pairs_by_permutation():
     pytest.importorskip("scipy")
     baseline = {k: 10.0 + k for k in range(6)}
-    own = {k: 0.5 * (10.0 + k) for k in range(5, -1, -1)} | {9: 1000.0}
+    own = {9: 1000.0} | {k: 10.1 + 1.01 * k for k in range(5, -1, -1)}  # always more, but only pair by pair
     summary = summarise(own, baseline)
     assert summary.runs == 7
     assert summary.mean == pytest.approx(np.mean(list(own.values())))
     assert summary.sd == pytest.approx(np.std(list(own.values()), ddof=1))
-    assert summary.ratio == pytest.approx(0.5)
+    assert summary.ratio == pytest.approx(sum(10.1 + 1.01 * k for k in range(6)) / 75)
     assert summary.p == pytest.approx(2 / 2**6)
     assert summarise({0: 3.0}) == Summary(1, 3.0, None)
 
@@ -607,5 +615,6 @@ def test_tables_of_what_is_not_there_are_refused(store):
     refused(lambda: experiment.compare("first"), "no finished run", "call run() first")
     experiment.run()
     refused(lambda: experiment.compare("fist"), "metric='fist'", "did you mean 'first'?")
+    refused(lambda: experiment.compare("permutation"), "metric='permutation'")
     refused(lambda: experiment.compare("status"), "metric='status'", "not a number")
     refused(lambda: experiment.compare("first", baseline="x"), "baseline='x'", "times 1, times 2")
