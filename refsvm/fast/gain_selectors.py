@@ -18,7 +18,7 @@ def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]
     return mu * (2.0 * slope - mu * curvature)
 
 
-@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
+@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def greedy(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.Greedy`."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
@@ -85,7 +85,7 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
+@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MaximumGain`."""
     now = state.now[0]
@@ -108,7 +108,7 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
+@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain`."""
     now = state.now[0]

@@ -27,19 +27,15 @@ def order(x):  # type: ignore[no-untyped-def]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def first_largest(values):  # type: ignore[no-untyped-def]
-    """Return argmax of a vector, lowest index first."""
-    largest = -LARGEST
-    for t in range(len(values)):
-        key = order(values[t])
-        largest = key if key > largest else largest
+def first_equal(values, largest):  # type: ignore[no-untyped-def]
+    """Return the lowest index whose value has the order `largest`."""
     place = len(values)
     for t in range(len(values)):
         place = min(place, t if order(values[t]) == largest else len(values))
     return place
 
 
-@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
+@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MostViolatingPair`."""
     if state.now[0].gap <= 0.0:
@@ -48,7 +44,7 @@ def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     return state.now[0].top, state.now[0].bottom
 
 
-@njit(SELECT, cache=True, error_model="numpy", _nrt=False)
+@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def second_order(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.SecondOrder`."""
     now, alpha, G, lower, diagonal = state.now[0], state.alpha, state.gradient, state.lower, state.diagonal
@@ -62,21 +58,25 @@ def second_order(parameters, state):  # type: ignore[no-untyped-def]
     exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
     # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ; without branches, so that several t are computed at once ---
     G_i, k_ii, rise, gains = G[i], diagonal[i], state.upper[i] - alpha[i], state.scratch
+    largest = -LARGEST
     for t in range(len(alpha)):
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
-        gain = slope * slope / q
-        gains[t] = gain if (alpha[t] > lower[t]) & (slope > 0.0) else -1.0
+        gain = slope * slope / q if (alpha[t] > lower[t]) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, order(gain))
     if exact:
+        largest = -LARGEST
         for t in range(len(alpha)):
             slope = G_i - G[t]
             q = k_ii + diagonal[t] - 2.0 * row[t]
             q = q if q > 0.0 else TAU
             mu = min(slope / q, min(rise, alpha[t] - lower[t]))
-            gain = mu * (2.0 * slope - mu * q)
-            gains[t] = gain if gains[t] >= 0.0 else -1.0
-    j = first_largest(gains)
+            gain = mu * (2.0 * slope - mu * q) if gains[t] >= 0.0 else -1.0
+            gains[t] = gain
+            largest = max(largest, order(gain))
+    j = first_equal(gains, largest)
     best = gains[j]
     # --- candidates left by the planned step ---
     for c in range(now.n_candidates):

@@ -11,7 +11,7 @@ __all__ = ["newton", "overrelaxed", "planning_ahead"]
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 
-@njit(LENGTH, cache=True, error_model="numpy", _nrt=False)
+@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def newton(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.NewtonStep`."""
     now = state.now[0]
@@ -19,7 +19,7 @@ def newton(parameters, state, i, j):  # type: ignore[no-untyped-def]
     return min(max(now.slope / now.curvature, now.low), now.high)
 
 
-@njit(LENGTH, cache=True, error_model="numpy", _nrt=False)
+@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def overrelaxed(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.OverrelaxedNewtonStep`."""
     now = state.now[0]
@@ -57,7 +57,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
 
-@njit(LENGTH, cache=True, error_model="numpy", _nrt=False)
+@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def planning_ahead(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.PlanningAheadStep`."""
     now = state.now[0]

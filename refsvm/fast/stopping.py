@@ -9,14 +9,14 @@ from refsvm.fast.layout import CHECK
 __all__ = ["kkt_gap", "working_set_gap"]
 
 
-@njit(CHECK, cache=True, error_model="numpy", _nrt=False)
+@njit(CHECK, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.KKTGap`."""
     # ψ ≤ ε
     return int(state.now[0].gap <= parameters[0])
 
 
-@njit(CHECK, cache=True, error_model="numpy", _nrt=False)
+@njit(CHECK, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def working_set_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.WorkingSetGap`."""
     now, sets = state.now[0], state.working_sets
