@@ -27,7 +27,6 @@ extensions = [
 ]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
-suppress_warnings = ["toc.empty_glob"]  # the tables of papers/ are written by benchmarks/papers/
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
