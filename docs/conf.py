@@ -82,17 +82,26 @@ html_sidebars = {
 html_show_sourcelink = False
 
 
+def as_typed(line):
+    """Escape what reST would read as markup: "T. Name" is no item of a list, |x| no substitution."""
+    line = re.sub(r"^(\s*[A-Z])\. ", r"\1\\. ", line)
+    if re.search(r"[`\\]|>>>", line):  # a role, LaTeX or code
+        return line
+    return re.sub(r"\|(?=[^\s|])([^|]*[^\s|])\|", r"\\|\1\\|", line)
+
+
 def set_docstring(app, what, name, obj, options, lines):
-    """Set a docstring as it is typed: an indented block is a formula, "T. Name" is no item of a list.
+    """Set a docstring as it is typed; an indented block before the first section is a formula.
 
     Sphinx calls this with the lines of each docstring, to be changed in place, before numpydoc sees them.
     """
-    text = "\n".join(re.sub(r"^(\s*[A-Z])\. ", r"\1\\. ", line) for line in lines)
-    prose, *sections = re.split(r"(?m)^(?=\S+\n-{3,}$)", text, maxsplit=1)
+    prose, *sections = re.split(r"(?m)^(?=\S+\n-{3,}$)", "\n".join(lines), maxsplit=1)
     # a block of lines indented by four, after a paragraph that is neither a directive nor an item of a list
     formula = r"(?m)^(?!\.\. |[-*] |.*::$)(\S.*\n\n)((?: {4}.*\n?|\n(?= {4}))+)"
     prose = re.sub(formula, r"\1.. code-block:: text\n\n\2", prose)
-    lines[:] = (prose + "".join(sections)).split("\n")
+    lines[:] = [line if line.startswith(" ") else as_typed(line) for line in prose.split("\n")]
+    if sections:
+        lines[-1:] = [as_typed(line) for line in sections[0].split("\n")]
 
 
 def setup(app):
