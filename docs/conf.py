@@ -85,9 +85,10 @@ html_show_sourcelink = False
 def as_typed(line):
     """Escape what reST would read as markup: "T. Name" is no item of a list, |x| no substitution."""
     line = re.sub(r"^(\s*[A-Z])\. ", r"\1\\. ", line)
-    if re.search(r"[`\\]|>>>", line):  # a role, LaTeX or code
+    if re.search(r"\\|>>>", line):  # LaTeX or code
         return line
-    return re.sub(r"\|(?=[^\s|])([^|]*[^\s|])\|", r"\\|\1\\|", line)
+    quoted_or_bars = r"(``.*?``|`[^`]*`)|\|(?=[^\s|])([^|`]*[^\s|])\|"
+    return re.sub(quoted_or_bars, lambda found: found[1] or rf"\|{found[2]}\|", line)
 
 
 def set_docstring(app, what, name, obj, options, lines):
