@@ -271,7 +271,7 @@ def test_a_terminal_sees_how_far_it_is(monkeypatch):
     )
     with tables.progress(len(wanted), console) as watch:
         comparison.compare_strategies(problem, wanted, settings, watch)
-    assert "1/2  mvp, newton, numpy: 256 iterations, KKT gap" in stream.getvalue()
+    assert "1/2  mvp, newton, numpy: 16 iterations, KKT gap" in stream.getvalue()
     assert "2/2  second-order, newton, numpy" in stream.getvalue()
     silent = io.StringIO()
     with tables.progress(1, Console(file=silent, force_terminal=False)) as watch:

@@ -149,18 +149,19 @@ def _ctrl_c_as_in_a_terminal():
 @pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 @pytest.mark.parametrize("problem", [ENDLESS, LONG], ids=["small", "long"])
 def test_ctrl_c_returns_the_best_point_so_far(problem, engine, shrinking):
-    solve(problem, engine=engine, shrinking=shrinking, max_iter=10)
+    solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, max_iter=10)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = time.perf_counter()
-    solution = solve(problem, engine=engine, shrinking=shrinking, time_limit=60)
+    solution = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, time_limit=60)
     assert time.perf_counter() - began < 2.0 + 5 * INTERPRETED
     timer.join()
     assert solution.status is Status.INTERRUPTED
     assert solution.iterations > 0
     assert infeasibility(problem, solution.alpha) <= 1e-13
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    on = solve(problem, engine=engine, shrinking=shrinking, start=solution.alpha, max_iter=20)
+    rest = {"step": NewtonStep(), "engine": engine, "shrinking": shrinking}
+    on = solve(problem, start=solution.alpha, max_iter=20, **rest)
     assert on.objective >= solution.objective * (1 - 1e-9)
 
 
