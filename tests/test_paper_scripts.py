@@ -33,6 +33,15 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     assert second.stdout == first.stdout  # seconds included: nothing was measured again
 
 
+def test_the_newton_step_gap_is_a_rule_like_any_other(monkeypatch):
+    from refsvm.testing import check_strategy
+
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from newton_step_gap import NewtonStepGap
+
+    assert "agree bit for bit" in check_strategy(NewtonStepGap()).twin
+
+
 @pytest.mark.parametrize("factor", [1.0, 1.1])
 def test_the_candidate_step_is_a_rule_like_any_other(factor, monkeypatch):
     from refsvm.testing import check_strategy

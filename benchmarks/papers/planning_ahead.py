@@ -94,15 +94,17 @@ def main() -> None:
         problems = [each for each in problems if each.name in QUICK]
         chosen.permutations = min(chosen.permutations, 3)
     page = Page("Planning ahead (Glasmachers 2008), again", "benchmarks/papers/planning_ahead.py", chosen)
-    half = max(1, chosen.permutations // 2)
+    orders = chosen.permutations
     single = [SMO, PLANNED, SELECTION_ONLY, OVERRELAXED, OVERRELAXED_SELECTION]
     # All strategies on one order, then the next: what is compared ran side by side, and the seconds are comparable.
-    both = Experiment([*single, *histories()[1:]], selected(problems, SWEEP), chosen.store, half)
+    both = Experiment([*single, *histories()[1:]], selected(problems, SWEEP), chosen.store, orders)
     carried_out("Sets of Figure 4", both, chosen.jobs)
-    parts = carried_out("§7.2 and §7.3", Experiment(single, problems, chosen.store, half), chosen.jobs)
-    main_runs = Experiment([SMO, PLANNED], problems, chosen.store, chosen.permutations)
+    parts = carried_out("§7.2 and §7.3", Experiment(single, problems, chosen.store, orders), chosen.jobs)
+    main_runs = Experiment([SMO, PLANNED], problems, chosen.store, orders)
     carried_out("Tables 1 and 2", main_runs, chosen.jobs)
-    steps = Experiment([replace(PLANNED, trace=True)], selected(problems, TRACED), chosen.store, min(2, half))
+    steps = Experiment(
+        [replace(PLANNED, trace=True)], selected(problems, TRACED), chosen.store, min(2, orders)
+    )
     carried_out("Step sizes", steps, chosen.jobs)
     table_1(page, main_runs)
     table_2(page, main_runs)
