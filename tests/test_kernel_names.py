@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernel_names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
+
+sparse = pytest.importorskip("scipy.sparse")
 
 X = np.array([[0.0, 3.0], [1.0, 0.0], [5.0, 2.0]])
 CONTAINERS = [np.asarray, sparse.csr_array]

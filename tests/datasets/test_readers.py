@@ -5,10 +5,12 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, issparse
-from sklearn.datasets import dump_svmlight_file
 
 from refsvm.datasets import read_csv, read_libsvm, read_npz
+
+sparse = pytest.importorskip("scipy.sparse")
+dump_svmlight_file = pytest.importorskip("sklearn.datasets").dump_svmlight_file
+csr_matrix, issparse = sparse.csr_matrix, sparse.issparse
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 5)) * (RNG.uniform(size=(12, 5)) < 0.5)
