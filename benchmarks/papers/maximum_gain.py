@@ -14,6 +14,7 @@ from pathlib import Path
 import data
 from newton_step_gap import NewtonStepGap
 from page import Page, arguments, carried_out, joined, relative
+from remarks import MAXIMUM_GAIN as REMARKS
 
 from refsvm import RBF, HybridMaximumGain, KKTGap, MostViolatingPair, NewtonStep, SecondOrder, WorkingSetGap
 from refsvm.datasets import Dataset
@@ -86,22 +87,22 @@ def strategies(task: Task, shrinking: bool, fraction: float | None = None) -> li
 
 # Iterations, seconds and objective of Table 2; iterations and seconds without shrinking of Table 4.
 TABLE_2 = {
-    "spambase": {MVP: (36610, 11.21, 27019.138), SECOND: (9228, 8.44, 27019.140), HMG: (10563, 9.17, 27019.140)},
-    "connect-4": {MVP: (65167, 916, 13557.542), SECOND: (45504, 734, 13557.542), HMG: (50281, 633, 13557.536)},
+    "spambase": {MVP: (36610, 11.21, 27019.138), SECOND: (9228, 8.44, 27019.140), HMG_NEWTON: (10563, 9.17, 27019.140)},
+    "connect-4": {MVP: (65167, 916, 13557.542), SECOND: (45504, 734, 13557.542), HMG_NEWTON: (50281, 633, 13557.536)},
     "MNIST": {
-        MVP: (185162, 13657, 143199.142), SECOND: (110441, 9957, 143199.146), HMG: (152873, 7485, 143199.160)
+        MVP: (185162, 13657, 143199.142), SECOND: (110441, 9957, 143199.146), HMG_NEWTON: (152873, 7485, 143199.160)
     },
 }  # fmt: skip
 TABLE_4 = {
-    "spambase": {MVP: (33340, 12.77), SECOND: (9123, 8.98), HMG: (9342, 11.41)},
-    "connect-4": {MVP: (65735, 2223), SECOND: (45466, 1567), HMG: (49512, 1005)},
-    "MNIST": {MVP: (187653, 94981), SECOND: (110470, 58213), HMG: (155182, 41097)},
+    "spambase": {MVP: (33340, 12.77), SECOND: (9123, 8.98), HMG_NEWTON: (9342, 11.41)},
+    "connect-4": {MVP: (65735, 2223), SECOND: (45466, 1567), HMG_NEWTON: (49512, 1005)},
+    "MNIST": {MVP: (187653, 94981), SECOND: (110470, 58213), HMG_NEWTON: (155182, 41097)},
 }
 TABLE_5 = {  # part of the kernel matrix in the cache → seconds
-    0.0056: {MVP: 958, SECOND: 766, HMG: 656},
-    0.0112: {MVP: 916, SECOND: 734, HMG: 633},
-    0.0280: {MVP: 758, SECOND: 649, HMG: 583},
-    0.0560: {MVP: 603, SECOND: 547, HMG: 555},
+    0.0056: {MVP: 958, SECOND: 766, HMG_NEWTON: 656},
+    0.0112: {MVP: 916, SECOND: 734, HMG_NEWTON: 633},
+    0.0280: {MVP: 758, SECOND: 649, HMG_NEWTON: 583},
+    0.0560: {MVP: 603, SECOND: 547, HMG_NEWTON: 555},
 }
 ONE_ROW = {"spambase": (14023, 27019.134), "connect-4": (83305, 13557.529)}
 WHOLE_CACHE = {"spambase": (7280, 27019.143), "connect-4": (51285, 13557.538)}
@@ -142,6 +143,8 @@ def main() -> None:
         name: script.run("Table 4", task, strategies(task, False), orders[name])
         for name, task in every.items()
     }
+    page.add("The problems", REMARKS["sizes"])
+    page.add("The stopping rule", REMARKS["stopping"])
     table_2(page, on)
     table_4(page, on, off)
     table_5(script, every["connect-4"])
@@ -160,7 +163,10 @@ METRICS = {"iterations": 5, "kernel_rows": 5, "seconds": 3, "objective": 8}
 def table_2(page: Page, runs: dict[str, Experiment]) -> None:
     """The selectors with shrinking, as the paper ran them."""
     page.add(
-        "Table 2: the selectors, with shrinking", listing(runs), against_second_order(runs), TEXT["table 2"]
+        "Table 2: the selectors, with shrinking",
+        listing(runs),
+        against_second_order(runs),
+        REMARKS["table 2"],
     )
 
 
@@ -211,7 +217,7 @@ def table_4(page: Page, on: dict[str, Experiment], off: dict[str, Experiment]) -
     headers = ("problem", "strategy", "iterations", "of shrunk", "there", "kernel rows", "of shrunk",
                "seconds", "of shrunk", "there")  # fmt: skip
     page.add("Table 4: without shrinking", Grid(headers, tuple(rows), labels=2), against_second_order(off),
-             TEXT["table 4"])  # fmt: skip
+             REMARKS["table 4"])  # fmt: skip
 
 
 def percent(ratio: float) -> str:
@@ -232,11 +238,11 @@ def table_5(script: Script, task: Task) -> None:
             for metric, digits in (("kernel_rows", 5), ("seconds", 3)):
                 cells = runs.compare(metric).cells
                 row += [number(cells[task.name, name].mean, digits) for name in names]
-            rows.append((*row, *(str(there[name]) for name in (MVP, SECOND, HMG) if shrinking)))
+            rows.append((*row, *(str(there[name]) for name in (MVP, SECOND, HMG_NEWTON) if shrinking)))
         short, whats = ("MVP", "second order", "HMG"), ("rows", "seconds", "seconds there")
         columns = (f"{name}, {what}" for what in whats[: 2 + shrinking] for name in short)
         parts += [words, Grid(("K in the cache", *columns), tuple(rows))]
-    script.page.add("Table 5: the size of the cache", *parts, TEXT["table 5"])
+    script.page.add("Table 5: the size of the cache", *parts, REMARKS["table 5"])
 
 
 def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
@@ -270,14 +276,14 @@ def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
                         )
                     )
             runs = script.run(heading.partition(":")[0], task, solves)
-            two, other = TABLE_2[name][HMG], published[name]
-            there = {solves[0].name: (two[0], two[2]), solves[3].name: other}
+            two, other = TABLE_2[name][HMG_NEWTON], published[name]
+            there = {solves[1].name: (two[0], two[2]), solves[4].name: other}
             beside = {
                 "iterations there": {(task.name, key): f"{value[0]:,}" for key, value in there.items()},
                 "objective there": {(task.name, key): f"{value[1]:,.3f}" for key, value in there.items()},
             }
             grids.append(runs.listing({**METRICS, "kkt_gap": 2}, beside=beside))
-        script.page.add(heading, "Without shrinking.", joined(grids), TEXT[key])
+        script.page.add(heading, "Without shrinking.", joined(grids), REMARKS[key])
 
 
 def part_of(task: Task, n: int) -> Dataset:
@@ -311,7 +317,7 @@ def figure_6(script: Script, data_dir: Path | None, n: int) -> None:
         f"{base.name}, one order, without shrinking, all by the KKT gap. Below 1 HMG is ahead. † at least "
         "99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
     )
-    script.page.add("Figure 6: C and γ", text, *grids, TEXT["figure 6"])
+    script.page.add("Figure 6: C and γ", text, *grids, REMARKS["figure 6"])
 
 
 def degenerate(runs: Experiment, n: int) -> dict[str, str]:
@@ -338,7 +344,7 @@ def full_sets(script: Script, chosen: object) -> None:
         script.page.add(
             f"The whole sets, one order, {words} shrinking",
             listing(runs),
-            "" if shrinking else TEXT["full"],
+            "" if shrinking else REMARKS["full"],
         )
 
 
@@ -362,8 +368,6 @@ def claims(script: Script, task: Task) -> None:
     text = f"{task.name}, memory for 2 MiB of kernel rows, without shrinking, {runs.permutations} orders."
     script.page.add("Claims checked", text, runs.listing(METRICS), Grid(("claim", "found", "holds"), table))
 
-
-TEXT = dict.fromkeys(("table 2", "table 4", "table 5", "table 6", "table 7", "figure 6", "full"), "")
 
 if __name__ == "__main__":
     main()

@@ -95,7 +95,10 @@ class Page:
 
     def add(self, heading: str, *parts: str | Grid) -> None:
         """Add a section; print it too."""
-        texts = [f"## {heading}", *(part.to_markdown() if isinstance(part, Grid) else part for part in parts)]
+        texts = [
+            f"## {heading}",
+            *(part.to_markdown() if isinstance(part, Grid) else part.strip() for part in parts),
+        ]
         self.parts += filter(None, texts)
         print("\n\n".join(("", *filter(None, texts))), flush=True)
 

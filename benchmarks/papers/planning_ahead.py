@@ -15,6 +15,7 @@ import data
 import numpy as np
 from candidate_step import CandidateStep
 from page import Page, arguments, carried_out, relative
+from remarks import PLANNING_AHEAD as REMARKS
 
 from refsvm import RBF, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.datasets import make_chessboard, open_data, paper_suite
@@ -142,7 +143,7 @@ def table_1(page: Page, runs: Experiment) -> None:
             (problem.name, f"{n:,}", f"{there.n:,}", f"{problem.C:g}", f"{problem.kernel.gamma:g}", *both)
         )
     headers = ("problem", "n", "n there", "C", "γ", "SV", "SV there", "BSV", "BSV there")
-    page.add("Table 1: problems and their support vectors", Grid(headers, tuple(rows)), TEXT["table 1"])
+    page.add("Table 1: problems and their support vectors", Grid(headers, tuple(rows)), REMARKS["table 1"])
 
 
 def table_2(page: Page, runs: Experiment) -> None:
@@ -152,9 +153,9 @@ def table_2(page: Page, runs: Experiment) -> None:
     iterations = runs.table("iterations", "SMO", beside={**there, "ratio there": ratios})
     times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
     seconds = runs.table("seconds", "SMO", digits=3, beside=times)
-    page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, TEXT["table 2"])
-    page.add("Table 2: seconds", seconds, TEXT["seconds"])
-    page.add("The objective reached", objectives(runs), TEXT["objective"])
+    page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, REMARKS["table 2"])
+    page.add("Table 2: seconds", seconds, REMARKS["seconds"])
+    page.add("The objective reached", objectives(runs), REMARKS["objective"])
 
 
 def objectives(runs: Experiment) -> Grid:
@@ -185,7 +186,7 @@ def figure_4(page: Page, runs: Experiment) -> None:
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "seconds")]
     orders = f"{runs.permutations} orders; relative to N = 1, in brackets p."
     both = ("Iterations:", grids[0], "Seconds:", grids[1])
-    page.add("Figure 4: planning with the N most recent working sets", orders, *both, TEXT["figure 4"])
+    page.add("Figure 4: planning with the N most recent working sets", orders, *both, REMARKS["figure 4"])
 
 
 def section_7_2(page: Page, runs: Experiment) -> None:
@@ -193,7 +194,7 @@ def section_7_2(page: Page, runs: Experiment) -> None:
     three = replace(runs, strategies=[SMO, SELECTION_ONLY, PLANNED])
     orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
     page.add("§7.2: the modified selection without planning", orders, relative(three.compare("iterations", "SMO")),
-             TEXT["7.2"])  # fmt: skip
+             REMARKS["7.2"])  # fmt: skip
 
 
 def section_7_3(page: Page, runs: Experiment, traced: Experiment) -> None:
@@ -210,14 +211,17 @@ def section_7_3(page: Page, runs: Experiment, traced: Experiment) -> None:
     histogram = Grid(("problem", "planned, % of all steps", *bins), tuple(rows))
     longer = replace(runs, strategies=[SMO, OVERRELAXED, OVERRELAXED_SELECTION, PLANNED])
     page.add(
-        "§7.3: planned step sizes", "Percent of the planned steps by μ/μ̂ − 1:", histogram, TEXT["7.3 sizes"]
+        "§7.3: planned step sizes",
+        "Percent of the planned steps by μ/μ̂ − 1:",
+        histogram,
+        REMARKS["7.3 sizes"],
     )
     orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
     page.add(
         "§7.3: steps 1.1 times as long",
         orders,
         relative(longer.compare("iterations", "SMO")),
-        TEXT["7.3 longer"],
+        REMARKS["7.3 longer"],
     )
 
 
@@ -251,7 +255,7 @@ def long_sets(page: Page, chosen: Any) -> None:
     )
     page.add("The long sets, with shrinking", "One order. Iterations:",
              runs.table("iterations", "SMO", beside=there), "Seconds:", runs.table("seconds", "SMO"), listing,
-             TEXT["long"])  # fmt: skip
+             REMARKS["long"])  # fmt: skip
 
 
 def claims(page: Page, runs: Experiment) -> None:
@@ -268,10 +272,6 @@ def claims(page: Page, runs: Experiment) -> None:
     text = f"Mean iterations of PA-SMO over those of SMO, {len(ratios)} sets, {runs.permutations} orders."
     page.add("Claims checked", text, Grid(("claim", "ratio", "holds"), rows))
 
-
-TEXT = dict.fromkeys(
-    ("table 1", "table 2", "seconds", "objective", "figure 4", "7.2", "7.3 sizes", "7.3 longer", "long"), ""
-)
 
 if __name__ == "__main__":
     main()
