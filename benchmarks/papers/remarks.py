@@ -26,8 +26,8 @@ comparison at equal accuracy.
     "table 2": """
 **Reproduces** for the selectors on spambase: second order takes 9,098 steps (there 9,228), the most violating pair
 31,581 (36,610), the objective agrees to the seventh digit. HMG takes more steps than second order on every set, as
-there, and fewer kernel rows on connect-4 and MNIST (0.8 of second order at equal accuracy). **Does not**: HMG is not the
-fastest rule on the clock everywhere, because a kernel row is cheap on a machine of today beside a scan of two rows;
+there, and fewer kernel rows on connect-4 and MNIST (0.8 of second order at equal accuracy). **Does not**: HMG is not
+the fastest rule on the clock everywhere, because a kernel row is cheap on a machine of today beside a scan of two rows;
 and on spambase, where shrinking starts the previous working set anew in each restricted problem, it computes more rows
 than second order.
 """,
@@ -40,8 +40,8 @@ solved to a KKT gap.
 """,
     "table 5": """
 **Reproduces in rows, not in seconds.** With every size of the cache HMG computes the fewest rows: about three
-quarters of those of second order. In the paper that decides the time for small caches; here second order is the fastest at
-every size, since the rows of 4,000 examples are computed quickly. The cache matters little on this subset.
+quarters of those of second order. In the paper that decides the time for small caches; here second order is the
+fastest at every size, since the rows of 4,000 examples are computed quickly. The cache matters little on this subset.
 """,
     "table 6": """
 **Does not reproduce.** The paper finds that one row needs 1.3 and 1.7 times the iterations of two. At equal KKT gap
