@@ -3,7 +3,7 @@
     until the stopping rule is satisfied on the full problem
         take some steps
         A ← all variables but those that stand at a bound and that their gradient keeps there
-        solve the problem restricted to A (MATH §6), which may shrink in turn
+        solve the problem restricted to A, which may shrink in turn
         G ← G − K[:, A] Δα_A, on all variables
 
 A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same
@@ -160,7 +160,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
-    This is `DualProblem.restrict` (MATH §6) moved to the current point, where v_A + (terms of the fixed variables) is
+    This is `DualProblem.restrict` moved to the current point, where v_A + (terms of the fixed variables) is
     the gradient: nothing has to be recomputed.
     """
     rows, problem = state.rows, state.problem

@@ -144,7 +144,7 @@ class DualProblem:
         return most_violating_pair(alpha, G, self.lower, self.upper)[2]
 
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G), MATH §1; if only one side exists, that side's value."""
+        """b = ½ (max over I_up of G + min over I_down of G); if only one side exists, that side's value."""
         G = self.gradient(alpha) if gradient is None else gradient
         top, bottom, _ = most_violating_pair(alpha, G, self.lower, self.upper)
         ends = [float(G[i]) for i in (top, bottom) if i >= 0]
@@ -173,7 +173,7 @@ class DualProblem:
     # -- other problems made of this one ---------------------------------------------------------------------------
 
     def restrict(self, indices: Any, alpha: np.ndarray | None = None) -> DualProblem:
-        """Return the problem over α_B with the other variables N fixed at ``alpha`` (zero by default), MATH §6.
+        """Return the problem over α_B with the other variables N fixed at ``alpha`` (zero by default).
 
             v_B = v_B − K_{B,N} α_N,   z_B = z − 1ᵀα_N,   same box
 

@@ -143,7 +143,7 @@ class SolverState:
         return self.rows.row(i)
 
     def measure(self, i: int, j: int) -> None:
-        """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule, MATH §2."""
+        """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
         alpha, lower, upper = self.alpha, self.lower, self.upper
         # ℓ = Gᵢ − Gⱼ
         self.slope = float(self.gradient[i] - self.gradient[j])

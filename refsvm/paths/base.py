@@ -14,7 +14,7 @@ __all__ = ["PathTracker"]
 
 
 class PathTracker(ABC):
-    """Follow the optimum of a classification problem while λ = 1/C falls (MATH §8)."""
+    """Follow the optimum of a classification problem while λ = 1/C falls."""
 
     @abstractmethod
     def track(self, problem: DualProblem, C_min: float, C_max: float) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ __all__ = ["Seeder"]
 
 
 class Seeder(ABC):
-    """Make a feasible start for a problem out of the solution of a related one (MATH §7).
+    """Make a feasible start for a problem out of the solution of a related one.
 
     Both problems have the same n variables; they differ in their boxes. A removed example has Lᵣ = Uᵣ = 0 in the new
     problem, an added one had it in the old. A seed changes the cost of a solve and never its answer.

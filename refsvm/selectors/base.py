@@ -16,7 +16,7 @@ __all__ = ["WorkingSetSelector"]
 
 
 class WorkingSetSelector(ABC):
-    """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length (MATH §3).
+    """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
 
     Subclasses are frozen dataclasses that hold hyper-parameters only. The loop calls `prepare` once and `select`
     before every step. Ties go to the lowest index. i must be in I_up, j in I_down; (−1, −1) says that no pair is

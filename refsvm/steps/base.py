@@ -16,7 +16,7 @@ __all__ = ["StepRule"]
 
 
 class StepRule(ABC):
-    """Choose the step length μ along eᵢ − eⱼ, inside [lo, hi] (MATH §2).
+    """Choose the step length μ along eᵢ − eⱼ, inside [lo, hi].
 
     Subclasses are frozen dataclasses that hold hyper-parameters only. Before calling `length` the loop has measured
     the pair: ``state.slope`` ℓ, ``state.curvature`` q > 0, ``state.low``, ``state.high``; the kernel rows of i and j

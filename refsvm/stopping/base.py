@@ -16,7 +16,7 @@ __all__ = ["StoppingRule"]
 
 
 class StoppingRule(ABC):
-    """Decide, before every step, whether to stop (MATH §5).
+    """Decide, before every step, whether to stop.
 
     Subclasses are frozen dataclasses that hold hyper-parameters only.
 
