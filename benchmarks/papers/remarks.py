@@ -138,7 +138,11 @@ selection, and on splice, german, waveform and twonorm more than planned steps d
 or 7 % with Algorithm 3, where planning saves 42 %; and on ringnorm they cost 7 %.
 """,
     "long": """
-The long sets were run with few orders. Savings in iterations have the direction of the published ones; the
-chessboards are drawn anew, so their numbers of iterations are not comparable.
+**Reproduces.** On connect-4 SMO takes 82,096 steps and ends with 13,485 support vectors, 5,994 of them at the
+bound: the paper has 82,076, 13,485 and 5,994. The chessboards are other samples of the paper's distribution and
+have nearly its numbers of support vectors; planned steps save almost half of the iterations there, more than in the
+paper. **Does not**: on connect-4 planning saves 2 % where the paper has 5 %, and no time. The king-rook endgame is
+another problem, with half the support vectors: "draw against the rest" is our choice of two classes, the paper does
+not name its own.
 """,
 }
