@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refsvm.fast.layout import NOW, State
+from refsvm.fast.layout import NOW, State, sides_of
 from refsvm.fast.loop import MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.state import SCALARS
@@ -52,9 +52,9 @@ class CompiledEngine:
             state.rows.values, state.rows.slots, state.rows.stamps,
             state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
             state.selector_memory, state.step_memory, state.stop_memory,
-            np.empty(len(state.alpha)), self._buffer, record,
+            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)), self._buffer, record,
         )  # fmt: skip
-        self._kept = (parameters, shared)  # compiled code counts no references
+        self._parameters, self._shared = parameters, shared  # kept here: compiled code counts no references
         self._steps: Iterator[int] = begin(select, length, check, parameters, shared)
 
     def advance(self, budget: int) -> int:
@@ -63,6 +63,7 @@ class CompiledEngine:
         for name in SCALARS.names or ():
             now[name] = getattr(state, name)
         now["end"] = state.iteration + budget
+        self._shared.sides[:] = sides_of(state.alpha, state.lower, state.upper)
         while True:
             now["clock"], now["hits"], now["computed"] = rows.clock, rows.hits, rows.computed
             outcome = next(self._steps)

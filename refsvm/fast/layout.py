@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numba import float64, int64, types
+from numba import float64, int8, int64, types
 
 from refsvm.result import TRACE_ROW
 from refsvm.state import SCALARS
 
-__all__ = ["CHECK", "LENGTH", "NOW", "SELECT", "STATE", "STEPS", "State"]
+__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "State", "sides_of"]
+
+RISES, FALLS = 1, 2
 
 NOW = np.dtype(
     [
@@ -45,12 +47,14 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
+    sides: np.ndarray  # of each variable: RISES if it is in I_up, plus FALLS if it is in I_down
     scratch: np.ndarray  # room for one value per variable
     trace: np.ndarray
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_bytes = types.Array(int8, 1, "C")
 _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
 _now = types.Array(numba.from_dtype(NOW), 1, "C")
 _trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
@@ -60,7 +64,7 @@ STATE = types.NamedTuple(
         _vector, _vector, _vector, _vector, _vector,
         _matrix, _indices, _indices,
         _pairs, _vector, _pairs, _vector,
-        _vector, _vector, _vector, _vector,
+        _vector, _vector, _vector, _bytes, _vector,
         _trace, _now,
     ),
     State,
@@ -77,3 +81,8 @@ STEPS = (
     _vector, _vector, _vector, STATE,
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state"""
+
+
+def sides_of(alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return RISES where α < U plus FALLS where α > L, one byte each: what a step reads instead of α, L and U."""
+    return np.asarray((alpha < upper) * np.int8(RISES) + (alpha > lower) * np.int8(FALLS), dtype=np.int8)

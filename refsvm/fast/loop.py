@@ -21,8 +21,10 @@ __all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "TRACE_FULL"
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
-
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+RISES, FALLS = 1, 2  # refsvm.fast.layout, for the same reason
+TILE = 512
+"""Variables looked at before the running extremes are compared: few enough to stay in the innermost cache."""
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -63,40 +65,63 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def locate(state, highest, lowest):  # type: ignore[no-untyped-def]
-    """Find where the extremes stand, lowest index first: twin of `refsvm.problem.most_violating_pair`."""
-    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
-    n = len(alpha)
-    top = bottom = n
-    for t in range(n):
-        key = order(G[t])
-        top = min(top, t if (key == highest) & (alpha[t] < upper[t]) else n)
-        bottom = min(bottom, t if (key == lowest) & (alpha[t] > lower[t]) else n)
-    now.top, now.bottom = (top if top < n else -1), (bottom if bottom < n else -1)
-    now.gap = G[top] - G[bottom] if max(top, bottom) < n else -np.inf
+def side(value, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.fast.layout.sides_of` for one variable."""
+    return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def first_on(side, key, state, start, stop):  # type: ignore[no-untyped-def]
+    """Return the lowest index from `start` on that is on this side and whose gradient has this order."""
+    G, sides = state.gradient[start:stop], state.sides[start:stop]
+    place = len(G)
+    for t in range(len(G)):
+        found = (order(G[t]) == key) & ((sides[t] & side) != 0)
+        place = min(place, t if found else len(G))
+    return start + place
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def update_gradient(state, i, j, mu):  # type: ignore[no-untyped-def]
+    """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.problem.most_violating_pair`."""
+    now = state.now[0]
+    top = bottom = -1
+    highest, lowest = -LARGEST, LARGEST
+    # a tile at a time: where an extreme stands is looked up in its tile alone, lowest index first
+    for start in range(0, len(state.gradient), TILE):
+        stop = min(start + TILE, len(state.gradient))
+        G, sides = state.gradient[start:stop], state.sides[start:stop]
+        row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
+        high, low = -LARGEST, LARGEST
+        for t in range(len(G)):
+            g = G[t] - mu * (row_i[t] - row_j[t])
+            G[t] = g
+            key = order(g)
+            rising = key if (sides[t] & RISES) != 0 else -LARGEST
+            falling = key if (sides[t] & FALLS) != 0 else LARGEST
+            high = rising if rising > high else high
+            low = falling if falling < low else low
+        if high > highest:
+            highest, top = high, first_on(RISES, high, state, start, stop)
+        if low < lowest:
+            lowest, bottom = low, first_on(FALLS, low, state, start, stop)
+    now.top, now.bottom = top, bottom
+    now.gap = state.gradient[top] - state.gradient[bottom] if min(top, bottom) >= 0 else -np.inf
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.move`, with the most violating pair tracked in the same pass."""
-    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
-    row_i, row_j = state.kernel[state.slots[i]], state.kernel[state.slots[j]]
+    now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     before_i, before_j = alpha[i], alpha[j]
     # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
     alpha[i] = moved(before_i, mu, lower[i], upper[i])
     alpha[j] = moved(before_j, -mu, lower[j], upper[j])
+    state.sides[i] = side(alpha[i], lower[i], upper[i])
+    state.sides[j] = side(alpha[j], lower[j], upper[j])
     now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
-    # G −= μ (K[i] − K[j]), and the extremes of G over I_up and I_down
-    highest, lowest = -LARGEST, LARGEST
-    for t in range(len(alpha)):
-        g = G[t] - mu * (row_i[t] - row_j[t])
-        G[t] = g
-        key = order(g)
-        rising = key if alpha[t] < upper[t] else -LARGEST
-        falling = key if alpha[t] > lower[t] else LARGEST
-        highest = rising if rising > highest else highest
-        lowest = falling if falling < lowest else lowest
-    locate(state, highest, lowest)
+    # G −= μ (K[i] − K[j])
+    update_gradient(state, i, j, mu)
     # f += μℓ − ½μ²q
     now.objective += mu * now.slope - 0.5 * mu * mu * now.raw_curvature
     remember(state, i, j, mu)

@@ -11,8 +11,8 @@ __all__ = ["most_violating_pair", "second_order"]
 
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
-
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+FALLS, TILE = 2, 512  # refsvm.fast.layout, refsvm.fast.loop, for the same reason
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -44,40 +44,66 @@ def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     return state.now[0].top, state.now[0].bottom
 
 
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+    """Write g̃ = ℓ²/q of {i, t} to scratch, −1 where t cannot fall or ℓ ≤ 0; return the order of the largest."""
+    G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
+    G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
+    gains, largest = state.scratch, -LARGEST
+    for t in range(len(G)):  # without branches, so that several t are computed at once
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        gain = slope * slope / q if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, order(gain))
+    return largest
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+    """Like `newton_gains` with 2g = μ(2ℓ − μq) of the step cut off at the box."""
+    G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
+    G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
+    alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
+    gains, largest = state.scratch, -LARGEST
+    for t in range(len(G)):
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        mu = min(slope / q, min(rise, alpha[t] - lower[t]))
+        gain = mu * (2.0 * slope - mu * q) if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, order(gain))
+    return largest
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
+    """Return the j of the largest gain with i, lowest index first, and that gain."""
+    largest, j, best = -LARGEST, 0, -1.0
+    for start in range(0, len(state.alpha), TILE):
+        stop = min(start + TILE, len(state.alpha))
+        high = exact_gains(state, i, start, stop) if exact else newton_gains(state, i, start, stop)
+        if high > largest:
+            place = first_equal(state.scratch[: stop - start], high)
+            largest, j, best = high, start + place, state.scratch[place]
+    return j, best
+
+
 @njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
 def second_order(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.SecondOrder`."""
-    now, alpha, G, lower, diagonal = state.now[0], state.alpha, state.gradient, state.lower, state.diagonal
+    now, alpha, G, lower = state.now[0], state.alpha, state.gradient, state.lower
     i = now.top
     if now.gap <= 0.0:
         return -1, -1
     if state.slots[i] < 0:
         return i, -1
-    row = state.kernel[state.slots[i]]
     # --- the exact gain replaces g̃ after a planned step far from the Newton step ---
     exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
-    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ; without branches, so that several t are computed at once ---
-    G_i, k_ii, rise, gains = G[i], diagonal[i], state.upper[i] - alpha[i], state.scratch
-    largest = -LARGEST
-    for t in range(len(alpha)):
-        slope = G_i - G[t]
-        q = k_ii + diagonal[t] - 2.0 * row[t]
-        q = q if q > 0.0 else TAU
-        gain = slope * slope / q if (alpha[t] > lower[t]) & (slope > 0.0) else -1.0
-        gains[t] = gain
-        largest = max(largest, order(gain))
-    if exact:
-        largest = -LARGEST
-        for t in range(len(alpha)):
-            slope = G_i - G[t]
-            q = k_ii + diagonal[t] - 2.0 * row[t]
-            q = q if q > 0.0 else TAU
-            mu = min(slope / q, min(rise, alpha[t] - lower[t]))
-            gain = mu * (2.0 * slope - mu * q) if gains[t] >= 0.0 else -1.0
-            gains[t] = gain
-            largest = max(largest, order(gain))
-    j = first_equal(gains, largest)
-    best = gains[j]
+    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
+    j, best = best_partner(state, i, exact)
     # --- candidates left by the planned step ---
     for c in range(now.n_candidates):
         k, m = state.candidates[c, 0], state.candidates[c, 1]
