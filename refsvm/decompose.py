@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["ShrinkingEngine", "active_set"]
 
 PERIOD = 1000
-"""Steps before the first look at the active set; doubled, up to 16 times this, while looking does not pay."""
+"""Steps between two looks at the active set."""
+
+CARRY = 1.0
+"""What it costs to carry one value of a stored row over, in variables touched by a step."""
 
 WHOLE = 1500
 """Up to this many variables, all kernel rows are computed at once: cheaper in one product than one by one."""
@@ -72,11 +75,10 @@ class ShrinkingEngine:
     ) -> None:
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
         self._limits = limits
-        if len(state.alpha) <= WHOLE and state.rows.holds_all:
+        if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
         self._steps = make(state, rules, trace)
-        self._period = PERIOD
-        self._shrink = False
+        self._recent = 0  # steps of the last round
         self.name = self._steps.name
 
     def close(self) -> None:
@@ -89,13 +91,22 @@ class ShrinkingEngine:
         code = self._rules[2].check(state)
         if code:
             return code
-        A = active_set(state) if self._shrink else np.arange(len(state.alpha))
-        self._shrink = True
-        if len(A) > 0.8 * len(state.alpha):
-            period = self._period
-            self._period = min(2 * period, 16 * PERIOD)
-            return self._steps.advance(min(budget, period))
-        return self._solve_restricted(A, budget)
+        before = state.iteration
+        A = active_set(state) if self._recent else None
+        if A is None or not self._pays(len(A)):
+            outcome = self._steps.advance(min(budget, PERIOD))
+        else:
+            outcome = self._solve_restricted(A, budget)
+        self._recent = state.iteration - before
+        return outcome
+
+    def _pays(self, m: int) -> bool:
+        """Whether as many steps as the last round took would save, on m variables, more than the restriction costs.
+
+        Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
+        """
+        n = len(self._state.alpha)
+        return m < 0.8 * n and self._recent * (n - m) > CARRY * m * min(m, self._state.rows.filled)
 
     def _solve_restricted(self, A: np.ndarray, budget: int) -> int:
         """Solve the problem over α_A and take the result over."""
@@ -166,7 +177,8 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
     rows, problem = state.rows, state.problem
     if rows.holds_all:
         small = KernelRows(RowsOf(rows, A), np.inf)
-        small.fetch(np.flatnonzero(rows.slots[A] >= 0))
+        if len(A) <= WHOLE:
+            small.fetch(np.flatnonzero(rows.slots[A] >= 0))
     else:
         small = KernelRows(problem.gram.restrict(A), rows.cache_mb)
     G, alpha = state.gradient[A], state.alpha[A]

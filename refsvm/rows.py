@@ -73,6 +73,7 @@ class KernelRows:
             self.slots = np.full(n, -1)
             self.owners = np.full(capacity, -1)
         self.capacity = len(self.owners)
+        self.filled = int((self.owners >= 0).sum())  # slots up to here have been given out once
         self.stamps = np.zeros(self.capacity, dtype=np.int64)
 
     @property
@@ -82,10 +83,14 @@ class KernelRows:
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
-        if self.slots[i] < 0:
-            self._store(i, self.gram.block(np.array([i]))[0])
+        slot = int(self.slots[i])
+        if slot < 0:
+            slot = self._vacate()
+            self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
+            self.owners[slot], self.slots[i] = i, slot
+            self._stamp(slot)
             self.computed += 1
-        return self.values[self.slots[i]]
+        return self.values[slot]
 
     def use(self, i: int) -> np.ndarray:
         """`row`, counted as a use: a stored row is a hit and becomes the most recently used one."""
@@ -102,45 +107,50 @@ class KernelRows:
         missing = indices[~stored]
         if not len(missing):
             return
-        places = np.argsort(self.stamps, kind="stable")[
-            : len(missing)
-        ]  # free slots carry stamp 0, so they go first
-        places.sort()
-        evicted = self.owners[places]
-        self.slots[evicted[evicted >= 0]] = -1
-        if places[-1] - places[0] == len(places) - 1:
+        if self.filled + len(missing) <= self.capacity:
+            places = np.arange(self.filled, self.filled + len(missing))
+            self.filled += len(missing)
             self.gram.block(missing, out=self.values[places[0] : places[-1] + 1])
         else:
+            # free slots carry stamp 0, so they go first
+            places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
+            evicted = self.owners[places]
+            self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
             self.values[places] = self.gram.block(missing)
+            self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
         self.computed += len(missing)
 
     def product(self, coefficients: np.ndarray) -> np.ndarray:
-        """Kα in blocks of rows of the non-zero entries of α, shape (n,).
+        """Kα from the rows of the non-zero entries of α, shape (n,).
 
         Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted.
         """
-        total = np.zeros(self.gram.n)
         support = np.flatnonzero(coefficients)
+        if not len(support):
+            return np.zeros(self.gram.n)
+        if self.holds_all:
+            self.fetch(support)
+            by_slot = np.zeros(self.filled)
+            by_slot[self.slots[support]] = coefficients[support]
+            return np.asarray(by_slot @ self.values[: self.filled])
+        total = np.zeros(self.gram.n)
         for start in range(0, len(support), 256):
             chunk = support[start : start + 256]
-            if self.holds_all:
-                self.fetch(chunk)
-                total += coefficients[chunk] @ self.values[self.slots[chunk]]
-            else:
-                total += coefficients[chunk] @ self.gram.block(chunk)
-                self.computed += len(chunk)
+            total += coefficients[chunk] @ self.gram.block(chunk)
+            self.computed += len(chunk)
         return total
 
-    def _store(self, i: int, row: np.ndarray) -> None:
-        """Put row i into a free slot or in place of the least recently used row."""
-        slot = int(self.stamps.argmin())  # free slots carry stamp 0, so they go first, in order
+    def _vacate(self) -> int:
+        """Return a free slot, or that of the least recently used row, which is given up."""
+        if self.filled < self.capacity:
+            self.filled += 1
+            return self.filled - 1
+        slot = int(self.stamps.argmin())
         evicted = int(self.owners[slot])
         if evicted >= 0:
-            self.slots[evicted] = -1
-        self.values[slot] = row
-        self.owners[slot], self.slots[i] = i, slot
-        self._stamp(slot)
+            self.slots[evicted], self.owners[slot] = -1, -1
+        return slot
 
     def _stamp(self, slot: int) -> None:
         self.clock += 1
@@ -171,12 +181,13 @@ class RowsOf:
     ) -> np.ndarray:
         """K[rows][:, columns] among the chosen variables, written to `out` if given."""
         whole, wanted = self._rows, self._indices[rows]
-        whole.fetch(wanted)
+        if len(wanted) > 1:
+            whole.fetch(wanted)
         across = self._indices if columns is None else self._indices[columns]
         if out is None:
             out = np.empty((len(rows), len(across)))
-        for line, slot in zip(out, whole.slots[wanted], strict=True):
-            np.take(whole.values[slot], across, out=line)
+        for line, i in zip(out, wanted.tolist(), strict=True):
+            whole.row(i).take(across, out=line, mode="clip")  # the other modes copy twice
         return out
 
     def diagonal(self) -> np.ndarray:

@@ -15,6 +15,7 @@ FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
 def shrink_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small problems be shrunk as large ones are."""
     monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
+    monkeypatch.setattr("refsvm.decompose.CARRY", 0.0)
     monkeypatch.setattr("refsvm.decompose.LANES", 1)
 
 
