@@ -43,8 +43,8 @@ class CompiledEngine:
         select, length, check = (compiled(rule) for rule in rules)
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
-        record = np.zeros(1, dtype=NOW).view(np.recarray)
-        self._now = record.view(np.ndarray)[0]
+        record = np.zeros(1, dtype=NOW)
+        self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(
@@ -52,7 +52,7 @@ class CompiledEngine:
             state.rows.values, state.rows.slots, state.rows.stamps,
             state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
             state.selector_memory, state.step_memory, state.stop_memory,
-            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)), self._buffer, record,
+            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)), self._buffer, record.view(np.recarray),
         )  # fmt: skip
         self._parameters, self._shared = parameters, shared  # kept here: compiled code counts no references
         self._steps: Iterator[int] = begin(select, length, check, parameters, shared)
