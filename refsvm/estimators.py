@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import _check_n_features, _check_sample_weight, check_is_fitted, validate_data
 
 from refsvm.kernel_names import KERNELS, is_precomputed, is_users, kernel_called
@@ -38,6 +38,7 @@ from refsvm.result import Status
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.validation import NO_LABELS, check_parameters, checked_data, encoded, refuse_empty_classes
 
 __all__ = ["SVC"]
 
@@ -235,11 +236,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             If a limit was reached, Ctrl-C pressed or the selector stalled. The estimator is usable all the same.
         """
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
-        if y.dtype.kind not in "biuU":  # whole numbers and strings always name classes
-            check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs two.")
+        classes, codes = encoded(y)
         class_weight = np.ones(len(classes))
         if self.class_weight is not None:
             class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
@@ -247,7 +244,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
             penalties *= weights
-        _refuse_empty_classes(classes, codes[penalties > 0.0])
+        refuse_empty_classes(classes, codes[penalties > 0.0])
         kernel = self._kernel(X, weights)
         results = self._solved(kernel, X, codes, penalties)
         self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
@@ -256,11 +253,15 @@ class SVC(ClassifierMixin, BaseEstimator):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         return self
 
-    def _checked(self, X: Any, y: Any = "no_validation", *, kernel: Any, reset: bool) -> Any:
+    def _validate_params(self) -> None:
+        """Called by scikit-learn at the start of `fit`."""
+        check_parameters(self)
+
+    def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
         if not is_users(kernel):
             sparse = False if is_precomputed(kernel) else "csr"
-            return validate_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
+            return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
         table = not reset and hasattr(self, "n_features_in_")
         checked = validate_data(
             self, X, y, reset=reset, accept_sparse="csr", dtype=None, ensure_2d=table, allow_nd=not table
@@ -387,13 +388,3 @@ class SVC(ClassifierMixin, BaseEstimator):
         coef = pair_sums(self.dual_coef_, self.n_support_, self.support_vectors_)
         coef.flags.writeable = False  # it is computed afresh each time: writing to it would change nothing
         return coef
-
-
-def _refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
-    """Refuse weights that leave a class without examples."""
-    empty = np.flatnonzero(np.bincount(used, minlength=len(classes)) == 0)
-    if len(empty):
-        raise ValueError(
-            f"The weights leave the class {classes.tolist()[empty[0]]!r} without examples: none has a positive "
-            "sample_weight and class_weight; take that class out of X and y."
-        )
