@@ -1,214 +1,207 @@
-"""refsvm beside LIBSVM, oneDAL and ThunderSVM: seconds to fit and to predict, in one process run.
+"""refsvm beside LIBSVM, oneDAL and ThunderSVM: seconds to fit and to predict, memory, growth, and where they go.
 
     python benchmarks/peers.py --fit --predict --data-dir DIR        the suite of eighteen sets
-    python benchmarks/peers.py --growth --data-dir DIR               seconds against n, fitted exponents
+    python benchmarks/peers.py --large --data-dir DIR                large problems, with peak memory
+    python benchmarks/peers.py --growth                              seconds against n and d, fitted exponents, a plot
+    python benchmarks/peers.py --shares --defaults --data-dir DIR    refsvm alone: its parts, its defaults
 
-Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3, 1 GB of cache.
-The libraries take turns, round after round, so that a change of the machine's speed meets all of them; the fastest
-round of each counts. The dual objective of every result is computed here, by the same code, and has to agree to 1e-5:
-nobody wins by stopping early. What Numba compiles is stated apart.
+Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3 and cache. Each
+lives in a process of its own, and they take turns, round after round; the fastest turn of each counts. The dual
+objective of every result is computed here, by the same code: nobody wins by stopping early. A library that crashes or
+passes its limits costs its cell of the table. What Numba compiles is stated apart.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from side_by_side.agreement import differing
+from side_by_side.growth import Growth, plotted
+from side_by_side.libraries import DEFAULTS, LIBRARIES, Library, installed, machine, versions
+from side_by_side.problems import FAMILIES, chosen, large, ringnorm_in, store, suite
+from side_by_side.report import (
+    PLACE,
+    Part,
+    defaults_table,
+    growth_tables,
+    large_table,
+    objectives,
+    shares_table,
+    slower,
+    times_table,
+)
+from side_by_side.store import keep, kept
+from side_by_side.tasks import TOL
+from side_by_side.turns import Row, Side, Turns
+from side_by_side.worker import Limits, Stopped, Worker
 
-from refsvm import RBF, SVC, DualProblem
-from refsvm.datasets import make_chessboard, make_ringnorm, paper_suite
-
-TOL, CACHE_MB = 1e-3, 1000
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A library: its name and how to make its estimator."""
-
-    name: str
-    make: Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A training problem."""
-
-    name: str
-    X: Any
-    y: np.ndarray
-    C: float
-    gamma: float
+SIZES, DIMENSIONS = (1000, 2000, 5000, 10_000, 20_000, 50_000), (2, 8, 32, 128, 512)
 
 
-@dataclass
-class Timing:
-    """What one library did on one problem: seconds of the fastest round, and the dual objective."""
-
-    fit: float = math.inf
-    predict: float = math.inf
-    objective: float = math.nan
-
-
-def peers() -> list[Peer]:
-    """Return refsvm and the libraries that are installed here."""
-    import sklearn.svm
-
-    found = [Peer("refsvm", SVC), Peer("LIBSVM", sklearn.svm.SVC)]
-    try:
-        import sklearnex.svm
-
-        found.append(Peer("oneDAL", sklearnex.svm.SVC))
-    except ImportError:
-        print("oneDAL (scikit-learn-intelex) is not installed; left out.", file=sys.stderr)
-    try:
-        import thundersvm
-
-        found.append(Peer("ThunderSVM", thundersvm.SVC))
-    except (ImportError, OSError):
-        print("ThunderSVM (thundersvm-cpu) is not installed; left out.", file=sys.stderr)
-    return found
-
-
-def suite(data_dir: str | None) -> Iterator[Case]:
-    """Yield the eighteen sets with their published C and γ."""
-    for entry in paper_suite(data_dir):
-        data = entry.load()
-        yield Case(entry.name.removeprefix("ida_"), data.X, data.y, entry.C, entry.gamma)
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    for name, told in (
+        ("fit", "seconds to fit, on the suite"),
+        ("predict", "seconds to predict the training set, on the suite"),
+        ("large", "seconds and peak memory on large problems, each in a process of its own"),
+        ("growth", "seconds to fit against n and d"),
+        ("shares", "refsvm alone: which part of the work takes which share of the seconds"),
+        ("defaults", "refsvm alone: what another default would change"),
+    ):
+        parser.add_argument(f"--{name}", action="store_true", help=told)
+    names = [library.name for library in LIBRARIES]
+    parser.add_argument("--write", action="store_true", help="write the tables of the documentation")
+    parser.add_argument("--data-dir", help="directory of the archives; otherwise REFSVM_DATA")
+    parser.add_argument("--only", nargs="+", metavar="SET", help="names of sets")
+    parser.add_argument("--libraries", nargs="+", choices=names, default=names, help="all by default")
+    parser.add_argument(
+        "--rounds", type=int, help="turns; 5 by default, 3 for --growth and --defaults, 1 for --large"
+    )
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="n, for --growth")
+    parser.add_argument("--dimensions", type=int, nargs="*", default=DIMENSIONS, help="d, for --growth")
+    parser.add_argument("--cache", type=float, help="MB for kernel rows; 1000 by default, 2000 for --large")
+    parser.add_argument("--minutes", type=float, default=10.0, help="limit for one turn")
+    parser.add_argument("--gigabytes", type=float, default=16.0, help="limit for the resident memory")
+    kept_in = Path(__file__).parent / "runs" / "large.json"
+    parser.add_argument("--store", type=Path, default=kept_in, help="where finished rows of --large are kept")
+    return parser.parse_args(given)
 
 
-def growing(n: int) -> Iterator[Case]:
-    """Yield the two families whose size can be chosen."""
-    ringnorm, board = make_ringnorm(n, rng=0), make_chessboard(n, rng=0)
-    yield Case("ringnorm", ringnorm.X, ringnorm.y, 2.0, 0.1)
-    yield Case("chessboard", board.X, board.y, 1e3, 0.5)
+def side(asked: argparse.Namespace, rounds: int, cache_mb: float = 1000.0, fresh: bool = False) -> Side:
+    """Return how turns are taken: as asked, otherwise by these defaults."""
+    limits = Limits(60.0 * asked.minutes, 1e9 * asked.gigabytes)
+    return Side(asked.cache or cache_mb, asked.rounds or rounds, limits, fresh)
 
 
-def dual_objective(case: Case, estimator: Any) -> float:
-    """f(α) of a fitted estimator, from its support vectors and their coefficients."""
-    alpha = np.zeros(len(case.y))
-    coef = estimator.dual_coef_
-    coef = np.asarray(coef.todense() if hasattr(coef, "todense") else coef).ravel()
-    alpha[np.asarray(estimator.support_, dtype=np.int64)] = coef
-    if alpha @ case.y < 0:  # the classes in the other order
-        alpha = -alpha
-    problem = DualProblem.classification(case.X, case.y, kernel=RBF(case.gamma), C=case.C)
-    return problem.objective(alpha)
+def provenance(libraries: Sequence[Library], how: Side) -> str:
+    """Return a paragraph: the machine, the versions, the threads of each library, and how turns were taken."""
+    threads = []
+    with tempfile.TemporaryDirectory() as directory:
+        problem = store(ringnorm_in(2, n=20), Path(directory))
+        for library in libraries:
+            with Worker(library) as worker:
+                answer = worker.ask("threads", problem, 10.0)
+            count = "?" if isinstance(answer, Stopped) else f"{answer.evidence.parts['threads']:.0f}"
+            threads.append(f"{library.name} {count}")
+    return (
+        f"Measured on {machine()}, with {versions(libraries)}. Threads each may use: {', '.join(threads)}. "
+        f"Tolerance {TOL:g}, {how.cache_mb:g} MB for kernel rows, turns of each: {how.rounds}."
+    )
 
 
-def timed(case: Case, libraries: list[Peer], rounds: int) -> dict[str, Timing]:
-    """Let the libraries take turns on one problem."""
-    timings = {peer.name: Timing() for peer in libraries}
-    for turn in range(rounds):
-        for peer in libraries[turn % len(libraries) :] + libraries[: turn % len(libraries)]:
-            estimator = peer.make(C=case.C, kernel="rbf", gamma=case.gamma, tol=TOL, cache_size=CACHE_MB)
-            timing = timings[peer.name]
-            began = time.perf_counter()
-            estimator.fit(case.X, case.y)
-            fitted = time.perf_counter()
-            estimator.predict(case.X)
-            ended = time.perf_counter()
-            timing.fit = min(timing.fit, fitted - began)
-            timing.predict = min(timing.predict, ended - fitted)
-            if turn == 0:
-                timing.objective = dual_objective(case, estimator)
-    return timings
+def first_fits(library: Library) -> str:
+    """Return a sentence: seconds of the first fit of a process, before anything is compiled and after."""
+    with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as compiled:
+        problem = store(ringnorm_in(20, n=500), Path(directory))
+        told = []
+        for _ in range(2):
+            with Worker(library, environment={"NUMBA_CACHE_DIR": compiled}) as worker:
+                answer = worker.ask("first fit", problem, 100.0)
+            told.append(answer.reason if isinstance(answer, Stopped) else f"{answer.seconds:.2g} s")
+    return (
+        f"Not in the table: the first fit of {library.name} after installation compiles its loop and takes {told[0]}; "
+        f"the first fit of any later process loads it from disk, {told[1]}, the imports of both included."
+    )
 
 
-def table(results: dict[str, dict[str, Timing]], what: str) -> str:
-    """Return a Markdown table: milliseconds of each library, and refsvm over the fastest of the others."""
-    names = list(next(iter(results.values())))
-    lines = ["| set | " + " | ".join(names) + " | ratio to the fastest |", "|---" * (len(names) + 2) + "|"]
-    ratios = []
-    for case, timings in results.items():
-        seconds = [getattr(timings[name], what) for name in names]
-        ratios.append(seconds[0] / min(seconds[1:]))
-        lines.append(
-            f"| {case} | " + " | ".join(f"{1e3 * s:.3g}" for s in seconds) + f" | {ratios[-1]:.2f} |"
-        )
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return "\n".join([*lines, f"| geometric mean | {'| ' * len(names)}| **{mean:.2f}** |"])
+def on_suite(task: str, asked: argparse.Namespace, libraries: Sequence[Library], how: Side) -> list[Row]:
+    """Measure a task on the eighteen sets."""
+    with Turns(libraries, how) as turns:
+        return [turns.row(task, problem.load()) for problem in chosen(suite(asked.data_dir), asked.only)]
 
 
-def disagreements(results: dict[str, dict[str, Timing]]) -> list[str]:
-    """Return a sentence for each library whose objective differs from the best by more than 1e-5."""
-    found = []
-    for case, timings in results.items():
-        best = max(timing.objective for timing in timings.values())
-        for name, timing in timings.items():
-            if best - timing.objective > 1e-5 * abs(best):
-                found.append(f"{case}: {name} ends at {timing.objective:.8g}, the best at {best:.8g}.")
-    return found
+def fit(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
+    """Seconds to fit."""
+    how = side(asked, rounds=5)
+    rows = on_suite("fit", asked, libraries, how)
+    first = first_fits(libraries[0])
+    return Part("fit", times_table(rows), f"Milliseconds. {slower(rows)}", objectives(rows), first,
+                provenance(libraries, how))  # fmt: skip
 
 
-def growth(libraries: list[Peer], sizes: list[int], rounds: int) -> str:
-    """Return a Markdown table of seconds against n, and the exponent of n fitted to each column."""
-    seconds: dict[tuple[str, str], list[float]] = {}
-    for n in sizes:
-        for case in growing(n):
-            for name, timing in timed(case, libraries, rounds).items():
-                seconds.setdefault((case.name, name), []).append(timing.fit)
-                print(f"{case.name} n={n} {name}: {timing.fit:.3g} s", file=sys.stderr)
-    lines = ["| set | library | " + " | ".join(f"n={n}" for n in sizes) + " | exponent |"]
-    lines.append("|---" * (len(sizes) + 3) + "|")
-    for (case_name, name), column in seconds.items():
-        exponent = np.polyfit(np.log(sizes), np.log(column), 1)[0]
-        cells = " | ".join(f"{s:.3g}" for s in column)
-        lines.append(f"| {case_name} | {name} | {cells} | {exponent:.2f} |")
-    return "\n".join(lines)
+def predict(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
+    """Seconds to predict."""
+    how = side(asked, rounds=5)
+    rows = on_suite("predict", asked, libraries, how)
+    found = [sentence for row in rows for sentence in differing(row)]
+    agreed = " ".join(found) or "All libraries predict the same classes, up to 1 % of the examples."
+    return Part(
+        "predict", times_table(rows), f"Milliseconds. {slower(rows)}", agreed, provenance(libraries, how)
+    )
 
 
-def first_use() -> float:
-    """Seconds of the first fit in this process, compilation or loading from the disk cache included."""
-    began = time.perf_counter()
-    SVC().fit(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1]))
-    return time.perf_counter() - began
+def on_large(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
+    """Seconds and memory on the large problems; rows measured in earlier calls are shown too."""
+    how = side(asked, rounds=1, cache_mb=2000.0, fresh=True)
+    problems = large(asked.data_dir)
+    for problem in chosen(problems, asked.only):
+        with Turns(libraries, how) as turns:
+            keep(asked.store, turns.row("fit", problem.load()))
+    finished = kept(asked.store)
+    rows = [finished[problem.name] for problem in problems if problem.name in finished]
+    return Part("large", large_table(rows), slower(rows), objectives(rows), provenance(libraries, how))
+
+
+def growth(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
+    """Seconds against size."""
+    how = side(asked, rounds=3)
+    growths = []
+    for (family, variable), make in FAMILIES.items():
+        sizes = asked.sizes if variable == "n" else asked.dimensions
+        if not sizes or (asked.only and family not in asked.only):
+            continue
+        with Turns(libraries, how) as turns:
+            rows = [turns.row("fit", make(size)) for size in sizes]
+        growths.append(Growth(family, variable, rows))
+    rows = [row for found in growths for row in found.rows]
+    picture = ""
+    if asked.write:
+        PLACE.mkdir(parents=True, exist_ok=True)
+        plotted(growths, PLACE / "growth.png")
+        picture = f"![Seconds to fit against size]({PLACE.parent.name}/{PLACE.name}/growth.png)"
+    return Part("growth", picture, growth_tables(growths), objectives(rows), provenance(libraries, how))
+
+
+def shares(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
+    """Where the seconds of refsvm go."""
+    how = side(asked, rounds=3)
+    rows = on_suite("watch", asked, libraries[:1], how)
+    return Part("shares", shares_table(rows), provenance(libraries[:1], how))
+
+
+def defaults(asked: argparse.Namespace, _: Sequence[Library]) -> Part:
+    """Measure refsvm with one default changed at a time."""
+    how = side(asked, rounds=3)
+    rows = on_suite("fit", asked, DEFAULTS, how)
+    return Part("defaults", defaults_table(rows), objectives(rows), provenance(DEFAULTS[:1], how))
 
 
 def main() -> None:
-    """Measure what was asked for and print, or write, Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--fit", action="store_true", help="seconds to fit, on the suite")
-    parser.add_argument(
-        "--predict", action="store_true", help="seconds to predict the training set, on the suite"
-    )
-    parser.add_argument("--growth", action="store_true", help="seconds to fit against n")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 5000, 10000])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", nargs="+", help="names of sets")
-    parser.add_argument("--data-dir", help="directory of the archives; otherwise REFSVM_DATA")
-    parser.add_argument("--output", type=Path, help="write the Markdown there")
-    asked = parser.parse_args()
-    parts = [f"First use of refsvm in this process: {first_use():.2f} s, compilation included."]
-    libraries = peers()
-    if asked.fit or asked.predict:
-        results = {}
-        for case in suite(asked.data_dir):
-            if not asked.only or case.name in asked.only:
-                results[case.name] = timed(case, libraries, asked.rounds)
-                print(
-                    case.name,
-                    {k: f"{1e3 * t.fit:.3g} ms" for k, t in results[case.name].items()},
-                    file=sys.stderr,
-                )
-        parts += [
-            f"## {what}\n\nMilliseconds.\n\n{table(results, what)}"
-            for what in ("fit", "predict")
-            if getattr(asked, what)
-        ]
-        parts.append("\n".join(disagreements(results)) or "All dual objectives agree to 1e-5.")
-    if asked.growth:
-        parts.append(f"## growth\n\nSeconds.\n\n{growth(libraries, asked.sizes, asked.rounds)}")
-    text = "\n\n".join(parts) + "\n"
-    if asked.output:
-        asked.output.write_text(text)
-    print(text)
+    """Measure what is asked for, print it and, if wanted, write it."""
+    asked = arguments()
+    if find_spec("tabulate") is None:  # better now than after the measurements
+        raise SystemExit("The tables need the package tabulate; install the extra refsvm[bench].")
+    libraries = [library for library in installed() if library.name in asked.libraries]
+    for library in LIBRARIES:
+        if library.name in asked.libraries and library not in libraries:
+            print(f"{library.name} ({library.package}) is not installed; left out.", file=sys.stderr)
+    parts = {
+        "fit": fit,
+        "predict": predict,
+        "large": on_large,
+        "growth": growth,
+        "shares": shares,
+        "defaults": defaults,
+    }
+    for name, part in parts.items():
+        if getattr(asked, name):
+            part(asked, libraries).publish(asked.write)
 
 
 if __name__ == "__main__":

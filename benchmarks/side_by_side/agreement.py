@@ -1,0 +1,68 @@
+"""Whether the libraries found the same answer: nobody wins by stopping early, or by answering something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsvm import RBF, DualProblem
+from refsvm.datasets import Dataset
+
+if TYPE_CHECKING:
+    from .tasks import Evidence
+    from .turns import Row
+
+__all__ = ["EQUAL", "differing", "disagreements", "dual_objective", "shortfalls"]
+
+EQUAL = 1e-5
+"""Objectives that differ by less than this, relatively, are equal."""
+
+FEW = 0.01
+"""Predictions may differ on this share of the examples: those on the boundary."""
+
+
+def dual_objective(data: Dataset, evidence: Evidence) -> float:
+    """f(α) of a fitted estimator, by the same code for all of them.
+
+    Variables at zero add nothing, so it is that of the problem over the support vectors. α is first moved to the
+    nearest feasible point: in single precision it misses the box and the sum by rounding.
+    """
+    if evidence.support is None or evidence.coef is None:
+        return float("nan")
+    X, y = data.X[evidence.support], data.y[evidence.support]
+    alpha = evidence.coef if evidence.coef @ y > 0 else -evidence.coef  # the classes in the other order
+    problem = DualProblem.classification(X, y, kernel=RBF(data.gamma or 0.0), C=data.C or 0.0)
+    return problem.objective(problem.feasible(alpha))
+
+
+def shortfalls(row: Row) -> dict[str, float]:
+    """Return by how much each objective lies below the best one, relatively; not above zero for the best."""
+    found = {name: turn.objective for name, turn in row.outcomes.items() if np.isfinite(turn.objective)}
+    best = max(found.values(), default=0.0)
+    return {name: (best - value) / max(abs(best), 1e-300) for name, value in found.items()}
+
+
+def disagreements(rows: Sequence[Row]) -> list[str]:
+    """Return a sentence for each library that ends below the best objective by more than `EQUAL`, on each problem."""
+    return [
+        f"{row.name}: {name} ends below the best objective by {short:.1e} of it."
+        for row in rows
+        for name, short in shortfalls(row).items()
+        if short > EQUAL
+    ]
+
+
+def differing(row: Row) -> list[str]:
+    """Return a sentence for each library whose predictions are not those of the first."""
+    told = {name: turn.labels for name, turn in row.outcomes.items() if turn.labels is not None}
+    if not told:
+        return []
+    reference = next(iter(told))
+    shares = {name: float(np.mean(labels != told[reference])) for name, labels in told.items()}
+    return [
+        f"{row.name}: {name} predicts another class than {reference} for {share:.1%} of the examples."
+        for name, share in shares.items()
+        if share > FEW
+    ]

@@ -1,0 +1,159 @@
+"""The libraries take turns on a problem, so that a change of the machine's speed meets all of them."""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsvm.datasets import Dataset
+
+from .agreement import dual_objective
+from .libraries import Library
+from .problems import Stored, store
+from .tasks import Evidence
+from .worker import Limits, Stopped, Worker
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["Outcome", "Row", "Side", "Turns"]
+
+LONG = 20.0
+"""Seconds; a turn that took longer is not repeated."""
+
+
+@dataclass
+class Outcome:
+    """What one library did on one problem.
+
+    Attributes
+    ----------
+    seconds : float
+        Of the fastest turn; infinite if there is none.
+    stopped : str
+        Why there is none.
+    peak : float
+        Largest resident size of the process up to the end of a first repetition, in bytes.
+    objective : float
+        f(α), computed by our code; NaN if the task has none.
+    iterations, kernel_rows : int or None
+    parts : dict
+        Seconds of the watched parts.
+    labels : ndarray or None
+        Predictions.
+    """
+
+    seconds: float = math.inf
+    stopped: str = ""
+    peak: float = math.nan
+    objective: float = math.nan
+    iterations: int | None = None
+    kernel_rows: int | None = None
+    parts: dict[str, float] = field(default_factory=dict)
+    labels: np.ndarray | None = None
+
+
+@dataclass
+class Row:
+    """A problem, its size, and the outcome of each library: a row of a table."""
+
+    name: str
+    n: int
+    d: int
+    outcomes: dict[str, Outcome]
+
+
+@dataclass(frozen=True)
+class Side:
+    """How the turns are taken.
+
+    Parameters
+    ----------
+    cache_mb : float
+        Budget for kernel rows.
+    rounds : int
+        Turns of each library.
+    limits : Limits
+    fresh : bool
+        Whether each turn has a process of its own, for its peak memory to mean something.
+    """
+
+    cache_mb: float = 1000.0
+    rounds: int = 5
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = False
+
+
+class Turns:
+    """The workers of a run; a context manager that ends them.
+
+    Parameters
+    ----------
+    libraries : sequence of Library
+    side : Side
+    """
+
+    def __init__(self, libraries: Sequence[Library], side: Side) -> None:
+        self.side = side
+        self._workers = [Worker(library, side.limits) for library in libraries]
+        self._exit = ExitStack()
+
+    def __enter__(self) -> Self:
+        for worker in self._workers:
+            self._exit.enter_context(worker)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    def row(self, task: str, data: Dataset) -> Row:
+        """Let the libraries take turns at a task; return what came out, objectives computed here."""
+        outcomes = {worker.library.name: Outcome() for worker in self._workers}
+        evidence: dict[str, Evidence] = {}
+        with tempfile.TemporaryDirectory() as directory:
+            problem = store(data, Path(directory))
+            for turn in range(self.side.rounds):
+                first = turn % len(self._workers)
+                for worker in self._workers[first:] + self._workers[:first]:
+                    name = worker.library.name
+                    found = self._turn(worker, task, problem, outcomes[name])
+                    if found is not None:
+                        evidence.setdefault(name, found)
+        for name, found in evidence.items():
+            outcome = outcomes[name]
+            outcome.objective, outcome.labels = dual_objective(data, found), found.labels
+            outcome.iterations, outcome.kernel_rows = found.iterations, found.kernel_rows
+        row = Row(data.name, data.n, data.d, outcomes)
+        print(progress(task, row), file=sys.stderr, flush=True)
+        return row
+
+    def _turn(self, worker: Worker, task: str, problem: Stored, outcome: Outcome) -> Evidence | None:
+        """Have one turn taken, unless the last one took long or failed; write it into the outcome."""
+        if outcome.stopped or LONG < outcome.seconds < math.inf:
+            return None
+        answer = worker.ask(task, problem, self.side.cache_mb)
+        if self.side.fresh:
+            worker.close()
+        if isinstance(answer, Stopped):
+            outcome.seconds, outcome.stopped = math.inf, answer.reason
+            return None
+        if answer.seconds < outcome.seconds:
+            outcome.seconds, outcome.parts = answer.seconds, answer.evidence.parts
+        outcome.peak = float(np.fmax(outcome.peak, answer.peak))
+        return answer.evidence
+
+
+def progress(task: str, row: Row) -> str:
+    """Return a line that tells how it went."""
+    told = (
+        f"{name} {outcome.stopped or f'{outcome.seconds:.4g} s'}" for name, outcome in row.outcomes.items()
+    )
+    return f"{task} {row.name} ({row.n} × {row.d}): " + ", ".join(told)

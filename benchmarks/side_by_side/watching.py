@@ -1,0 +1,99 @@
+"""Where the seconds of a fit of refsvm go: its parts are wrapped from outside, in a pass of its own."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+from .tasks import TASKS, Evidence, Fit
+
+__all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
+
+PARTS = (
+    ("refsvm.kernels:Gram", "block", "kernel rows"),
+    ("refsvm.rows:RowsOf", "block", "rows copied"),
+    ("refsvm.rows:KernelRows", "product", "gradient"),
+    ("refsvm.fast.engine:CompiledEngine", "advance", "loop"),
+)
+"""Class, method, and the part of the work it stands for."""
+
+REST = "rest"
+
+
+class Stopwatch:
+    """Seconds of nested parts, each without the parts inside it.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._clock = clock
+        self._running = [REST]
+        self._since = clock()
+
+    def turn(self) -> None:
+        """Book the time since the last turn for the part that is running."""
+        now = self._clock()
+        self.seconds[self._running[-1]] += now - self._since
+        self._since = now
+
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function, with its time booked for `part`."""
+
+        @wraps(function)
+        def wrapper(*arguments: Any, **named: Any) -> Any:
+            self.turn()
+            self._running.append(part)
+            try:
+                return function(*arguments, **named)
+            finally:
+                self.turn()
+                self._running.pop()
+
+        return wrapper
+
+
+@contextmanager
+def watched(parts: Sequence[tuple[str, str, str]] = PARTS) -> Iterator[Stopwatch]:
+    """Wrap the methods, and put them back in the end."""
+    with ExitStack() as undo:
+        stopwatch = Stopwatch()
+        for place, method, part in parts:
+            module, name = place.split(":")
+            owner = getattr(import_module(module), name)
+            original = getattr(owner, method)
+            setattr(owner, method, stopwatch.timed(part, original))
+            undo.callback(setattr, owner, method, original)
+        stopwatch.turn()
+        stopwatch.seconds.clear()  # what the wrapping itself took
+        yield stopwatch
+        stopwatch.turn()
+
+
+class Watch(Fit):
+    """Fit, with the parts of the work watched."""
+
+    name = "watch"
+
+    def run(self) -> None:
+        """Fit under the stopwatch."""
+        with watched() as stopwatch:
+            super().run()
+        self.parts = dict(stopwatch.seconds)
+
+    def evidence(self) -> Evidence:
+        """Return the seconds of the parts, too."""
+        return replace(super().evidence(), parts=self.parts)
+
+
+TASKS[Watch.name] = Watch
