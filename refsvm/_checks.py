@@ -96,6 +96,8 @@ def signs(y: Any, n: int) -> np.ndarray:
     array = np.asarray(y)
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
+    if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
+        return array.astype(np.float64)
     values = np.unique(array)
     if len(values) == 1:
         raise ValueError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from refsvm._checks import examples, positive, signs, vector
 from refsvm.kernels import Gram, Kernel, KernelMatrix, Linear, Precomputed
 
 __all__ = ["DualProblem", "best_intercept", "most_violating_pair"]
+
+EPSILON: Final = float(np.finfo(float).eps)
+"""Rounding of one operation, relative."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +66,18 @@ class DualProblem:
             array = vector(name, getattr(self, name), self.n).copy()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        crossed = np.flatnonzero(self.lower > self.upper)
-        if len(crossed):
+        crossed = self.lower > self.upper
+        if crossed.any():
             raise ValueError(
-                f"lower exceeds upper at index {crossed[0]}; give a box with lower ≤ upper everywhere."
+                f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
             )
+        least, most = self.lower.sum(), self.upper.sum()
+        if least <= self.z <= most:
+            return
         slack = 1e-12 * (np.abs(self.lower).sum() + np.abs(self.upper).sum() + abs(self.z))
-        if not self.lower.sum() - slack <= self.z <= self.upper.sum() + slack:
+        if not least - slack <= self.z <= most + slack:
             raise ValueError(
-                f"z={self.z!r} cannot be reached: the box only allows sums from {self.lower.sum():.6g} to "
-                f"{self.upper.sum():.6g}."
+                f"z={self.z!r} cannot be reached: the box only allows sums from {least:.6g} to {most:.6g}."
             )
 
     @classmethod
@@ -214,16 +219,19 @@ class DualProblem:
         The variables strictly inside the box take their share first, so that a point that was feasible but for
         rounding keeps its variables exactly at their bounds.
         """
-        point = np.clip(vector("start", alpha, self.n), self.lower, self.upper)
-        inside = (point > self.lower) & (point < self.upper)
-        for some in (inside, np.ones(self.n, dtype=bool)):
+        lower, upper = self.lower, self.upper
+        point = vector("start", alpha, self.n).clip(lower, upper)
+        for only_inside in (True, False):
             missing = self.z - float(point.sum())
-            room = np.where(some, self.upper - point if missing > 0 else point - self.lower, 0.0)
+            if abs(missing) <= 4.0 * EPSILON * (float(np.abs(point).sum()) + abs(self.z)):
+                break
+            room = upper - point if missing > 0 else point - lower
+            if only_inside:
+                room[(point == lower) | (point == upper)] = 0.0
             total = float(room.sum())
-            rounding = 4.0 * np.finfo(float).eps * (float(np.abs(point).sum()) + abs(self.z))
-            if total > 0.0 and abs(missing) > rounding:
+            if total > 0.0:
                 share = np.sign(missing) * min(abs(missing), total)
-                point = np.clip(point + share * (room / total), self.lower, self.upper)
+                point = (point + share * (room / total)).clip(lower, upper)
         return point
 
 
@@ -251,12 +259,12 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     Convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ: sort the breakpoints Gᵢ and find where
     the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0.
     """
-    order = np.argsort(gradient, kind="stable")
-    after = z - upper.sum() + np.cumsum((upper - lower)[order])  # slope just above each breakpoint
+    order = gradient.argsort(kind="stable")
+    after = z - upper.sum() + (upper - lower)[order].cumsum()  # slope just above each breakpoint
     tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
     last = len(order) - 1
-    first = min(int(np.searchsorted(after, -tolerance)), last)
-    final = min(int(np.searchsorted(after, tolerance, side="right")), last)
+    first = min(int(after.searchsorted(-tolerance)), last)
+    final = min(int(after.searchsorted(tolerance, side="right")), last)
     return 0.5 * float(gradient[order[first]] + gradient[order[final]])
 
 

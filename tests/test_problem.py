@@ -190,6 +190,19 @@ def test_leaving_out_equals_deleting_the_row(r):
     assert problem.upper.max() == 2.0, "the original was changed"
 
 
+def test_a_repair_leaves_alone_what_needs_none():
+    """A feasible point stays itself; where inner variables can take the share, those at a bound stay there exactly."""
+    problem = DualProblem.classification(X, LABELS, C=1.0)
+    alpha = solve(problem).alpha
+    assert np.array_equal(problem.feasible(alpha), alpha)
+    at_bound = (alpha == problem.lower) | (alpha == problem.upper)
+    assert 0 < at_bound.sum() < 20
+    for wrong in (1e-13, -1e-13, 1e-3, -1e-3):
+        moved = problem.feasible(alpha + np.where(at_bound, 0.0, wrong))
+        assert np.array_equal(moved[at_bound], alpha[at_bound])
+        assert moved.sum() == pytest.approx(0.0, abs=1e-14)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_repaired_points_are_feasible(name):
     problem = PROBLEMS[name].problem
