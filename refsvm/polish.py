@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
 __all__ = ["polished"]
@@ -52,11 +51,11 @@ def polished(solution: Solution) -> Solution:
     (True, True)
     """
     problem, alpha, G = solution.problem, solution.alpha, solution.gradient
-    F = np.flatnonzero((alpha > problem.lower) & (alpha < problem.upper))
+    F = ((alpha > problem.lower) & (alpha < problem.upper)).nonzero()[0]
     if solution.status is not Status.CONVERGED or not 0 < len(F) <= LARGEST:
         return solution
     rows = problem.gram.block(F)
-    point = _optimum(problem, F, rows[:, F], alpha[F], G[F])
+    point = _optimum(rows[:, F], alpha[F], G[F], problem.lower[F], problem.upper[F])
     if point is None:
         return solution
     gradient = G - (point - alpha[F]) @ rows
@@ -67,26 +66,33 @@ def polished(solution: Solution) -> Solution:
 
 
 def _optimum(
-    problem: DualProblem, F: np.ndarray, K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray
+    K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
 ) -> np.ndarray | None:
     """α_F at the optimum on the free variables, or None if that is outside the box or no maximum."""
-    m = len(F)
+    m = len(G_F)
     scale = float(np.abs(K_FF).max()) or 1.0  # K/s and sδ, so that the rows of the system are of one size
-    system = np.ones((m + 1, m + 1))
-    system[:m, :m], system[m, m] = K_FF / scale, 0.0
-    right = np.append(G_F, 0.0)
-    for solver in (np.linalg.solve, _shortest):
+    system, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
+    system[:m, :m], system[m, m], right[:m] = K_FF / scale, 0.0, G_F
+    for solver in (np.linalg.solve, _refined):
         try:
             delta = solver(system, right)[:m] / scale
         except np.linalg.LinAlgError:
             continue
-        delta -= delta.mean()  # 1ᵀδ = 0, whatever the rounding
+        delta -= delta.sum() / m  # 1ᵀδ = 0, whatever the rounding
         point = alpha_F + delta
-        if delta @ G_F >= 0.0 and ((problem.lower[F] <= point) & (point <= problem.upper[F])).all():
+        if delta @ G_F >= 0.0 and (lower_F <= point).all() and (point <= upper_F).all():
             return point
     return None
 
 
-def _shortest(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Least-squares solution of minimal norm: for duplicates, whose share of δ is not determined."""
-    return np.asarray(np.linalg.lstsq(system, right)[0])
+def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solution near 0 of a system that may be singular: for duplicates, whose share of δ is not determined.
+
+    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
+    """
+    m = len(right) - 1
+    inverse = np.linalg.inv(system + np.diag(np.append(np.full(m, 1e-8 * m), 0.0)))
+    solution = np.zeros(m + 1)
+    for _ in range(4):
+        solution += inverse @ (right - system @ solution)
+    return solution
