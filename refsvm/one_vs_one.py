@@ -275,6 +275,11 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
     coefficients : ndarray of shape (k − 1, m), float64
         See the head of this module.
     """
+    if len(results) == 1:  # the sign of α tells the class
+        rows, alpha = results[0].rows, results[0].alpha
+        groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]
+        live = np.concatenate(groups)
+        return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
     k = int(codes.max()) + 1
     is_support = np.zeros(len(codes), dtype=bool)
     for result in results:

@@ -129,11 +129,11 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
     """
     if y.dtype.kind in "iuf":
-        ends = np.array([y.min(), y.max()])
-        is_last = y == ends[1]
+        first, last = y.min(), y.max()
+        is_last = y == last
         # two whole numbers need no sorting and are names of classes for sure
-        if ends[0] < ends[1] and (is_last | (y == ends[0])).all() and (ends % 1 == 0).all():
-            return ends, is_last.astype(np.int64)
+        if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
+            return np.array([first, last]), is_last.astype(np.int64)
     if y.dtype.kind not in "biuU":  # whole numbers and strings always name classes
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
