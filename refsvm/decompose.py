@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,6 +78,8 @@ class ShrinkingEngine:
         self._limits = limits
         if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
+        if state.problem.gram.effort > 2**20:
+            state.rows.likely = partial(likely, state)
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last round
         self.name = self._steps.name
@@ -149,21 +152,35 @@ class ShrinkingEngine:
 def active_set(state: SolverState) -> np.ndarray:
     """Return A, sorted: all variables but those pinned to a bound, filled up to a multiple of `LANES`.
 
-    At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G; at its upper bound it can
-    only fall, which gains nothing while Gᵢ > max over I_up of G. The fill-up takes the least pinned ones.
+    The fill-up takes the least pinned ones.
     """
-    alpha, G = state.alpha, state.gradient
-    may_rise, may_fall = alpha < state.upper, alpha > state.lower
-    # how far a variable is from taking part in a violating pair; not positive: it does
-    distance = np.minimum(
-        np.where(may_rise, G[state.bottom] - G, np.inf), np.where(may_fall, G - G[state.top], np.inf)
-    )
-    distance[may_rise & may_fall] = 0.0
+    alpha, distance = state.alpha, pinned(state)
+    distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
     count = int((distance <= 0.0).sum())
     size = -(-count // LANES) * LANES
     if size >= len(alpha):
         return np.arange(len(alpha))
     return np.sort(np.argpartition(distance, size)[:size])
+
+
+def pinned(state: SolverState) -> np.ndarray:
+    """How far G keeps each variable from taking part in a violating pair; not positive: it does take part.
+
+    At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G; at its upper bound it can
+    only fall, which gains nothing while Gᵢ > max over I_up of G.
+    """
+    alpha, G = state.alpha, state.gradient
+    rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
+    falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
+    return np.minimum(rising, falling, out=rising)
+
+
+def likely(state: SolverState, count: int) -> np.ndarray:
+    """Return up to `count` variables whose kernel rows will be wanted soon: the most violating without one."""
+    distance = pinned(state)
+    distance[state.rows.slots >= 0] = np.inf
+    count = min(count, int((distance < 0.0).sum()))
+    return np.argpartition(distance, max(count - 1, 0))[:count]
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:

@@ -218,6 +218,7 @@ class KernelMatrix(Protocol):
 
     n: int
     dense: np.ndarray | None
+    effort: int  # multiplications that a row takes
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -250,6 +251,8 @@ class Gram:
         Number of examples.
     dense : ndarray of shape (n, n) or None
         The matrix itself if the caller supplied it.
+    effort : int
+        Multiplications that a row takes: n·d, or the non-zero entries of a sparse X.
 
     Examples
     --------
@@ -266,6 +269,7 @@ class Gram:
         self.n = int(X.shape[0])
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
+        self.effort = int(X.nnz if is_sparse(X) else np.size(X))
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
