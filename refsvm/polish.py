@@ -61,8 +61,8 @@ def polished(solution: Solution) -> Solution:
     gradient = G - (point - alpha[F]) @ rows
     moved = alpha.copy()
     moved[F] = point
-    better = problem.kkt_gap(moved, gradient) < solution.kkt_gap
-    return replace(solution, alpha=moved, gradient=gradient) if better else solution
+    exact = replace(solution, alpha=moved, gradient=gradient)
+    return exact if exact.kkt_gap < solution.kkt_gap else solution
 
 
 def _optimum(

@@ -151,9 +151,12 @@ class DualProblem:
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """b = ½ (max over I_up of G + min over I_down of G); if only one side exists, that side's value."""
         G = self.gradient(alpha) if gradient is None else gradient
-        top, bottom, _ = most_violating_pair(alpha, G, self.lower, self.upper)
-        ends = [float(G[i]) for i in (top, bottom) if i >= 0]
-        return sum(ends) / len(ends) if ends else best_intercept(G, self.z, self.lower, self.upper)
+        return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
+
+    def midway(self, gradient: np.ndarray, top: int, bottom: int) -> float:
+        """b of a most violating pair that is known already; −1 stands for a side that does not exist."""
+        ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
+        return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
     def primal_objective(
         self, alpha: np.ndarray, b: float | None = None, gradient: np.ndarray | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, most_violating_pair
 
 if TYPE_CHECKING:
     from refsvm.state import SolverState
@@ -165,7 +165,7 @@ class Solution:
     @cached_property
     def intercept(self) -> float:
         """b, midway between the most violating pair."""
-        return self.problem.intercept(self.alpha, self.gradient)
+        return self.problem.midway(self.gradient, *self._most_violating[:2])
 
     @cached_property
     def objective(self) -> float:
@@ -185,4 +185,8 @@ class Solution:
     @cached_property
     def kkt_gap(self) -> float:
         """ψ(α)."""
-        return self.problem.kkt_gap(self.alpha, self.gradient)
+        return self._most_violating[2]
+
+    @cached_property
+    def _most_violating(self) -> tuple[int, int, float]:
+        return most_violating_pair(self.alpha, self.gradient, self.problem.lower, self.problem.upper)
