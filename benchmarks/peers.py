@@ -56,7 +56,8 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     ):
         parser.add_argument(f"--{name}", action="store_true", help=told)
     names = [library.name for library in LIBRARIES]
-    parser.add_argument("--write", action="store_true", help="write the tables of the documentation")
+    written = "write what is printed; into the documentation by default"
+    parser.add_argument("--write", type=Path, nargs="?", const=PLACE, metavar="DIR", help=written)
     parser.add_argument("--data-dir", help="directory of the archives; otherwise REFSVM_DATA")
     parser.add_argument("--only", nargs="+", metavar="SET", help="names of sets")
     parser.add_argument("--libraries", nargs="+", choices=names, default=names, help="all by default")
@@ -162,8 +163,8 @@ def growth(asked: argparse.Namespace, libraries: Sequence[Library]) -> Part:
     rows = [row for found in growths for row in found.rows]
     picture = ""
     if asked.write:
-        PLACE.mkdir(parents=True, exist_ok=True)
-        plotted(growths, PLACE / "growth.png")
+        asked.write.mkdir(parents=True, exist_ok=True)
+        plotted(growths, asked.write / "growth.png")
         picture = f"![Seconds to fit against size]({PLACE.parent.name}/{PLACE.name}/growth.png)"
     return Part("growth", picture, growth_tables(growths), objectives(rows), provenance(libraries, how))
 

@@ -47,7 +47,7 @@ def shortfalls(row: Row) -> dict[str, float]:
 def disagreements(rows: Sequence[Row]) -> list[str]:
     """Return a sentence for each library that ends below the best objective by more than `EQUAL`, on each problem."""
     return [
-        f"{row.name}: {name} ends below the best objective by {short:.1e} of it."
+        f"{row.name}: {name} stops early, {short:.1e} below the best objective."
         for row in rows
         for name, short in shortfalls(row).items()
         if short > EQUAL

@@ -58,11 +58,9 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     >>> round(exponent([10, 100, 1000], [2.0, 20.0, float("nan")]), 6)
     1.0
     """
-    sizes, values = np.asarray(sizes, dtype=np.float64), np.asarray(values, dtype=np.float64)
-    known = np.isfinite(values) & (values > 0)
-    if known.sum() < 2:
-        return math.nan
-    return float(np.polyfit(np.log(sizes[known]), np.log(values[known]), 1)[0])
+    known = [(math.log(x), math.log(y)) for x, y in zip(sizes, values, strict=True) if 0 < y < math.inf]
+    logarithms = np.array(known).reshape(-1, 2).T
+    return float(np.polyfit(logarithms[0], logarithms[1], 1)[0]) if len(known) > 1 else math.nan
 
 
 def plotted(growths: Sequence[Growth], path: Path) -> None:
@@ -70,7 +68,7 @@ def plotted(growths: Sequence[Growth], path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(3.5 * len(growths), 3.2), layout="constrained")
+    figure = Figure(figsize=(3.4 * len(growths), 3.0), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(growths), squeeze=False)[0]
     panels[0].set_ylabel("seconds to fit")
@@ -93,6 +91,8 @@ class End:
 
 def draw(panel: Any, growth: Growth) -> list[End]:
     """Draw the lines of one family; return their ends."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     sizes, ends = growth.sizes, []
     for library, colour, marker in zip(growth.rows[0].outcomes, COLOURS, MARKERS, strict=False):
         column = growth.column(library)
@@ -102,10 +102,16 @@ def draw(panel: Any, growth: Growth) -> list[End]:
             ends.append(End(*measured[-1], f"{library} {exponent(sizes, column):.2f}", colour))
     panel.set_title(growth.family, fontsize=9)
     panel.set_xlabel(growth.variable)
-    panel.tick_params(labelsize=8)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.set_major_formatter(
+            FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value:g}")
+        )
+        axis.set_minor_formatter(NullFormatter())
+    panel.tick_params(labelsize=7)
     panel.grid(True, which="major", linewidth=0.4, alpha=0.5)
     panel.spines[["top", "right"]].set_visible(False)
-    panel.set_xlim(min(sizes) / 1.15, max(sizes) * (max(sizes) / min(sizes)) ** 0.55)
+    panel.set_xlim(min(sizes) / 1.15, max(sizes) * (max(sizes) / min(sizes)) ** 0.7)
     return ends
 
 

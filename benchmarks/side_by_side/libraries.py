@@ -64,9 +64,7 @@ def openmp() -> int:
 
 def tbb() -> int:
     """Return the number of threads of oneDAL."""
-    import daal4py
-
-    return int(daal4py.num_threads())
+    return int(import_module("daal4py").num_threads())
 
 
 @dataclass(frozen=True)
@@ -111,10 +109,10 @@ LIBRARIES = (
     Library("ThunderSVM", "thundersvm:SVC", "thundersvm-cpu", threads=openmp, adapted=for_thundersvm),
 )
 DEFAULTS = (
-    Library("as it is", *OURS),
-    Library("shrinking=False", *OURS, {"shrinking": False}),
-    Library("step=NewtonStep()", *OURS, {"step": NewtonStep()}),
-    Library("cache_size=10", *OURS, {"cache_size": 10}),
+    Library("as it is", *OURS, threads=blas),
+    Library("shrinking=False", *OURS, {"shrinking": False}, blas),
+    Library("step=NewtonStep()", *OURS, {"step": NewtonStep()}, blas),
+    Library("cache_size=10", *OURS, {"cache_size": 10}, blas),
 )
 """refsvm with one default changed at a time."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,7 +11,10 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from .tasks import TASKS, Evidence, Fit
+from refsvm.datasets import Dataset
+
+from .libraries import Library
+from .tasks import TASKS, Answer, Fit
 
 __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 
@@ -81,19 +84,24 @@ def watched(parts: Sequence[tuple[str, str, str]] = PARTS) -> Iterator[Stopwatch
 
 
 class Watch(Fit):
-    """Fit, with the parts of the work watched."""
+    """Fit, with the parts of the work watched, all repetitions together."""
 
     name = "watch"
+
+    def __init__(self, library: Library, data: Dataset, cache_mb: float) -> None:
+        super().__init__(library, data, cache_mb)
+        self.parts: Counter[str] = Counter()
 
     def run(self) -> None:
         """Fit under the stopwatch."""
         with watched() as stopwatch:
             super().run()
-        self.parts = dict(stopwatch.seconds)
+        self.parts.update(stopwatch.seconds)
 
-    def evidence(self) -> Evidence:
+    def answer(self) -> Answer:
         """Return the seconds of the parts, too."""
-        return replace(super().evidence(), parts=self.parts)
+        answer = super().answer()
+        return replace(answer, evidence=replace(answer.evidence, parts=dict(self.parts)))
 
 
 TASKS[Watch.name] = Watch
