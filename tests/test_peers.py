@@ -4,6 +4,7 @@ import doctest
 import json
 import math
 import multiprocessing
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -161,6 +162,14 @@ def test_the_objective_is_that_of_the_whole_problem_whichever_class_comes_first(
     assert peers("agreement").dual_objective(thyroid, found) == pytest.approx(objective, rel=1e-12)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_gap_is_that_on_all_examples(peers, thyroid, sign):
+    found, _ = evidence(peers, thyroid, factor=sign)
+    assert peers("agreement").kkt_gap(thyroid, found) <= 1e-6
+    spoiled, _ = evidence(peers, thyroid, factor=0.9 * sign)
+    assert peers("agreement").kkt_gap(thyroid, spoiled) > 1e-2
+
+
 def test_single_precision_does_not_lift_an_objective_above_the_optimum(peers, thyroid):
     found, objective = evidence(peers, thyroid, dtype=np.float32)
     rounded = peers("agreement").dual_objective(thyroid, found)
@@ -177,7 +186,7 @@ def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
         name: turns.Outcome(1.0, objective=value) for name, value in zip("ab", objectives, strict=True)
     }
     (sentence,) = agreement.disagreements([turns.Row("thyroid", 215, 5, outcomes)])
-    assert sentence.startswith("thyroid: b stops early")
+    assert sentence.startswith("thyroid: b ends ")
     assert "a never falls short" in peers("report").objectives([turns.Row("thyroid", 215, 5, outcomes)])
 
 
@@ -227,7 +236,12 @@ def test_early_stopping_is_found_through_the_process(peers, thyroid):
     both = [library(peers, "sound"), library(peers, "hasty", "early")]
     with turns.Turns(both, turns.Side(rounds=1)) as side_by_side:
         (sentence,) = peers("agreement").disagreements([side_by_side.row("fit", thyroid)])
-    assert "hasty stops early" in sentence
+    found = re.fullmatch(
+        r"thyroid: hasty ends (.*) below the best objective, with a KKT gap of (.*)\.", sentence
+    )
+    assert found is not None
+    assert float(found[1]) > 1e-5
+    assert float(found[2]) > 1e-3
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy as np
 
 from refsvm.datasets import Dataset
 
-from .agreement import dual_objective
+from .agreement import EQUAL, dual_objective, kkt_gap, shortfalls
 from .libraries import Library
 from .problems import Stored, store
 from .tasks import Evidence
@@ -44,6 +44,8 @@ class Outcome:
         Largest resident size of the process up to the end of a first repetition, in bytes.
     objective : float
         f(α), computed by our code; NaN if the task has none.
+    gap : float
+        ψ(α), computed by our code, if the objective falls short.
     iterations, kernel_rows : int or None
     parts : dict
         Seconds of the watched parts.
@@ -55,6 +57,7 @@ class Outcome:
     stopped: str = ""
     peak: float = math.nan
     objective: float = math.nan
+    gap: float = math.nan
     iterations: int | None = None
     kernel_rows: int | None = None
     parts: dict[str, float] = field(default_factory=dict)
@@ -132,6 +135,9 @@ class Turns:
             outcome.objective, outcome.labels = dual_objective(data, found), found.labels
             outcome.iterations, outcome.kernel_rows = found.iterations, found.kernel_rows
         row = Row(data.name, data.n, data.d, outcomes)
+        for name, short in shortfalls(row).items():
+            if short > EQUAL:
+                outcomes[name].gap = kkt_gap(data, evidence[name])
         print(progress(task, row), file=sys.stderr, flush=True)
         return row
 
