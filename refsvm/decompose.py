@@ -78,14 +78,15 @@ class ShrinkingEngine:
         self._limits = limits
         if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
-        if state.problem.gram.effort > 2**20:
+        if state.problem.gram.effort > 2**18.5:
             state.rows.likely = partial(likely, state)
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last round
         self.name = self._steps.name
 
     def close(self) -> None:
-        """Release the engine of the full problem."""
+        """Release the engine of the full problem, and the circle of state → rows → `likely` → state."""
+        self._state.rows.likely = None
         self._steps.close()
 
     def advance(self, budget: int) -> int:

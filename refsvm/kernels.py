@@ -18,21 +18,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 
-from refsvm._checks import is_sparse, positive, real
+from refsvm._checks import positive, real
+from refsvm.products import Products, compiled, inner_products, squared_norms
 
 __all__ = ["RBF", "Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
 SLAB = 2**16
 """Entries of K evaluated at a time: 512 KiB, about what a core's own cache holds."""
 
-LARGEST_COPY = 2**26
-"""Bytes of data up to which `Gram` keeps a second, transposed copy."""
+CHUNK = 64
+"""Rows multiplied at a time at least, if there are so many: a product of few rows waits for memory."""
 
 LARGEST = 1e300
 """Kernel values above this are refused."""
@@ -111,11 +110,11 @@ class RBF(Kernel):
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate −γ‖x − z‖² and its exponential."""
-        compiled = compiled_exponents()
-        if compiled is None or not inner.flags.c_contiguous:
+        fast = compiled()
+        if fast is None or not inner.flags.c_contiguous:
             self.exponents(inner, x_norms, z_norms)
         else:
-            compiled(inner, self.gamma, x_norms, z_norms)
+            fast.exponents(inner, self.gamma, x_norms, z_norms)
         return np.exp(inner, out=inner)
 
     def exponents(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
@@ -269,7 +268,8 @@ class Gram:
         self.n = int(X.shape[0])
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
-        self.effort = int(X.nnz if is_sparse(X) else np.size(X))
+        self._products = Products(X)
+        self.effort = self._products.effort
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
@@ -282,45 +282,40 @@ class Gram:
         """K[rows][:, columns] as a C-ordered float64 array, written to `out` if given; all columns by default."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        # A slab of rows that stays in the processor's cache between the product and the kernel function.
-        height = max(1, SLAB // max(1, out.shape[1]))
-        for start in range(0, len(rows), height):
-            self._slab(rows[start : start + height], columns, out[start : start + height])
+        for start in range(0, len(rows), max(CHUNK, SLAB // max(1, out.shape[1]))):
+            stop = start + max(CHUNK, SLAB // max(1, out.shape[1]))
+            self._chunk(rows[start:stop], columns, out[start:stop])
         return out
 
-    def _slab(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Evaluate K[rows][:, columns] into `out`."""
+    def _chunk(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+        """Evaluate K[rows][:, columns] into `out`, for as many rows as are multiplied at once."""
         if isinstance(self.kernel, Precomputed):
             out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
             return
-        some = (
-            slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows
-        )  # a view, where an index array would copy
-        if isinstance(self.kernel, Kernel):
-            norms = self._norms if columns is None else self._norms[columns]
-            values = self.kernel.from_inner(self._products(some, columns, out), self._norms[some], norms)
-        else:
+        # a view, where an index array would copy
+        some = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows
+        if not isinstance(self.kernel, Kernel):
             values = self.kernel(self.X[some], self.X if columns is None else self.X[columns])
-            values = shaped(values, out.shape)
-        if values is not out:
-            out[:] = values
+            out[:] = shaped(values, out.shape)
+        elif columns is None:
+            self._transform(self._products.of(some, out), self._norms[some], self._norms, out)
+        else:
+            inner = inner_products(self.X[some], self.X[columns], out)
+            self._transform(inner, self._norms[some], self._norms[columns], out)
         if not self._bounded:
             moderate(out)
 
-    def _products(self, rows: Any, columns: np.ndarray | None, out: np.ndarray) -> np.ndarray:
-        """x·z between some rows of X and all others, or some of them."""
-        if columns is not None:
-            return inner_products(self.X[rows], self.X[columns], out)
-        if self._features is None:
-            return inner_products(self.X[rows], self.X, out)
-        return np.matmul(self.X[rows], self._features, out=out)
-
-    @cached_property
-    def _features(self) -> np.ndarray | None:
-        """Xᵀ with each feature contiguous, twice as fast to multiply a few rows with; None if X is sparse or large."""
-        if is_sparse(self.X) or self.X.nbytes > LARGEST_COPY:
-            return None
-        return np.ascontiguousarray(self.X.T)
+    def _transform(
+        self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray, out: np.ndarray
+    ) -> None:
+        """Turn inner products into kernel values, a slab of rows at a time that stays in the processor's cache."""
+        assert isinstance(self.kernel, Kernel)
+        height = max(1, SLAB // max(1, out.shape[1]))
+        for start in range(0, len(out), height):
+            part = slice(start, start + height)
+            values = self.kernel.from_inner(inner[part], x_norms[part], z_norms)
+            if not np.shares_memory(values, out[part]):
+                out[part] = values
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""
@@ -362,27 +357,3 @@ def moderate(values: np.ndarray) -> None:
             f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "
             "scale the data or the kernel's parameters down."
         )
-
-
-@cache
-def compiled_exponents() -> Callable[..., None] | None:
-    """Return the compiled twin of `RBF.exponents`, None where Numba is not installed or interprets."""
-    if find_spec("numba") is None:
-        return None
-    from refsvm.fast.kernels import AVAILABLE, exponents
-
-    return exponents if AVAILABLE else None
-
-
-def inner_products(X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
-    """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR."""
-    if is_sparse(X):
-        return np.ascontiguousarray((Z @ X.toarray().T).T)  # sparse (n, d) × dense (d, m)
-    return np.matmul(X, Z.T, out=out)
-
-
-def squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row, shape (n,)."""
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)

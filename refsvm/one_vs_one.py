@@ -19,9 +19,10 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels import Kernel, Linear, Precomputed, inner_products, squared_norms
+from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.polish import polished
 from refsvm.problem import DualProblem
+from refsvm.products import inner_products, squared_norms
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.kernels import Gram, inner_products, squared_norms
+from refsvm.kernels import Gram
+from refsvm.products import inner_products, squared_norms
 
 X = np.random.default_rng(0).normal(size=(9, 4))
 X[X > 0.8] = 0.0

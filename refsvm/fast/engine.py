@@ -52,7 +52,8 @@ class CompiledEngine:
             state.rows.values, state.rows.slots, state.rows.stamps,
             state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
             state.selector_memory, state.step_memory, state.stop_memory,
-            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)), self._buffer, record.view(np.recarray),
+            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)),
+            self._buffer, record.view(np.recarray),
         )  # fmt: skip
         self._parameters, self._shared = parameters, shared  # kept here: compiled code counts no references
         self._steps: Iterator[int] = begin(select, length, check, parameters, shared)
