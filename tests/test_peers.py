@@ -117,7 +117,7 @@ def test_a_row_without_our_result_has_no_ratio(peers):
 def test_a_small_loss_on_a_small_set_is_told_as_such(peers):
     rows = [row(peers, "tiny", n=200, ours=1.2e-3, b=1e-3), row(peers, "large", ours=1.2e-3, b=1e-3)]
     found = peers("report").slower(rows)
-    assert "tiny (by 0.2 ms, small and by less than 0.3 ms), large (by 0.2 ms)" in found
+    assert "tiny (by 0.200 ms, small and by less than 0.3 ms), large (by 0.200 ms)" in found
     assert peers("report").slower([row(peers, "a", ours=1.0, b=2.0)]) == "ours is the fastest on all."
 
 

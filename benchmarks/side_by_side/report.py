@@ -109,7 +109,7 @@ def slower(rows: Sequence[Row]) -> str:
             found.append(f"{row.name} (no result)")
         elif behind > 0:
             note = ", small and by less than 0.3 ms" if row.n <= SMALL and behind < SLACK else ""
-            found.append(f"{row.name} (by {1e3 * behind:.3g} ms{note})")
+            found.append(f"{row.name} (by {number(1e3 * behind, 3)} ms{note})")
     name = next(iter(rows[0].outcomes))
     return (
         f"{name} is behind the fastest on {', '.join(found)}." if found else f"{name} is the fastest on all."
