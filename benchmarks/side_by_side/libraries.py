@@ -52,9 +52,11 @@ def pool(kind: str) -> int:
     return max((found["num_threads"] for found in threadpool_info() if found["user_api"] == kind), default=1)
 
 
-def blas() -> int:
-    """Return the number of threads of NumPy's matrix products."""
-    return pool("blas")
+def ours() -> int:
+    """Return the number of threads for kernel rows: of BLAS for dense data, as Numba counts them for sparse data."""
+    import numba
+
+    return max(pool("blas"), int(numba.config.NUMBA_NUM_THREADS))
 
 
 def openmp() -> int:
@@ -103,16 +105,16 @@ class Library:
 
 OURS = ("refsvm:SVC", "refsvm")
 LIBRARIES = (
-    Library("refsvm", *OURS, threads=blas),
+    Library("refsvm", *OURS, threads=ours),
     Library("LIBSVM", "sklearn.svm:SVC", "scikit-learn"),
     Library("oneDAL", "sklearnex.svm:SVC", "scikit-learn-intelex", threads=tbb),
     Library("ThunderSVM", "thundersvm:SVC", "thundersvm-cpu", threads=openmp, adapted=for_thundersvm),
 )
 DEFAULTS = (
-    Library("as it is", *OURS, threads=blas),
-    Library("shrinking=False", *OURS, {"shrinking": False}, blas),
-    Library("step=NewtonStep()", *OURS, {"step": NewtonStep()}, blas),
-    Library("cache_size=10", *OURS, {"cache_size": 10}, blas),
+    Library("as it is", *OURS, threads=ours),
+    Library("shrinking=False", *OURS, {"shrinking": False}, ours),
+    Library("step=NewtonStep()", *OURS, {"step": NewtonStep()}, ours),
+    Library("cache_size=10", *OURS, {"cache_size": 10}, ours),
 )
 """refsvm with one default changed at a time."""
 
