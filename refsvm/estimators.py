@@ -25,15 +25,13 @@ from refsvm.kernels import Linear, Precomputed
 from refsvm.one_vs_one import (
     BinaryResult,
     RowKernel,
-    decision_values,
     layout,
-    pair_sums,
     pairs,
     shortcoming,
     solve_pairs,
-    votes,
     worst,
 )
+from refsvm.prediction import decision_values, pair_sums, votes
 from refsvm.result import Status
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
@@ -355,7 +353,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (t,)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError('break_ties=True needs decision_function_shape="ovr"; set one or the other.')
         k = len(self.classes_)
@@ -363,9 +361,14 @@ class SVC(ClassifierMixin, BaseEstimator):
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
         return np.asarray(self.classes_[votes(self._pair_values(X), k)])
 
+    def _check_fitted(self) -> None:
+        """Let scikit-learn refuse what has not been fitted."""
+        if not hasattr(self, "classes_"):  # its own way to find out takes longer than many a prediction
+            check_is_fitted(self)
+
     def _pair_values(self, X: Any) -> np.ndarray:
         """Return h of each pair, shape (t, k(k − 1)/2); only the support vectors are looked at."""
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         pair_sum = partial(pair_sums, self.dual_coef_, self.n_support_)
@@ -374,7 +377,7 @@ class SVC(ClassifierMixin, BaseEstimator):
     @property
     def alpha_(self) -> np.ndarray:
         """Signed α of all training examples."""
-        check_is_fitted(self)
+        self._check_fitted()
         n = self.shape_fit_[0]
         rows = np.stack([result.scattered(n) for result in self.binary_results_])
         return rows[0] if len(self.classes_) == 2 else rows
@@ -382,7 +385,7 @@ class SVC(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> np.ndarray:
         """Weights of the linear kernel."""
-        check_is_fitted(self)
+        self._check_fitted()
         if not isinstance(self.kernel_, Linear):
             raise AttributeError(f"coef_ needs the linear kernel; this SVC was fitted with {self.kernel_!r}.")
         coef = pair_sums(self.dual_coef_, self.n_support_, self.support_vectors_)

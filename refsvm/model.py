@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import examples, is_sparse
 from refsvm.kernels import Kernel, Precomputed
-from refsvm.one_vs_one import decision_values, pair_sums, votes
+from refsvm.prediction import decision_values, pair_sums, votes
 
 __all__ = ["Model"]
 

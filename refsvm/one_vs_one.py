@@ -19,20 +19,16 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels import Kernel, Linear, Precomputed
+from refsvm.kernels import Precomputed
 from refsvm.polish import polished
 from refsvm.problem import DualProblem
-from refsvm.products import inner_products, squared_norms
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
 
 __all__ = [
     "BinaryResult", "Pair", "RowKernel",
-    "decision_values", "layout", "pair_sums", "pairs", "shortcoming", "solve_pairs", "votes", "worst",
+    "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
 ]  # fmt: skip
-
-BLOCK: Final = 2**17
-"""Kernel values computed at a time in prediction: 1 MiB."""
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
@@ -159,9 +155,6 @@ class BinaryResult:
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
-
-
-# -- training --------------------------------------------------------------------------------------------------------
 
 
 def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Pair]:
@@ -297,100 +290,3 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
         coefficients[np.where(codes[rows] == p, q - 1, p), position[rows]] = result.alpha[live]
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients
-
-
-# -- prediction ------------------------------------------------------------------------------------------------------
-
-
-def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> np.ndarray:
-    """Σ αᵢ valuesᵢ over the support vectors of each pair.
-
-    Parameters
-    ----------
-    coefficients : ndarray of shape (k − 1, m), float64
-    n_support : ndarray of shape (k,), int
-        Support vectors of each class.
-    values : ndarray or CSR of shape (m, t)
-        One row for each support vector: its kernel values, or the vector itself to get the weights of a linear model.
-
-    Returns
-    -------
-    ndarray of shape (k(k − 1)/2, t), float64
-    """
-    k = len(n_support)
-    if k == 2:
-        return np.asarray(coefficients @ values)
-    number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
-    first, second = np.triu_indices(k, 1)
-    number[first, second] = number[second, first] = np.arange(len(first))
-    sums = np.zeros((len(first), values.shape[1]))
-    ends = np.cumsum(n_support)
-    for c in range(k):
-        group = slice(ends[c] - n_support[c], ends[c])
-        sums[np.delete(number[c], c)] += coefficients[:, group] @ values[group]
-    return sums
-
-
-def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
-
-    Parameters
-    ----------
-    kernel : Kernel, Precomputed or callable
-    X : ndarray or CSR of shape (t, d)
-    vectors : ndarray or CSR of shape (m, d)
-        The support vectors; for `Precomputed` the columns of X that belong to them, ndarray of shape (m,).
-    pair_sum : callable
-        `pair_sums` with its coefficients.
-
-    Returns
-    -------
-    ndarray of shape (t, k(k − 1)/2), float64
-    """
-    if isinstance(kernel, Linear):  # Σ αᵢ x·xᵢ = x·w
-        return np.asarray(X @ pair_sum(vectors).T)
-    height = BLOCK // max(1, vectors.shape[0])
-    if is_sparse(X):  # a block of X is made dense
-        height = min(height, 32 * BLOCK // X.shape[1])
-    height = max(1, height)
-    block = _kernel_block(kernel, vectors)
-    starts = range(0, X.shape[0], height)
-    return np.concatenate([pair_sum(block(X[s : s + height]).T).T for s in starts])
-
-
-def _kernel_block(kernel: Any, vectors: Any) -> Callable[[Any], np.ndarray]:
-    """Return the function of some rows of X that gives their kernel values with the support vectors."""
-    if isinstance(kernel, Precomputed):
-        return lambda X: np.asarray(X[:, vectors])
-    if not isinstance(kernel, Kernel):
-        return lambda X: kernel_values(kernel, X, vectors)
-    norms = squared_norms(vectors)
-
-    def block(X: Any) -> np.ndarray:
-        rows = type(vectors)(X) if is_sparse(vectors) and not is_sparse(X) else X
-        return kernel.from_inner(inner_products(rows, vectors), squared_norms(rows), norms)
-
-    return block
-
-
-def votes(values: np.ndarray, k: int) -> np.ndarray:
-    """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
-
-    Parameters
-    ----------
-    values : ndarray of shape (t, k(k − 1)/2), float64
-        Decision values, intercepts included.
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (t,), int64
-    """
-    if k == 2:
-        return (values[:, 0] >= 0.0).astype(np.int64)
-    count = np.zeros((len(values), k), dtype=np.int64)
-    for wins, (p, q) in zip(values.T > 0.0, combinations(range(k), 2), strict=True):
-        count[:, p] += wins
-        count[:, q] += ~wins
-    return count.argmax(axis=1)

@@ -23,47 +23,10 @@ from refsvm import (
     SecondOrder,
     Status,
 )
-from refsvm.one_vs_one import votes
 
 from .multiclass import examples
 
 TIGHT = {"tol": 1e-8}
-
-
-# -- prediction ------------------------------------------------------------------------------------------------------
-
-
-def test_a_decision_value_of_zero_is_a_vote_for_the_second_class():
-    """As in LIBSVM, where two classes are turned round (so "second" is the positive one there)."""
-    assert votes(np.array([[0.0], [-0.1]]), 2).tolist() == [1, 0]
-    values = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [-1.0, 1.0, 1.0]])
-    assert votes(values, 3).tolist() == [2, 0, 0, 1]  # the second row is a tie of all three
-
-
-def test_prediction_does_not_make_wide_sparse_data_dense_at_once(monkeypatch):
-    monkeypatch.setattr("refsvm.one_vs_one.BLOCK", 100)
-    heights = []
-
-    def kernel(A, B):
-        heights.append(A.shape[0])
-        return A @ B.T
-
-    X = np.random.default_rng(0).random((40, 800))
-    X = sparse.csr_array(np.where(X > 0.9, X, 0.0))
-    model = SVC(kernel=kernel, C=1e-3).fit(X, np.arange(40) % 2)
-    heights.clear()
-    model.predict(X)
-    assert max(heights) * 800 <= 32 * 100
-    assert sum(heights) == 40
-
-
-def test_prediction_in_blocks_gives_the_same(monkeypatch):
-    X, y = examples(3)
-    model = SVC().fit(X, y)
-    whole = model.decision_function(X)
-    monkeypatch.setattr("refsvm.one_vs_one.BLOCK", 5 * len(model.support_))
-    np.testing.assert_allclose(model.decision_function(X), whole, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.decision_function(sparse.csr_array(X)), whole, rtol=0, atol=1e-12)
 
 
 # -- weights ---------------------------------------------------------------------------------------------------------
