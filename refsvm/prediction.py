@@ -3,8 +3,9 @@
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
 Only the support vectors are looked at. A block of examples takes one product with them, one pass of the kernel
-function, and one product with the coefficients of all pairs, in the layout that `refsvm.one_vs_one` describes. Dense
-products go through BLAS, which uses its own threads; pieces of sparse data are shared among threads here.
+function, and one product with the coefficients of all pairs, in the layout that `refsvm.one_vs_one` describes. Pieces
+of sparse data are shared among threads. Dense products go through BLAS, which has threads of its own; more threads
+beside those gained nothing that could be relied on, even with BLAS held to one.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
         starts = range(first, last, height)
         return np.concatenate([pair_sum(block(slice(s, min(s + height, last)), room).T).T for s in starts])
 
-    threads = pool() if isinstance(kernel, Kernel) and is_sparse(X) and t * m >= BLOCK else None
+    threads = pool() if isinstance(kernel, Kernel) and is_sparse(X) and t * m >= 8 * BLOCK else None
     if threads is None:
         return between(0, t)
     ends = np.linspace(0, t, 1 + min(t, PARTS)).astype(int).tolist()

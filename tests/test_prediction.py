@@ -115,7 +115,7 @@ def test_threads_share_sparse_data(t, monkeypatch):
     monkeypatch.setattr(prediction, "pool", lambda: None)
     expected = sparse_values(X, vectors, coefficients)
     monkeypatch.undo()
-    monkeypatch.setattr(prediction, "BLOCK", 9)
+    monkeypatch.setattr(prediction, "BLOCK", 1)
     np.testing.assert_allclose(sparse_values(X, vectors, coefficients), expected, rtol=0, atol=1e-13)
     seen = []
 
@@ -131,7 +131,7 @@ def test_threads_share_sparse_data(t, monkeypatch):
 
 
 def test_a_callable_of_the_users_is_called_by_the_thread_that_predicts(monkeypatch):
-    monkeypatch.setattr(prediction, "BLOCK", 9)
+    monkeypatch.setattr(prediction, "BLOCK", 1)
     seen = []
 
     def kernel(X, Z):
