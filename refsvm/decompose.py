@@ -2,16 +2,16 @@
 
     until the stopping rule is satisfied on the full problem
         take some steps
-        A ← all variables but those that stand at a bound and that their gradient keeps there
+        A ← the variables that matter (`refsvm.active_sets`)
         solve the problem restricted to A, which may shrink in turn
         G ← G − K[:, A] Δα_A, on all variables
 
 A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same
 loop.
 
-Why this is safe: a variable is left out only while it takes part in no violating pair, so the most violating pair of
-the full problem is always in A. f never falls, and the stopping rule has the last word on all variables with their
-true gradient; if one was left out wrongly, the next round includes it.
+Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
+step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
+on all variables with their true gradient; if one was left out wrongly, the next round includes it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm.active_sets import active_set, block, likely
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
 from refsvm.rows import KernelRows, RowsOf
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from refsvm.limits import Limits
     from refsvm.solver import Engine, Rules
 
-__all__ = ["ShrinkingEngine", "active_set"]
+__all__ = ["ShrinkingEngine"]
 
 PERIOD = 1000
 """Steps between two looks at the active set."""
@@ -43,9 +44,6 @@ CARRY = 1.0
 
 WHOLE = 1500
 """Up to this many variables, all kernel rows are computed at once: cheaper in one product than one by one."""
-
-LANES = 32
-"""The compiled loops take this many variables at a time; a problem of another size pays for the odd ones singly."""
 
 
 class ShrinkingEngine:
@@ -78,15 +76,18 @@ class ShrinkingEngine:
         self._limits = limits
         if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
-        if state.problem.gram.effort > 2**18.5:
-            state.rows.likely = partial(likely, state)
+        evaluator = state.rows.evaluator
+        self._earlier = evaluator.likely  # that of the problem this one is a part of
+        if evaluator.gram.alone > 1.0:
+            evaluator.likely = partial(likely, state)
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last round
+        self._blocks = evaluator.gram.alone > 4.0 and len(state.alpha) == evaluator.gram.n
         self.name = self._steps.name
 
     def close(self) -> None:
-        """Release the engine of the full problem, and the circle of state → rows → `likely` → state."""
-        self._state.rows.likely = None
+        """Release the engine of the full problem."""
+        self._state.rows.evaluator.likely = self._earlier
         self._steps.close()
 
     def advance(self, budget: int) -> int:
@@ -96,11 +97,13 @@ class ShrinkingEngine:
         if code:
             return code
         before = state.iteration
-        A = active_set(state) if self._recent else None
-        if A is None or not self._pays(len(A)):
-            outcome = self._steps.advance(min(budget, PERIOD))
-        else:
+        if self._blocks and len(B := block(state)):
+            # not to the end: what is gained on B alone is partly lost again once the others join
+            outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
+        elif self._recent and self._pays(len(A := active_set(state))):
             outcome = self._solve_restricted(A, budget)
+        else:
+            outcome = self._steps.advance(min(budget, PERIOD))
         self._recent = state.iteration - before
         return outcome
 
@@ -110,12 +113,13 @@ class ShrinkingEngine:
         Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
         """
         n = len(self._state.alpha)
-        return m < 0.8 * n and self._recent * (n - m) > CARRY * m * min(m, self._state.rows.filled)
+        carried = min(m, self._state.rows.evaluator.filled)
+        return m < 0.8 * n and self._recent * (n - m) > CARRY * m * carried
 
-    def _solve_restricted(self, A: np.ndarray, budget: int) -> int:
-        """Solve the problem over α_A and take the result over."""
+    def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
+        """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self._state
-        tolerance = self._rules[2].restricted_tolerance(state.gap)
+        tolerance = max(self._rules[2].restricted_tolerance(state.gap), at_least)
         inner = restricted(state, A, self._rules)
         trace = None if self._trace is None else Trace(self._trace.every)
         rules, outcome = (*self._rules[:2], KKTGap(tolerance)), 0
@@ -143,45 +147,12 @@ class ShrinkingEngine:
         before, first = state.objective, state.iteration
         state.iteration += inner.iteration
         rows.hits += inner.rows.hits
-        rows.computed += 0 if isinstance(inner.rows.gram, RowsOf) else inner.rows.computed
+        if inner.rows.evaluator is not rows.evaluator:
+            rows.count(inner.rows.computed)
         state.least_curvature = min(state.least_curvature, inner.least_curvature)
         state.refresh(recompute=False)
         if trace is not None and self._trace is not None:
             self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
-
-
-def active_set(state: SolverState) -> np.ndarray:
-    """Return A, sorted: all variables but those pinned to a bound, filled up to a multiple of `LANES`.
-
-    The fill-up takes the least pinned ones.
-    """
-    alpha, distance = state.alpha, pinned(state)
-    distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
-    count = int((distance <= 0.0).sum())
-    size = -(-count // LANES) * LANES
-    if size >= len(alpha):
-        return np.arange(len(alpha))
-    return np.sort(np.argpartition(distance, size)[:size])
-
-
-def pinned(state: SolverState) -> np.ndarray:
-    """How far G keeps each variable from taking part in a violating pair; not positive: it does take part.
-
-    At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down of G; at its upper bound it can
-    only fall, which gains nothing while Gᵢ > max over I_up of G.
-    """
-    alpha, G = state.alpha, state.gradient
-    rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
-    falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
-    return np.minimum(rising, falling, out=rising)
-
-
-def likely(state: SolverState, count: int) -> np.ndarray:
-    """Return up to `count` variables whose kernel rows will be wanted soon: the most violating without one."""
-    distance = pinned(state)
-    distance[state.rows.slots >= 0] = np.inf
-    count = min(count, int((distance < 0.0).sum()))
-    return np.argpartition(distance, max(count - 1, 0))[:count]
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
@@ -193,12 +164,15 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
     the gradient: nothing has to be recomputed.
     """
     rows, problem = state.rows, state.problem
-    if rows.holds_all:
-        small = KernelRows(RowsOf(rows, A), np.inf)
-        if len(A) <= WHOLE:
-            small.fetch(np.flatnonzero(rows.slots[A] >= 0))
+    source, there = rows.evaluator, rows.indices[A]
+    if len(A) <= source.capacity:
+        few = 64 * 8 * len(A) / 2**20
+        budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, few)
+        small = KernelRows(RowsOf(source, there), budget)
+        if len(A) <= WHOLE and small.holds_all:
+            small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
-        small = KernelRows(problem.gram.restrict(A), rows.cache_mb)
+        small = KernelRows(source.gram.restrict(there), rows.cache_mb)
     G, alpha = state.gradient[A], state.alpha[A]
     view = DualProblem(small.gram, G, 0.0, problem.lower[A] - alpha, problem.upper[A] - alpha)
     return SolverState(view, np.zeros(len(A)), small, *rules, gradient=G)

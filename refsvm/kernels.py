@@ -30,7 +30,7 @@ __all__ = ["RBF", "Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigm
 SLAB = 2**16
 """Entries of K evaluated at a time: 512 KiB, about what a core's own cache holds."""
 
-CHUNK = 64
+CHUNK = 128
 """Rows multiplied at a time at least, if there are so many: a product of few rows waits for memory."""
 
 LARGEST = 1e300
@@ -217,7 +217,7 @@ class KernelMatrix(Protocol):
 
     n: int
     dense: np.ndarray | None
-    effort: int  # multiplications that a row takes
+    alone: float  # what a row computed alone costs, in rows of a batch
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -250,8 +250,8 @@ class Gram:
         Number of examples.
     dense : ndarray of shape (n, n) or None
         The matrix itself if the caller supplied it.
-    effort : int
-        Multiplications that a row takes: n·d, or the non-zero entries of a sparse X.
+    alone : float
+        What a row computed alone costs, in rows of a batch.
 
     Examples
     --------
@@ -269,7 +269,7 @@ class Gram:
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
         self._products = Products(X)
-        self.effort = self._products.effort
+        self.alone = self._products.alone
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")

@@ -23,6 +23,9 @@ __all__ = ["Products", "compiled", "inner_products", "squared_norms"]
 LARGEST_COPY: Final = 2**26
 """Bytes of data up to which a transposed copy is kept."""
 
+LARGE: Final = 2**18
+"""Entries of X that exceed the inner caches of a processor."""
+
 LANES: Final = 8
 """Examples that compiled code multiplies with a sparse matrix at once."""
 
@@ -36,8 +39,8 @@ class Products:
 
     Attributes
     ----------
-    effort : int
-        Multiplications for one example: n·d, or the non-zero entries of a sparse X.
+    alone : float
+        What one example costs alone, in examples of a batch, roughly: all of X has to be read from memory for it.
 
     Examples
     --------
@@ -48,8 +51,12 @@ class Products:
     """
 
     def __init__(self, X: Any) -> None:
-        self._X, self._features = X, None
-        self.effort = int(X.nnz if is_sparse(X) else X.size)
+        self._X = X
+        self._features: np.ndarray | None = None
+        if is_sparse(X):
+            self.alone = 3.0 if X.nnz > LARGE else 1.0
+        else:
+            self.alone = 16.0 if X.size > 4 * LARGE else 1.0
 
     def of(self, rows: Any, out: np.ndarray) -> np.ndarray:
         """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""

@@ -22,7 +22,7 @@ from refsvm.decompose import ShrinkingEngine
 from refsvm.limits import Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
-from refsvm.rows import KernelRows
+from refsvm.rows import stored_rows
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.second_order import SecondOrder
 from refsvm.state import SolverState
@@ -111,6 +111,7 @@ def solve(
     engine: str = "auto",
     shrinking: bool = True,
     cache_mb: float = 200.0,
+    cache_dtype: str = "auto",
     max_iter: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[SolverState], object] | None = None,
@@ -134,7 +135,11 @@ def solve(
         Solve restricted to the variables that matter, again and again (`refsvm.decompose`): much faster, same answer
         up to the tolerance. False takes the steps of the papers, one by one on all variables.
     cache_mb : float
-        Budget for kernel rows in MiB.
+        Budget for kernel rows in MiB; copies made by shrinking may add a quarter.
+    cache_dtype : {"auto", "float64", "float32"}
+        How kernel rows are kept. float32 keeps twice as many and rounds K by 6e-8 of each entry, as LIBSVM
+        does; the objective moves by about as much. "auto" is float64, unless shrinking is on, n ≥ 10,000
+        and the budget does not hold the whole matrix.
     max_iter : int, optional
         Limit on the steps; max(10⁷, 100n) by default.
     time_limit : float, optional
@@ -168,7 +173,7 @@ def solve(
     began = time.perf_counter()
     limits = Limits(problem.n, max_iter, time_limit, callback)
     rules = chosen_rules(selector, step, stop)
-    state = _begin(problem, rules, start, cache_mb)
+    state = _begin(problem, rules, start, cache_mb, row_dtype(cache_dtype, problem.n, cache_mb, shrinking))
     recorder = None if trace is False else Trace(1 if trace is True else trace)
     make = engine_called(engine, rules)
     if shrinking:
@@ -269,9 +274,19 @@ def rules_default(name: str) -> object:
     return {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap()}[name]
 
 
-def _begin(problem: DualProblem, rules: Rules, start: Any, cache_mb: float) -> SolverState:
+def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
+    """Return the type in which kernel rows are kept."""
+    if name not in ("auto", "float64", "float32"):
+        raise ValueError(f'cache_dtype={name!r} is unknown; choose "auto", "float64" or "float32".')
+    crowded = shrinking and n >= 10_000 and 8 * n * n > cache_mb * 2**20
+    return np.float32 if name == "float32" or (name == "auto" and crowded) else np.float64
+
+
+def _begin(
+    problem: DualProblem, rules: Rules, start: Any, cache_mb: float, dtype: type = np.float64
+) -> SolverState:
     """Return the state before the first step."""
-    rows = KernelRows(problem.gram, cache_mb)
+    rows = stored_rows(problem.gram, cache_mb, dtype)
     needed = min(rules[0].rows_needed(problem.n), problem.n)
     if needed > rows.capacity:
         raise ValueError(

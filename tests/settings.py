@@ -16,7 +16,7 @@ def shrink_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small problems be shrunk as large ones are."""
     monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
     monkeypatch.setattr("refsvm.decompose.CARRY", 0.0)
-    monkeypatch.setattr("refsvm.decompose.LANES", 1)
+    monkeypatch.setattr("refsvm.active_sets.LANES", 1)
 
 
 needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")

@@ -125,7 +125,7 @@ def test_every_combination_can_be_shrunk(selector, step, monkeypatch):
 def test_small_problems_are_shrunk_here(engine, monkeypatch):
     """Otherwise the tests with shrinking would say nothing."""
     shrink_early(monkeypatch)
-    monkeypatch.setattr("refsvm.decompose.LANES", 1)
+    monkeypatch.setattr("refsvm.active_sets.LANES", 1)
     sizes = []
     before = decompose.restricted
 
