@@ -1,0 +1,57 @@
+"""Inner products of a batch against plain sums, whatever the kind of matrix, the number of rows and the threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from refsvm import RBF
+from refsvm.products import Products, compiled, pool
+
+from .settings import needs_jit
+
+rng = np.random.default_rng(3)
+X = np.where(rng.random((37, 11)) < 0.4, rng.normal(size=(37, 11)), 0.0)
+
+
+@pytest.mark.parametrize("m", [1, 3, 4, 8, 9, 16, 21])
+@pytest.mark.parametrize("kind", ["dense", "csr_matrix", "csr_array", "wide indices"])
+def test_products_are_sums_of_products(m, kind):
+    data = X
+    if kind != "dense":
+        sparse = pytest.importorskip("scipy.sparse")
+        data = sparse.csr_array(X) if kind == "csr_array" else sparse.csr_matrix(X)
+        if kind == "wide indices":
+            data.indices, data.indptr = data.indices.astype(np.int64), data.indptr.astype(np.int64)
+    rows = rng.permutation(37)[:m]
+    expected = [[sum(a * b for a, b in zip(X[i], z, strict=True)) for z in X] for i in rows]
+    out = np.full((m, 37), np.nan)
+    assert Products(data).of(rows, out) is out
+    np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-14)
+
+
+@needs_jit
+def test_sparse_products_are_the_same_on_one_thread(monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    data, rows = sparse.csr_matrix(X), np.arange(30)
+    several = Products(data).of(rows, np.empty((30, 37)))
+    monkeypatch.setattr("refsvm.products.pool", lambda: None)
+    np.testing.assert_array_equal(Products(data).of(rows, np.empty((30, 37))), several)
+
+
+def test_a_thread_among_others_gets_no_threads():
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(pool).result() is None
+
+
+@needs_jit
+def test_compiled_exponents_have_the_bits_of_the_readable_ones():
+    kernel, norms = RBF(0.3), (X * X).sum(axis=1)
+    readable, fast = X @ X.T, X @ X.T
+    kernel.exponents(readable, norms, norms)
+    compiled().exponents(fast, 0.3, norms, norms)
+    assert (readable < 0.0).any()
+    assert (readable == 0.0).any()
+    np.testing.assert_array_equal(fast, readable)
