@@ -72,6 +72,8 @@ class SVC(ClassifierMixin, BaseEstimator):
         Solve on the variables that matter; False takes the steps of the papers one by one on all of them.
     cache_size : float, default 200
         Budget for kernel rows in MiB.
+    cache_dtype : {"auto", "float64", "float32"}, default "auto"
+        How kernel rows are kept; see `refsvm.solve`.
     class_weight : dict or "balanced", optional
         Factor of C for each class, 1 by default; "balanced" means n / (k × examples of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
@@ -147,6 +149,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         "step": [StepRule, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+        "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
@@ -170,6 +173,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         step: StepRule | None = None,
         shrinking: bool = True,
         cache_size: float = 200,
+        cache_dtype: str = "auto",
         class_weight: dict[Any, float] | str | None = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
@@ -189,6 +193,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.step = step
         self.shrinking = shrinking
         self.cache_size = cache_size
+        self.cache_dtype = cache_dtype
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -298,6 +303,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             engine=self.engine,
             shrinking=self.shrinking,
             cache_mb=self.cache_size,
+            cache_dtype=self.cache_dtype,
         )
         results = []
         for result in solved:
