@@ -46,6 +46,14 @@ def test_a_thread_among_others_gets_no_threads():
         assert other.submit(pool).result() is None
 
 
+def test_data_may_be_read_only():
+    sparse = pytest.importorskip("scipy.sparse")
+    data = sparse.csr_matrix(X)
+    for part in (data.data, data.indices, data.indptr):
+        part.flags.writeable = False
+    np.testing.assert_allclose(Products(data).of(np.arange(9), np.empty((9, 37))), X[:9] @ X.T, atol=1e-14)
+
+
 @needs_jit
 def test_compiled_exponents_have_the_bits_of_the_readable_ones():
     kernel, norms = RBF(0.3), (X * X).sum(axis=1)

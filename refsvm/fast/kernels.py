@@ -24,11 +24,12 @@ def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
             row[t] = value if value < 0.0 else 0.0
 
 
-_entries = [types.Array(kind, 1, "C") for kind in (int32, int64)]
+_values, _table = types.Array(float64, 1, "C", readonly=True), types.Array(float64, 2, "C", readonly=True)
+_entries = [types.Array(kind, 1, "C", readonly=True) for kind in (int32, int64)]
 
 
 @njit(
-    [void(_vector, indices, indices, _matrix, _matrix) for indices in _entries],
+    [void(_values, indices, indices, _table, _matrix) for indices in _entries],
     cache=True, error_model="numpy", _nrt=False, nogil=True,
 )  # fmt: skip
 def sparse_products(data, indices, indptr, table, out):  # type: ignore[no-untyped-def]
