@@ -1,7 +1,8 @@
 """Inner products x·z of many pairs of examples, dense or sparse: where the time of kernel evaluation goes.
 
-Dense rows go through BLAS, which uses its own threads. For sparse rows compiled code takes eight examples at a time, on
-as many threads as there are processors; where Numba is not installed, scipy.sparse does the same on one.
+Dense rows go through BLAS, which uses its own threads. The products of one sparse example with all others are a sum of
+some columns of X, one for each of its features that is not zero: with these columns in a dense table, six times faster
+than a sparse matrix product. Where the table would be too large, or Numba is not installed, scipy.sparse multiplies.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
@@ -21,13 +22,16 @@ from refsvm._checks import is_sparse
 __all__ = ["Products", "compiled", "inner_products", "squared_norms"]
 
 LARGEST_COPY: Final = 2**26
-"""Bytes of data up to which a transposed copy is kept."""
+"""Bytes of dense data up to which a transposed copy is kept."""
+
+LARGEST_TABLE: Final = 2**27
+"""Bytes up to which the features of large sparse data are kept as a dense table beside them."""
 
 LARGE: Final = 2**18
 """Entries of X that exceed the inner caches of a processor."""
 
-LANES: Final = 8
-"""Examples that compiled code multiplies with a sparse matrix at once."""
+PIECE: Final = 4
+"""Sparse examples that a thread multiplies at a time."""
 
 
 class Products:
@@ -53,20 +57,25 @@ class Products:
     def __init__(self, X: Any) -> None:
         self._X = X
         self._features: np.ndarray | None = None
-        if is_sparse(X):
-            self.alone = 3.0 if X.nnz > LARGE else 1.0
-        else:
-            self.alone = 16.0 if X.size > 4 * LARGE else 1.0
+        self.alone = 16.0 if not is_sparse(X) and X.size > 4 * LARGE else 1.0
+
+    @cached_property
+    def _table(self) -> np.ndarray | None:
+        """Xᵀ of large sparse data as a dense array, if there is room for it and compiled code to use it."""
+        X = self._X
+        if X.nnz < LARGE or 8 * X.shape[0] * X.shape[1] > LARGEST_TABLE or compiled() is None:
+            return None
+        return np.asarray(X.T.toarray(order="C"))
 
     def of(self, rows: Any, out: np.ndarray) -> np.ndarray:
         """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""
         X = self._X
         if is_sparse(X):
-            fast = compiled()
-            if fast is None or len(out) < LANES // 2:
-                out[:] = (X @ X[rows].toarray().T).T
+            left = X[rows]
+            if self._table is None:
+                out[:] = (X @ left.toarray().T).T
             else:
-                sparse_products(fast, X[rows], X, out)
+                spread(left, self._table, out)
             return out
         if self._features is None and X.nbytes <= LARGEST_COPY:
             # each feature contiguous: twice as fast to multiply a few rows with
@@ -74,25 +83,16 @@ class Products:
         return np.matmul(X[rows], X.T if self._features is None else self._features, out=out)
 
 
-def sparse_products(fast: ModuleType, left: Any, X: Any, out: np.ndarray) -> None:
-    """Multiply eight rows of `left` at a time with X, each group on a thread of its own."""
+def spread(left: Any, table: np.ndarray, out: np.ndarray) -> None:
+    """Multiply a CSR matrix with a dense table, (m, d) × (d, n), large ones in pieces on several threads."""
+    from refsvm.fast.sparse import times
 
-    def eight(start: int) -> None:
-        group = left[start : start + LANES].toarray()
-        target = out[start : start + LANES]
-        full = target if len(target) == LANES else np.empty((LANES, X.shape[0]))
-        table = np.zeros((X.shape[1], LANES))
-        table[:, : len(group)] = group.T
-        fast.sparse_products(X.data, X.indices, X.indptr, table, full)
-        if full is not target:
-            target[:] = full[: len(target)]
+    def piece(start: int) -> None:
+        stop = min(start + PIECE, len(out))
+        times(left.data, left.indices, left.indptr[start : stop + 1], table, out[start:stop])
 
-    starts, threads = range(0, len(out), LANES), pool()
-    if threads is None or len(starts) == 1:
-        for start in starts:
-            eight(start)
-    else:
-        list(threads.map(eight, starts))
+    starts, threads = range(0, len(out), PIECE), pool()
+    list(map(piece, starts) if threads is None or len(starts) == 1 else threads.map(piece, starts))
 
 
 @cache

@@ -18,7 +18,9 @@ X = np.where(rng.random((37, 11)) < 0.4, rng.normal(size=(37, 11)), 0.0)
 
 @pytest.mark.parametrize("m", [1, 3, 4, 8, 9, 16, 21])
 @pytest.mark.parametrize("kind", ["dense", "csr_matrix", "csr_array", "wide indices"])
-def test_products_are_sums_of_products(m, kind):
+def test_products_are_sums_of_products(m, kind, monkeypatch):
+    if m > 8:
+        monkeypatch.setattr("refsvm.products.LARGE", 1)
     data = X
     if kind != "dense":
         sparse = pytest.importorskip("scipy.sparse")
@@ -35,7 +37,9 @@ def test_products_are_sums_of_products(m, kind):
 @needs_jit
 def test_sparse_products_are_the_same_on_one_thread(monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr("refsvm.products.LARGE", 1)
     data, rows = sparse.csr_matrix(X), np.arange(30)
+    assert Products(data)._table is not None
     several = Products(data).of(rows, np.empty((30, 37)))
     monkeypatch.setattr("refsvm.products.pool", lambda: None)
     np.testing.assert_array_equal(Products(data).of(rows, np.empty((30, 37))), several)
@@ -46,12 +50,23 @@ def test_a_thread_among_others_gets_no_threads():
         assert other.submit(pool).result() is None
 
 
-def test_data_may_be_read_only():
+@pytest.mark.parametrize("large", [1, 10**6])
+def test_data_may_be_read_only(large, monkeypatch):
+    monkeypatch.setattr("refsvm.products.LARGE", large)
     sparse = pytest.importorskip("scipy.sparse")
     data = sparse.csr_matrix(X)
     for part in (data.data, data.indices, data.indptr):
         part.flags.writeable = False
     np.testing.assert_allclose(Products(data).of(np.arange(9), np.empty((9, 37))), X[:9] @ X.T, atol=1e-14)
+
+
+def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    data = sparse.csr_matrix(X)
+    assert Products(data)._table is None
+    monkeypatch.setattr("refsvm.products.LARGE", 1)
+    monkeypatch.setattr("refsvm.products.LARGEST_TABLE", X.nbytes - 1)
+    assert Products(data)._table is None
 
 
 @needs_jit
