@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -71,11 +72,12 @@ class Products:
         """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""
         X = self._X
         if is_sparse(X):
-            left = X[rows]
             if self._table is None:
-                out[:] = (X @ left.toarray().T).T
+                out[:] = (X @ X[rows].toarray().T).T
+            elif isinstance(rows, slice):  # as they stand in X
+                times()(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], self._table, out)
             else:
-                spread(left, self._table, out)
+                spread(X[rows], self._table, out)
             return out
         if self._features is None and X.nbytes <= LARGEST_COPY:
             # each feature contiguous: twice as fast to multiply a few rows with
@@ -85,14 +87,21 @@ class Products:
 
 def spread(left: Any, table: np.ndarray, out: np.ndarray) -> None:
     """Multiply a CSR matrix with a dense table, (m, d) × (d, n), large ones in pieces on several threads."""
-    from refsvm.fast.sparse import times
 
     def piece(start: int) -> None:
         stop = min(start + PIECE, len(out))
-        times(left.data, left.indices, left.indptr[start : stop + 1], table, out[start:stop])
+        times()(left.data, left.indices, left.indptr[start : stop + 1], table, out[start:stop])
 
     starts, threads = range(0, len(out), PIECE), pool()
     list(map(piece, starts) if threads is None or len(starts) == 1 else threads.map(piece, starts))
+
+
+@cache
+def times() -> Callable[..., None]:
+    """Return the compiled product of sparse rows with a dense table."""
+    from refsvm.fast import sparse
+
+    return sparse.times
 
 
 @cache
