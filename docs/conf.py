@@ -73,6 +73,7 @@ html_sidebars = {
         "notation",
         "papers/**",
         "choosing",
+        "how_fast",
         "data",
         "changelog",
         "contributing",
