@@ -72,17 +72,32 @@ class Products:
         """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""
         X = self._X
         if is_sparse(X):
-            if self._table is None:
-                out[:] = (X @ X[rows].toarray().T).T
-            elif isinstance(rows, slice):  # as they stand in X
-                times()(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], self._table, out)
-            else:
-                spread(X[rows], self._table, out)
+            self._of_sparse(rows, out)
             return out
         if self._features is None and X.nbytes <= LARGEST_COPY:
             # each feature contiguous: twice as fast to multiply a few rows with
             self._features = np.ascontiguousarray(X.T)
         return np.matmul(X[rows], X.T if self._features is None else self._features, out=out)
+
+    def _of_sparse(self, rows: Any, out: np.ndarray) -> None:
+        X = self._X
+        if not isinstance(rows, slice):
+            if self._table is None:
+                out[:] = (X @ X[rows].toarray().T).T
+            else:
+                spread(X[rows], self._table, out)
+        elif self._table is None:
+            for i, sums in enumerate(out, rows.start):
+                sums[:] = X @ dense_row(X, i)
+        else:
+            times()(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], self._table, out)
+
+
+def dense_row(X: Any, i: int) -> np.ndarray:
+    """Row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
+    entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1])
+    np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
+    return row
 
 
 def spread(left: Any, table: np.ndarray, out: np.ndarray) -> None:

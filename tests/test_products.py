@@ -32,6 +32,19 @@ def test_products_are_sums_of_products(m, kind, monkeypatch):
     out = np.full((m, 37), np.nan)
     assert Products(data).of(rows, out) is out
     np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-14)
+    for i in rows[:3]:
+        Products(data).of(slice(i, i + 1), out[:1])
+        np.testing.assert_allclose(out[0], X @ X[i], rtol=1e-13, atol=1e-14)
+
+
+def test_entries_that_stand_twice_in_sparse_data_add_up():
+    sparse = pytest.importorskip("scipy.sparse")
+    data = sparse.csr_matrix(
+        (np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
+    )
+    out = np.empty((1, 2))
+    assert Products(data).of(slice(0, 1), out).tolist() == [[9.0, 0.0]]
+    assert Products(data).of(slice(1, 2), out).tolist() == [[0.0, 25.0]]
 
 
 @needs_jit
