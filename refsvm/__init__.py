@@ -3,6 +3,7 @@
 ================  =========================================================================
 `problem`         DualProblem: max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U
 `kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable
+`products`        x·z for many pairs, dense and sparse
 `rows`            KernelRows: kernel rows on demand, within a byte budget, counted
 `state`           SolverState: what changes during a solve, and its invariants
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
@@ -15,7 +16,9 @@
 `paths`           following the optimum along C
 `fast`            the Numba twins and the compiled loop
 `estimators`      SVC, with scikit-learn's conventions
+`prediction`      decision values and votes
 `decompose`       shrinking: restrict, solve, bring the gradient up to date
+`active_sets`     which variables matter, and which kernel rows will
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned step sizes, drawn
 `datasets`        bundled sets, published generators, loaders

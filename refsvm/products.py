@@ -133,9 +133,9 @@ def pool() -> ThreadPoolExecutor | None:
     """Return the threads for kernel blocks, None where there should be one only.
 
     Their number is Numba's (``NUMBA_NUM_THREADS``), which joblib lowers in its processes. A caller that is itself one
-    of several threads gets none.
+    of several threads gets none, nor does one without Numba: only compiled code lets others run meanwhile.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or compiled() is None:
         return None
     return _pool(os.getpid())
 

@@ -82,6 +82,11 @@ def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
     assert Products(data)._table is None
 
 
+def test_there_are_no_threads_without_compiled_code(monkeypatch):
+    monkeypatch.setattr("refsvm.products.compiled", lambda: None)
+    assert pool() is None
+
+
 @needs_jit
 def test_compiled_exponents_have_the_bits_of_the_readable_ones():
     kernel, norms = RBF(0.3), (X * X).sum(axis=1)

@@ -6,6 +6,8 @@
 ``steps``      twins of `refsvm.steps`
 ``stopping``   twins of `refsvm.stopping`
 ``loop``       the compiled counterpart of `refsvm.solver.steps`
+``kernels``    the exponents of the Gaussian kernel
+``sparse``     products of sparse rows with a table
 =============  ========================================================
 
 A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
