@@ -145,7 +145,7 @@ class Turns:
         """Have one turn taken, unless the last one took long or failed; write it into the outcome."""
         if outcome.stopped or LONG < outcome.seconds < math.inf:
             return None
-        answer = worker.ask(task, problem, self.side.cache_mb)
+        answer = worker.ask(task, problem, self.side.cache_mb, settle=self.side.fresh)
         if self.side.fresh:
             worker.close()
         if isinstance(answer, Stopped):

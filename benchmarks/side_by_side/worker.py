@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import closing
@@ -48,6 +50,16 @@ class Request:
     library: Library
     problem: Stored
     cache_mb: float
+    settle: bool = False
+
+
+def touch(size_mb: float) -> None:
+    """Have another process use as much memory and give it back.
+
+    A virtual machine gets memory from its host when it is first touched, which takes ten times as long as touching it
+    again: without this, a library whose turn comes after a large one would find it ready, and the others would not.
+    """
+    subprocess.run([sys.executable, "-c", f"b'1' * {int(size_mb * 2**20)}"], check=False)
 
 
 def serve(connection: Connection, environment: Mapping[str, str]) -> None:
@@ -59,6 +71,8 @@ def serve(connection: Connection, environment: Mapping[str, str]) -> None:
         if request.problem != opened[0]:
             opened = request.problem, request.problem.open()
             TASKS[request.task](request.library, opened[1], request.cache_mb).warm_up()
+        if request.settle:
+            touch(2.0 * request.cache_mb)
         connection.send(TASKS[request.task](request.library, opened[1], request.cache_mb).answer())
 
 
@@ -88,13 +102,13 @@ class Worker:
     ) -> None:
         self.close()
 
-    def ask(self, task: str, problem: Stored, cache_mb: float) -> Answer | Stopped:
-        """Have the task done; return the answer, or why there is none."""
+    def ask(self, task: str, problem: Stored, cache_mb: float, settle: bool = False) -> Answer | Stopped:
+        """Have the task done, if asked in memory that was in use before; return the answer, or why there is none."""
         if self._process is None or not self._process.is_alive():
             self.close()
             self._start()
         time.sleep(PAUSE)
-        self._connection.send(Request(task, self.library, problem, cache_mb))
+        self._connection.send(Request(task, self.library, problem, cache_mb, settle))
         answer = self._awaited()
         if isinstance(answer, Stopped):
             self.close()
