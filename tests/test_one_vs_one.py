@@ -112,9 +112,16 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     monkeypatch.setattr(module, "solve", spy)
     rules = {"selector": SecondOrder(), "step": PlanningAheadStep()}
     X, y = examples(2)
-    SVC(**rules, tol=0.01, engine="numpy", shrinking=False, cache_size=3, max_iter=77, time_limit=60).fit(
-        X, y
-    )
+    SVC(
+        **rules,
+        tol=0.01,
+        engine="numpy",
+        shrinking=False,
+        cache_size=3,
+        cache_dtype="float32",
+        max_iter=77,
+        time_limit=60,
+    ).fit(X, y)
     stop = seen.pop("stop")
     assert stop.tol == 0.01
     assert 0 < seen.pop("time_limit") <= 60
@@ -122,6 +129,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
         "engine": "numpy",
         "shrinking": False,
         "cache_mb": 3,
+        "cache_dtype": "float32",
         "max_iter": 77,
         "start": None,
     }
