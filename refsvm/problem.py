@@ -204,6 +204,10 @@ class DualProblem:
             fixed[B] = 0.0
             N = np.flatnonzero(fixed)
             z = self.z - float(fixed.sum())
+            # what rounding of the sum put outside of the box
+            least, most = float(self.lower[B].sum()), float(self.upper[B].sum())
+            if abs(z - min(max(z, least), most)) <= 1e-12 * float(np.abs(fixed).sum()):
+                z = min(max(z, least), most)
             if len(N):
                 v = v - fixed[N] @ self.gram.block(N, B)
         return DualProblem(self.gram.restrict(B), v, z, self.lower[B], self.upper[B])

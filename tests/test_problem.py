@@ -283,3 +283,14 @@ def test_an_impossible_box_is_named(arguments, words):
     values = {"v": np.ones(20), "z": 1.0, "lower": BOX[0], "upper": BOX[1], **arguments}
     with pytest.raises(ValueError, match=words):
         DualProblem(Gram(Linear(), X), **values)
+
+
+def test_rounding_of_the_fixed_sum_does_not_make_a_restriction_infeasible():
+    box = np.array([0.0, 1.0, 0.3])
+    problem = DualProblem(Gram(Linear(), np.eye(3)), np.zeros(3), 0.0, -box, box)
+    rounded = np.array([0.0, -0.3, 0.1 + 0.2])
+    assert rounded.sum() != 0.0
+    part = problem.restrict([0], rounded)
+    assert (part.z, part.lower, part.upper) == (0.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match="cannot be reached"):
+        problem.restrict([0], np.array([0.0, -0.3, 0.2]))

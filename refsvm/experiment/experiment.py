@@ -89,8 +89,8 @@ class Experiment:
     >>> print(experiment.table("iterations", baseline="first order").to_markdown())
     | problem        |   first order |   second order |   second order / first order |     p |
     |:---------------|--------------:|---------------:|-----------------------------:|------:|
-    | heart          |   112.0 ± 6.3 |    110.8 ± 9.9 |                        0.989 | 0.875 |
-    | geometric mean |               |                |                        0.989 |       |
+    | heart          |   112.0 ± 6.3 |     110.6 ± 10 |                        0.988 | 0.875 |
+    | geometric mean |               |                |                        0.988 |       |
     """
 
     strategies: Sequence[Strategy]
