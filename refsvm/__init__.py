@@ -5,6 +5,8 @@
 `kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable
 `products`        x·z for many pairs, dense and sparse
 `rows`            KernelRows: kernel rows on demand, within a byte budget, counted
+`memory`          room for kernel rows
+`threads`         who helps to evaluate them
 `state`           SolverState: what changes during a solve, and its invariants
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
 `limits`          iterations, seconds, callback, Ctrl-C

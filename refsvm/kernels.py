@@ -23,7 +23,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from refsvm._checks import positive, real
-from refsvm.products import Products, compiled, inner_products, squared_norms
+from refsvm.memory import scratch
+from refsvm.products import Products, inner_products, squared_norms
+from refsvm.threads import compiled, in_pieces
 
 __all__ = ["RBF", "Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
@@ -270,6 +272,7 @@ class Gram:
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
         self._products = Products(X)
         self.alone = self._products.alone
+        self._inner = np.empty((0, self.n))
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
@@ -279,11 +282,12 @@ class Gram:
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns] as a C-ordered float64 array, written to `out` if given; all columns by default."""
+        """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        for start in range(0, len(rows), max(CHUNK, SLAB // max(1, out.shape[1]))):
-            stop = start + max(CHUNK, SLAB // max(1, out.shape[1]))
+        height = max(CHUNK, SLAB // max(1, out.shape[1]))
+        for start in range(0, len(rows), height):
+            stop = start + height
             self._chunk(rows[start:stop], columns, out[start:stop])
         return out
 
@@ -292,30 +296,47 @@ class Gram:
         if isinstance(self.kernel, Precomputed):
             out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
             return
-        # a view, where an index array would copy
-        some = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows
         if not isinstance(self.kernel, Kernel):
-            values = self.kernel(self.X[some], self.X if columns is None else self.X[columns])
+            values = self.kernel(self.X[rows], self.X if columns is None else self.X[columns])
             out[:] = shaped(values, out.shape)
-        elif columns is None:
-            self._transform(self._products.of(some, out), self._norms[some], self._norms, out)
+        elif columns is not None:
+            inner = inner_products(self.X[rows], self.X[columns])
+            out[:] = self.kernel.from_inner(inner, self._norms[rows], self._norms[columns])
+        elif self._products.table is not None:
+            self._across(self.kernel, rows, out)
         else:
-            inner = inner_products(self.X[some], self.X[columns], out)
-            self._transform(inner, self._norms[some], self._norms[columns], out)
+            self._along(self.kernel, rows, out)
         if not self._bounded:
             moderate(out)
 
-    def _transform(
-        self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray, out: np.ndarray
-    ) -> None:
-        """Turn inner products into kernel values, a slab of rows at a time that stays in the processor's cache."""
-        assert isinstance(self.kernel, Kernel)
-        height = max(1, SLAB // max(1, out.shape[1]))
-        for start in range(0, len(out), height):
-            part = slice(start, start + height)
-            values = self.kernel.from_inner(inner[part], x_norms[part], z_norms)
+    def _across(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+        """Evaluate all of these rows for some columns at a time, which stay in the processor's cache meanwhile."""
+        norms, x_norms, width = self._norms, self._norms[rows], max(1, SLAB // len(rows))
+
+        def piece(part: slice) -> None:
+            inner = self._products.some(rows, part.start, scratch((len(rows), part.stop - part.start)))
+            out[:, part] = kernel.from_inner(inner, x_norms, norms[part])
+
+        in_pieces(piece, self.n, width)
+
+    def _along(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+        """Multiply all of these rows, then evaluate some at a time."""
+        inner, x_norms = self._products.of(rows, self._room(out)), self._norms[rows]
+
+        def piece(part: slice) -> None:
+            values = kernel.from_inner(inner[part], x_norms[part], self._norms)
             if not np.shares_memory(values, out[part]):
                 out[part] = values
+
+        in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))
+
+    def _room(self, out: np.ndarray) -> np.ndarray:
+        """Room for inner products: `out` itself if it takes float64, else the same array again and again."""
+        if out.dtype == np.float64:
+            return out
+        if len(self._inner) < len(out):
+            self._inner = np.empty(out.shape)
+        return self._inner[: len(out)]
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""

@@ -19,7 +19,8 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.one_vs_one import kernel_values
-from refsvm.products import compiled, inner_products, pool, squared_norms
+from refsvm.products import inner_products, squared_norms
+from refsvm.threads import compiled, in_pieces
 
 __all__ = ["decision_values", "pair_sums", "votes"]
 
@@ -87,16 +88,17 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
     height = max(1, height)
     block = _blocks(kernel, X, vectors)
 
-    def between(first: int, last: int) -> np.ndarray:
-        room = np.empty((min(height, last - first), vectors.shape[0]))
-        starts = range(first, last, height)
-        return np.concatenate([pair_sum(block(slice(s, min(s + height, last)), room).T).T for s in starts])
+    sums = np.empty((t, len(pair_sum(np.empty((vectors.shape[0], 0))))))
 
-    threads = pool() if isinstance(kernel, Kernel) and is_sparse(X) and t * m >= 8 * BLOCK else None
-    if threads is None:
-        return between(0, t)
-    ends = np.linspace(0, t, 1 + min(t, PARTS)).astype(int).tolist()
-    return np.concatenate(list(threads.map(between, ends[:-1], ends[1:])))
+    def piece(part: slice) -> None:
+        room = np.empty((min(height, part.stop - part.start), vectors.shape[0]))
+        for start in range(part.start, part.stop, height):
+            some = slice(start, min(start + height, part.stop))
+            sums[some] = pair_sum(block(some, room).T).T
+
+    shared = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= 8 * BLOCK
+    in_pieces(piece, t, -(-t // PARTS) if shared else max(1, t))
+    return sums
 
 
 def _blocks(kernel: Any, X: Any, vectors: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
@@ -122,7 +124,7 @@ def _products(X: Any, vectors: Any) -> Callable[[slice, np.ndarray], np.ndarray]
     table = vectors.T.toarray(order="C") if is_sparse(vectors) else np.ascontiguousarray(vectors.T)
 
     def inner(rows: slice, room: np.ndarray) -> np.ndarray:
-        times(X.data, X.indices, X.indptr[rows.start : rows.stop + 1], table, room)
+        times(np.arange(rows.start, rows.stop), X.data, X.indices, X.indptr, table, 0, room)
         return room
 
     return inner

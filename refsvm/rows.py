@@ -13,6 +13,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.kernels import KernelMatrix
+from refsvm.memory import Room
 
 __all__ = ["KernelRows", "RowsOf", "stored_rows"]
 
@@ -87,7 +88,8 @@ class KernelRows:
                     f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} {np.dtype(dtype).name} values; "
                     f"give at least {2 * size / 2**20:.3g}."
                 )
-            self.values = np.empty((capacity, n), dtype=dtype)
+            self._memory = Room((capacity, n), dtype)
+            self.values = self._memory.values
             self.slots = np.full(n, -1)
             self.owners = np.full(capacity, -1)
         self.capacity = len(self.owners)
@@ -190,8 +192,9 @@ class KernelRows:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
         first = self.filled
         if first + len(missing) <= self.capacity:
+            self._memory.wait(first + len(missing))
             places = np.arange(first, first + len(missing))
-            self._evaluate(missing, self.values[first : first + len(missing)])
+            self.gram.block(missing, out=self.values[first : first + len(missing)])
             self.filled += len(missing)
         else:
             # free slots carry stamp 0, so they go first
@@ -210,20 +213,15 @@ class KernelRows:
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
+            self._memory.wait(self.filled)
         else:
             slot = int(self.stamps.argmin())
             evicted = int(self.owners[slot])
             if evicted >= 0:
                 self.slots[evicted], self.owners[slot] = -1, -1
-        self._evaluate(np.array([i]), self.values[slot : slot + 1])
+        self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
         self.owners[slot], self.slots[i], self.guesses[slot] = i, slot, -1
         self._computed += 1
-
-    def _evaluate(self, rows: np.ndarray, out: np.ndarray) -> None:
-        if out.dtype == np.float64:
-            self.gram.block(rows, out=out)
-        else:
-            out[:] = self.gram.block(rows)
 
     def _stamp(self, slot: int) -> None:
         self.clock += 1

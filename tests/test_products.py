@@ -1,14 +1,13 @@
-"""Inner products of a batch against plain sums, whatever the kind of matrix, the number of rows and the threads."""
+"""Inner products of a batch against plain sums, whatever the kind of matrix and the number of rows."""
 
 from __future__ import annotations
-
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from refsvm import RBF
-from refsvm.products import Products, compiled, pool
+from refsvm.products import Products
+from refsvm.threads import compiled
 
 from .settings import needs_jit
 
@@ -33,7 +32,7 @@ def test_products_are_sums_of_products(m, kind, monkeypatch):
     assert Products(data).of(rows, out) is out
     np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-14)
     for i in rows[:3]:
-        Products(data).of(slice(i, i + 1), out[:1])
+        Products(data).of(np.array([i]), out[:1])
         np.testing.assert_allclose(out[0], X @ X[i], rtol=1e-13, atol=1e-14)
 
 
@@ -43,24 +42,8 @@ def test_entries_that_stand_twice_in_sparse_data_add_up():
         (np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
     )
     out = np.empty((1, 2))
-    assert Products(data).of(slice(0, 1), out).tolist() == [[9.0, 0.0]]
-    assert Products(data).of(slice(1, 2), out).tolist() == [[0.0, 25.0]]
-
-
-@needs_jit
-def test_sparse_products_are_the_same_on_one_thread(monkeypatch):
-    sparse = pytest.importorskip("scipy.sparse")
-    monkeypatch.setattr("refsvm.products.LARGE", 1)
-    data, rows = sparse.csr_matrix(X), np.arange(30)
-    assert Products(data)._table is not None
-    several = Products(data).of(rows, np.empty((30, 37)))
-    monkeypatch.setattr("refsvm.products.pool", lambda: None)
-    np.testing.assert_array_equal(Products(data).of(rows, np.empty((30, 37))), several)
-
-
-def test_a_thread_among_others_gets_no_threads():
-    with ThreadPoolExecutor(1) as other:
-        assert other.submit(pool).result() is None
+    assert Products(data).of(np.array([0]), out).tolist() == [[9.0, 0.0]]
+    assert Products(data).of(np.array([1]), out).tolist() == [[0.0, 25.0]]
 
 
 @pytest.mark.parametrize("large", [1, 10**6])
@@ -76,15 +59,10 @@ def test_data_may_be_read_only(large, monkeypatch):
 def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
     data = sparse.csr_matrix(X)
-    assert Products(data)._table is None
+    assert Products(data).table is None
     monkeypatch.setattr("refsvm.products.LARGE", 1)
     monkeypatch.setattr("refsvm.products.LARGEST_TABLE", X.nbytes - 1)
-    assert Products(data)._table is None
-
-
-def test_there_are_no_threads_without_compiled_code(monkeypatch):
-    monkeypatch.setattr("refsvm.products.compiled", lambda: None)
-    assert pool() is None
+    assert Products(data).table is None
 
 
 @needs_jit

@@ -1,0 +1,109 @@
+"""Memory for kernel rows.
+
+A system hands memory over page by page, when it is first written to, and that may take longer than computing what is
+written. Three things follow. Room is set aside up to the budget at once, and costs nothing until it is used. Huge
+pages, which NumPy asks for, are not: the system may have to move others away to make room for one. And while one thread
+computes rows, another writes to the pages of those to come.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+from concurrent.futures import Future
+from typing import Final
+
+import numpy as np
+
+from refsvm.threads import helpers
+
+__all__ = ["Room", "scratch"]
+
+LARGE: Final = 2**26
+"""Bytes from which on pages are taken one by one."""
+
+FIRST: Final = 2**20
+"""Bytes that are used before pages are made ready ahead."""
+
+AHEAD: Final = 2**24
+"""Most bytes made ready at a time."""
+
+
+class Room:
+    """An array whose rows are used in order, made ready ahead of their use.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    dtype : numpy type
+
+    Attributes
+    ----------
+    values : ndarray
+        The array, not initialised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.memory import Room
+    >>> room = Room((3, 2), np.float64)
+    >>> room.wait(1)
+    >>> room.values.shape
+    (3, 2)
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: type) -> None:
+        self.values = pages(shape, dtype)
+        n, size = len(self.values), max(1, self.values[:1].nbytes)
+        self._most = AHEAD // size  # rows made ready at a time
+        self._ready = self._coming = n if self.values.nbytes < LARGE else min(n, FIRST // size)
+        self._work: Future[None] | None = None
+
+    def wait(self, stop: int) -> None:
+        """Return once the rows before `stop` may be written to; another thread makes as many as these ready."""
+        if stop <= self._ready:
+            return
+        if self._work is not None:
+            self._work.result()
+        first = self._ready = max(self._coming, stop)
+        self._coming = min(first + min(first, self._most), len(self.values))
+        threads = helpers() if first < self._coming else None
+        self._work = None if threads is None else threads.submit(touch, self.values[first : self._coming])
+
+
+def touch(rows: np.ndarray) -> None:
+    """Write to every page of rows that hold nothing yet."""
+    rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
+
+
+def pages(shape: tuple[int, int], dtype: type) -> np.ndarray:
+    """Return an array without values; a large one in pages of the usual size."""
+    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+    if size >= LARGE and hasattr(mmap, "MAP_PRIVATE"):
+        try:
+            private = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        except (OSError, OverflowError):
+            pass  # NumPy says what is wrong
+        else:
+            return np.frombuffer(private, dtype).reshape(shape)
+    return np.empty(shape, dtype)
+
+
+def scratch(shape: tuple[int, int]) -> np.ndarray:
+    """Room for some numbers, the same at every call of a thread: fresh memory may cost more than their computation.
+
+    Parameters
+    ----------
+    shape : (int, int)
+
+    Returns
+    -------
+    ndarray of that shape, float64, not initialised
+    """
+    count = shape[0] * shape[1]
+    if getattr(_rooms, "room", None) is None or len(_rooms.room) < count:
+        _rooms.room = np.empty(count)
+    return np.asarray(_rooms.room[:count].reshape(shape))
+
+
+_rooms = threading.local()
