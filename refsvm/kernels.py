@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from refsvm._checks import positive, real
-from refsvm.memory import scratch
+from refsvm.memory import pages, scratch
 from refsvm.products import Products, inner_products, squared_norms
 from refsvm.threads import compiled, in_pieces
 
@@ -335,7 +335,7 @@ class Gram:
         if out.dtype == np.float64:
             return out
         if len(self._inner) < len(out):
-            self._inner = np.empty(out.shape)
+            self._inner = pages((len(out), self.n))
         return self._inner[: len(out)]
 
     def diagonal(self) -> np.ndarray:

@@ -17,9 +17,9 @@ import numpy as np
 
 from refsvm.threads import helpers
 
-__all__ = ["Room", "scratch"]
+__all__ = ["Room", "pages", "scratch"]
 
-LARGE: Final = 2**26
+LARGE: Final = 2**24
 """Bytes from which on pages are taken one by one."""
 
 FIRST: Final = 2**20
@@ -76,8 +76,8 @@ def touch(rows: np.ndarray) -> None:
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
-def pages(shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """Return an array without values; a large one in pages of the usual size."""
+def pages(shape: tuple[int, int], dtype: type = np.float64) -> np.ndarray:
+    """Return an array of that shape and type, not initialised; a large one in pages of the usual size."""
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     if size >= LARGE and hasattr(mmap, "MAP_PRIVATE"):
         try:

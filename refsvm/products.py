@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.memory import pages
 from refsvm.threads import compiled
 
 __all__ = ["Products", "inner_products", "squared_norms"]
@@ -57,9 +58,10 @@ class Products:
     def table(self) -> np.ndarray | None:
         """Xᵀ of large sparse data as a dense array, if there is room for it and compiled code to use it."""
         X = self._X
-        if not is_sparse(X) or X.nnz < LARGE or compiled() is None:
+        n, d = X.shape
+        if not is_sparse(X) or X.nnz < LARGE or 8 * n * d > LARGEST_TABLE or compiled() is None:
             return None
-        return np.asarray(X.T.toarray(order="C")) if 8 * X.shape[0] * X.shape[1] <= LARGEST_TABLE else None
+        return np.asarray(X.T.toarray(out=pages((d, n))))
 
     def some(self, rows: np.ndarray, start: int, out: np.ndarray) -> np.ndarray:
         """Write x·z, x from X[rows] and z from X[start : start + w], to `out`, shape (m, w), by means of `table`."""
@@ -69,9 +71,9 @@ class Products:
 
     def of(self, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""
-        X = self._X
         if self.table is not None:
             return self.some(rows, 0, out)
+        X = self._X
         if is_sparse(X):
             if len(rows) > 1:
                 out[:] = (X @ X[rows].toarray().T).T
@@ -80,7 +82,8 @@ class Products:
             return out
         if self._features is None and X.nbytes <= LARGEST_COPY:
             # each feature contiguous: twice as fast to multiply a few rows with
-            self._features = np.ascontiguousarray(X.T)
+            self._features = pages((X.shape[1], X.shape[0]))
+            self._features[:] = X.T
         return np.matmul(X[rows], X.T if self._features is None else self._features, out=out)
 
 
