@@ -324,8 +324,9 @@ class Gram:
         inner, x_norms = self._products.of(rows, self._room(out)), self._norms[rows]
 
         def piece(part: slice) -> None:
-            values = kernel.from_inner(inner[part], x_norms[part], self._norms)
-            if not np.shares_memory(values, out[part]):
+            some = inner[part]
+            values = kernel.from_inner(some, x_norms[part], self._norms)
+            if values is not some or inner is not out:
                 out[part] = values
 
         in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))

@@ -1,9 +1,10 @@
 """Memory for kernel rows.
 
 A system hands memory over page by page, when it is first written to, and that may take longer than computing what is
-written. Three things follow. Room is set aside up to the budget at once, and costs nothing until it is used. Huge
-pages, which NumPy asks for, are not: the system may have to move others away to make room for one. And while one thread
-computes rows, another writes to the pages of those to come.
+written. So room is set aside up to the budget at once, and costs nothing until it is used. For very many rows two
+things more are done. The huge pages that NumPy asks for are declined: as long as there are some they are several times
+faster, but then the system has to move others away to make one, which is twice as slow. And while one thread computes
+rows, another writes to the pages of those to come.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from refsvm.threads import helpers
 
 __all__ = ["Room", "pages", "scratch"]
 
-LARGE: Final = 2**24
-"""Bytes from which on pages are taken one by one."""
+LARGE: Final = 2**29
+"""Bytes of rows from which on there may not be enough huge pages for them."""
 
 FIRST: Final = 2**20
 """Bytes that are used before pages are made ready ahead."""
@@ -53,10 +54,11 @@ class Room:
     """
 
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
-        self.values = pages(shape, dtype)
-        n, size = len(self.values), max(1, self.values[:1].nbytes)
-        self._most = AHEAD // size  # rows made ready at a time
-        self._ready = self._coming = n if self.values.nbytes < LARGE else min(n, FIRST // size)
+        large = shape[0] * shape[1] * np.dtype(dtype).itemsize >= LARGE
+        self.values = pages(shape, dtype) if large else np.empty(shape, dtype)
+        n, row = len(self.values), max(1, self.values[:1].nbytes)
+        self._most = AHEAD // row  # rows made ready at a time
+        self._ready = self._coming = min(n, FIRST // row) if large else n
         self._work: Future[None] | None = None
 
     def wait(self, stop: int) -> None:
@@ -77,9 +79,9 @@ def touch(rows: np.ndarray) -> None:
 
 
 def pages(shape: tuple[int, int], dtype: type = np.float64) -> np.ndarray:
-    """Return an array of that shape and type, not initialised; a large one in pages of the usual size."""
+    """Return an array of that shape and type, not initialised, in pages of the usual size."""
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    if size >= LARGE and hasattr(mmap, "MAP_PRIVATE"):
+    if size and hasattr(mmap, "MAP_PRIVATE"):  # not on Windows
         try:
             private = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except (OSError, OverflowError):

@@ -82,8 +82,7 @@ class Products:
             return out
         if self._features is None and X.nbytes <= LARGEST_COPY:
             # each feature contiguous: twice as fast to multiply a few rows with
-            self._features = pages((X.shape[1], X.shape[0]))
-            self._features[:] = X.T
+            self._features = np.ascontiguousarray(X.T)
         return np.matmul(X[rows], X.T if self._features is None else self._features, out=out)
 
 

@@ -61,6 +61,9 @@ def in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
     >>> in_pieces(print, 5, 5)
     slice(0, 5, None)
     """
+    if size <= width:
+        work(slice(0, size))
+        return
     starts = range(0, size, width)
     left = iter(starts)
 
@@ -68,7 +71,7 @@ def in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
         for start in left:
             work(slice(start, min(start + width, size)))
 
-    threads = helpers() if len(starts) > 1 else None
+    threads = helpers()
     running = [] if threads is None else [threads.submit(take) for _ in range(min(others(), len(starts) - 1))]
     try:
         take()
