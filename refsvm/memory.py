@@ -1,10 +1,10 @@
 """Memory for kernel rows.
 
 A system hands memory over page by page, when it is first written to, and that may take longer than computing what is
-written. So room is set aside up to the budget at once, and costs nothing until it is used. For very many rows two
-things more are done. The huge pages that NumPy asks for are declined: as long as there are some they are several times
-faster, but then the system has to move others away to make one, which is twice as slow. And while one thread computes
-rows, another writes to the pages of those to come.
+written. So room is set aside up to the budget at once, and costs nothing until it is used. The first part of it is in
+huge pages: as long as there are some they are several times faster. Then the system has to move others away to
+make one, which is twice as slow; so the rest is in pages of the usual size, and while one thread computes rows,
+another writes to the pages of those to come.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import mmap
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -20,11 +21,8 @@ from refsvm.threads import helpers
 
 __all__ = ["Room", "pages", "scratch"]
 
-LARGE: Final = 2**29
-"""Bytes of rows from which on there may not be enough huge pages for them."""
-
-FIRST: Final = 2**20
-"""Bytes that are used before pages are made ready ahead."""
+FIRST: Final = 2**26
+"""Bytes in huge pages."""
 
 AHEAD: Final = 2**24
 """Most bytes made ready at a time."""
@@ -54,11 +52,10 @@ class Room:
     """
 
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
-        large = shape[0] * shape[1] * np.dtype(dtype).itemsize >= LARGE
-        self.values = pages(shape, dtype) if large else np.empty(shape, dtype)
-        n, row = len(self.values), max(1, self.values[:1].nbytes)
+        self.values = pages(shape, dtype, FIRST)
+        row = max(1, self.values[:1].nbytes)
         self._most = AHEAD // row  # rows made ready at a time
-        self._ready = self._coming = min(n, FIRST // row) if large else n
+        self._ready = self._coming = min(len(self.values), FIRST // row)
         self._work: Future[None] | None = None
 
     def wait(self, stop: int) -> None:
@@ -78,17 +75,19 @@ def touch(rows: np.ndarray) -> None:
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
-def pages(shape: tuple[int, int], dtype: type = np.float64) -> np.ndarray:
-    """Return an array of that shape and type, not initialised, in pages of the usual size."""
+def pages(shape: tuple[int, int], dtype: type = np.float64, huge: int = 0) -> np.ndarray:
+    """Return an array of that shape and type, not initialised, up to `huge` bytes of it in huge pages."""
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    if size and hasattr(mmap, "MAP_PRIVATE"):  # not on Windows
-        try:
-            private = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        except (OSError, OverflowError):
-            pass  # NumPy says what is wrong
-        else:
-            return np.frombuffer(private, dtype).reshape(shape)
-    return np.empty(shape, dtype)
+    if size <= huge or not hasattr(mmap, "MADV_HUGEPAGE"):  # which Linux has
+        return np.empty(shape, dtype)  # in huge pages, if it is not small
+    try:
+        private = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError):
+        return np.empty(shape, dtype)  # NumPy says what is wrong
+    if huge:
+        with suppress(OSError):  # a system built without them
+            private.madvise(mmap.MADV_HUGEPAGE, 0, huge)
+    return np.frombuffer(private, dtype).reshape(shape)
 
 
 def scratch(shape: tuple[int, int]) -> np.ndarray:

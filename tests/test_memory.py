@@ -14,7 +14,7 @@ from refsvm.memory import Room, scratch
 @pytest.fixture
 def page_by_page(monkeypatch):
     """Treat even small arrays as large ones."""
-    for name, size in {"LARGE": 1, "FIRST": 2 * 8192, "AHEAD": 8 * 8192}.items():
+    for name, size in {"FIRST": 2 * 8192, "AHEAD": 8 * 8192}.items():
         monkeypatch.setattr(memory, name, size)
 
 
