@@ -29,10 +29,13 @@ from refsvm.threads import compiled, in_pieces
 
 __all__ = ["RBF", "Gram", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
-SLAB = 2**16
-"""Entries of K evaluated at a time: 512 KiB, about what a core's own cache holds."""
+SLAB = 2**17
+"""Entries of K evaluated at a time by a thread: 1 MiB, about what a core's own cache holds."""
 
-CHUNK = 128
+CHUNK = 2**21
+"""Entries of K multiplied at a time, 16 MiB: sharing more among threads would gain nothing."""
+
+FEWEST = 128
 """Rows multiplied at a time at least, if there are so many: a product of few rows waits for memory."""
 
 LARGEST = 1e300
@@ -285,7 +288,7 @@ class Gram:
         """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        height = max(CHUNK, SLAB // max(1, out.shape[1]))
+        height = max(FEWEST, CHUNK // max(1, out.shape[1]))
         for start in range(0, len(rows), height):
             stop = start + height
             self._chunk(rows[start:stop], columns, out[start:stop])
