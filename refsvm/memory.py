@@ -1,10 +1,10 @@
 """Memory for kernel rows.
 
 A system hands memory over page by page, when it is first written to, and that may take longer than computing what is
-written. So room is set aside up to the budget at once, and costs nothing until it is used. The first part of it is in
-huge pages: as long as there are some they are several times faster. Then the system has to move others away to
-make one, which is twice as slow; so the rest is in pages of the usual size, and while one thread computes rows,
-another writes to the pages of those to come.
+written. So room is set aside up to the budget at once, and costs nothing until it is used. The first part of a room
+that is not very large is in huge pages: as long as there are some they are several times faster. Then the
+system has to move others away to make one, which is several times slower; so the rest is in pages of the usual
+size, and while one thread computes rows, another writes to the pages of those to come.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from refsvm.threads import helpers
 
 __all__ = ["Room", "pages", "scratch"]
 
+LARGE: Final = 2**29
+"""Bytes from which on a room has no huge pages."""
+
 FIRST: Final = 2**26
-"""Bytes in huge pages."""
+"""Bytes of a smaller room that are in huge pages."""
 
 AHEAD: Final = 2**24
 """Most bytes made ready at a time."""
@@ -52,10 +55,12 @@ class Room:
     """
 
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
-        self.values = pages(shape, dtype, FIRST)
+        size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+        huge = FIRST if size < LARGE else 0
+        self.values = pages(shape, dtype, huge)
         row = max(1, self.values[:1].nbytes)
         self._most = AHEAD // row  # rows made ready at a time
-        self._ready = self._coming = min(len(self.values), FIRST // row)
+        self._ready = self._coming = min(len(self.values), huge // row)
         self._work: Future[None] | None = None
 
     def wait(self, stop: int) -> None:

@@ -54,6 +54,19 @@ def test_a_touched_page_is_the_next_one_to_be_used(page_by_page, monkeypatch):
     assert seen == [3, 6, 12]
 
 
+def test_very_large_arrays_have_no_huge_pages(page_by_page, monkeypatch):
+    seen, asked, pages = [], [], memory.pages
+    monkeypatch.setattr(memory, "LARGE", 20 * 8192)
+    monkeypatch.setattr(memory, "pages", lambda *three: asked.append(three[2]) or pages(*three))
+    monkeypatch.setattr(memory, "touch", lambda rows: seen.append(len(rows)))
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(memory, "helpers", lambda: threads)
+        for n in (19, 20):
+            Room((n, 1024), np.float64).wait(1)
+    assert asked == [2 * 8192, 0]
+    assert seen == [1]  # of the larger one
+
+
 def test_small_arrays_are_not_touched(monkeypatch):
     monkeypatch.setattr(memory, "helpers", lambda: pytest.fail("asked for a thread"))
     Room((100, 100), np.float64).wait(100)
