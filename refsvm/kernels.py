@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,7 +34,7 @@ SLAB = 2**17
 """Entries of K evaluated at a time by a thread: 1 MiB, about what a core's own cache holds."""
 
 CHUNK = 2**21
-"""Entries of K multiplied at a time, 16 MiB: sharing more among threads would gain nothing."""
+"""Entries of K multiplied at a time, 16 MiB: enough to be shared among threads."""
 
 FEWEST = 128
 """Rows multiplied at a time at least, if there are so many: a product of few rows waits for memory."""
@@ -275,7 +276,7 @@ class Gram:
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
         self._products = Products(X)
         self.alone = self._products.alone
-        self._inner = np.empty((0, self.n))
+        self._rooms: list[np.ndarray] = []  # which a thread takes while it computes
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
@@ -324,23 +325,26 @@ class Gram:
 
     def _along(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Multiply all of these rows, then evaluate some at a time."""
-        inner, x_norms = self._products.of(rows, self._room(out)), self._norms[rows]
+        room = out if out.dtype == np.float64 else self._taken(len(out))
+        inner, x_norms = self._products.of(rows, room[: len(out)]), self._norms[rows]
 
         def piece(part: slice) -> None:
             some = inner[part]
             values = kernel.from_inner(some, x_norms[part], self._norms)
-            if values is not some or inner is not out:
+            if values is not some or room is not out:
                 out[part] = values
 
         in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))
+        if room is not out:
+            self._rooms.append(room)
 
-    def _room(self, out: np.ndarray) -> np.ndarray:
-        """Room for inner products: `out` itself if it takes float64, else the same array again and again."""
-        if out.dtype == np.float64:
-            return out
-        if len(self._inner) < len(out):
-            self._inner = pages((len(out), self.n))
-        return self._inner[: len(out)]
+    def _taken(self, count: int) -> np.ndarray:
+        """Take room for the inner products of so many rows, the same again and again; nobody else has it meanwhile."""
+        with suppress(IndexError):  # not asked before: another thread may be faster
+            room = self._rooms.pop()
+            if len(room) >= count:
+                return room
+        return pages((count, self.n))
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""

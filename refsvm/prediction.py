@@ -19,7 +19,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.one_vs_one import kernel_values
-from refsvm.products import inner_products, squared_norms
+from refsvm.products import LARGEST_TABLE, inner_products, squared_norms
 from refsvm.threads import compiled, in_pieces
 
 __all__ = ["decision_values", "pair_sums", "votes"]
@@ -29,9 +29,6 @@ BLOCK: Final = 2**18
 
 PARTS: Final = 8
 """Pieces of sparse data that threads share."""
-
-LARGEST_TABLE: Final = 2**24
-"""Entries up to which sparse support vectors are made dense: 128 MiB."""
 
 
 def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> np.ndarray:
@@ -87,7 +84,6 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
         height = min(height, 8 * BLOCK // X.shape[1])
     height = max(1, height)
     block = _blocks(kernel, X, vectors)
-
     sums = np.empty((t, len(pair_sum(np.empty((vectors.shape[0], 0))))))
 
     def piece(part: slice) -> None:
@@ -117,7 +113,7 @@ def _blocks(kernel: Any, X: Any, vectors: Any) -> Callable[[slice, np.ndarray], 
 
 def _products(X: Any, vectors: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
     """Return what makes the inner products of some rows of X with the support vectors, given room for them."""
-    if not is_sparse(X) or compiled() is None or vectors.shape[0] * vectors.shape[1] > LARGEST_TABLE:
+    if not is_sparse(X) or compiled() is None or 8 * vectors.shape[0] * vectors.shape[1] > LARGEST_TABLE:
         return lambda rows, room: inner_products(X[rows], vectors, room)
     from refsvm.fast.sparse import times
 

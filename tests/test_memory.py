@@ -31,7 +31,6 @@ def test_what_was_written_stays(dtype, page_by_page, monkeypatch):
             room.wait(start + count)
             room.values[start : start + count] = start + 1.0
             start += count
-    assert start == 100
     assert (room.values[0] == 1.0).all()
     assert (np.diff(room.values.min(axis=1)) >= 0.0).all()
     assert (room.values.min(axis=1) == room.values.max(axis=1)).all()

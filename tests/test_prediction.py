@@ -99,7 +99,7 @@ def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(na
     X, vectors, coefficients = problem((4, 5))
     X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
     expected = sparse_values(X, vectors, coefficients)
-    monkeypatch.setattr(prediction, name, {"compiled": lambda: None, "LARGEST_TABLE": 62}[name])
+    monkeypatch.setattr(prediction, name, {"compiled": lambda: None, "LARGEST_TABLE": 8 * 62}[name])
     asked = []
     multiply = prediction.inner_products
     monkeypatch.setattr(prediction, "inner_products", lambda *three: asked.append(1) or multiply(*three))

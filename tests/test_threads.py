@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from refsvm import RBF
+from refsvm import RBF, Polynomial
 from refsvm.kernels import Gram
 from refsvm.threads import helpers, in_pieces
 
@@ -75,3 +75,22 @@ def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monk
     np.testing.assert_array_equal(one, several)
     distances = ((X[rows, None] - X[None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(one, np.exp(-0.3 * distances), rtol=1e-12 if dtype is np.float64 else 1e-6)
+
+
+def test_two_who_evaluate_one_matrix_do_not_write_to_the_same_room():
+    """One starts while the other is in the middle, as two threads might."""
+
+    class Interrupted(Polynomial):
+        busy = False
+
+        def from_inner(self, *three):
+            if not Interrupted.busy:
+                Interrupted.busy = True
+                gram.block(np.arange(20, 30), out=np.empty((10, 370), np.float32))
+            return super().from_inner(*three)
+
+    gram, rows = Gram(Interrupted(degree=2), X), np.arange(10)
+    for _ in range(2):
+        Interrupted.busy = False
+        found = gram.block(rows, out=np.empty((10, 370), np.float32))
+        np.testing.assert_allclose(found, Gram(Polynomial(degree=2), X).block(rows), rtol=1e-6, atol=1e-6)
