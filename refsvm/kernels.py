@@ -381,6 +381,11 @@ def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
 def moderate(values: np.ndarray) -> None:
     """Refuse kernel values that are NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
     largest = float(np.abs(values).max(initial=0.0))
+    if values.dtype == np.float32 and not np.isfinite(largest):
+        raise ValueError(
+            'A kernel value is NaN or beyond what float32 rows hold (3.4e38); use cache_dtype="float64", '
+            "or scale the data or the kernel's parameters down."
+        )
     if not largest <= LARGEST:
         raise ValueError(
             f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "

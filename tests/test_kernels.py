@@ -148,3 +148,11 @@ def test_a_callable_may_return_integers():
 def test_kernels_are_values():
     assert RBF(0.5) == RBF(0.5) != RBF(0.6)
     assert len({Linear(), Linear(), Precomputed(), Precomputed(), Sigmoid()}) == 3
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast")
+def test_float32_rows_refuse_what_they_cannot_hold_and_float64_rows_take_it():
+    gram, rows = Gram(Polynomial(degree=2, gamma=1.0, coef0=0.0), np.full((4, 1), 1e30)), np.arange(2)
+    np.testing.assert_allclose(gram.block(rows), 1e120)
+    with pytest.raises(ValueError, match='cache_dtype="float64"'):
+        gram.block(rows, out=np.empty((2, 4), np.float32))
