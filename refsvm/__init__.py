@@ -2,25 +2,18 @@
 
 ================  =========================================================================
 `problem`         DualProblem: max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U
-`kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable
-`products`        x·z for many pairs, dense and sparse
-`rows`            KernelRows: kernel rows on demand, within a byte budget, counted
-`memory`          room for kernel rows
-`threads`         who helps to evaluate them
 `state`           SolverState: what changes during a solve, and its invariants
-`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
-`limits`          iterations, seconds, callback, Ctrl-C
 `result`          Solution, Status, Trace
+`kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable; kernel rows on demand
 `selectors`       which pair moves next
 `steps`           how far it moves
 `stopping`        when the point is good enough
 `seeders`         where the next of several similar problems starts
 `paths`           following the optimum along C
-`fast`            the Numba twins and the compiled loop
+`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
+`multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, with scikit-learn's conventions
-`prediction`      decision values and votes
-`decompose`       shrinking: restrict, solve, bring the gradient up to date
-`active_sets`     which variables matter, and which kernel rows will
+`fast`            the Numba twins and the compiled loop
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned step sizes, drawn
 `datasets`        bundled sets, published generators, loaders

@@ -16,7 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples, positive, signs, vector
-from refsvm.kernels import Gram, Kernel, KernelMatrix, Linear, Precomputed
+from refsvm.kernels.functions import Kernel, Linear, Precomputed
+from refsvm.kernels.gram import Gram, KernelMatrix
 
 __all__ = ["DualProblem", "best_intercept", "most_violating_pair"]
 

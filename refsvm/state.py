@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem, most_violating_pair
-from refsvm.rows import KernelRows
 
 if TYPE_CHECKING:
     from refsvm.selectors.base import WorkingSetSelector

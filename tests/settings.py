@@ -14,9 +14,9 @@ FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
 
 def shrink_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small problems be shrunk as large ones are."""
-    monkeypatch.setattr("refsvm.decompose.PERIOD", 10)
-    monkeypatch.setattr("refsvm.decompose.CARRY", 0.0)
-    monkeypatch.setattr("refsvm.active_sets.LANES", 1)
+    monkeypatch.setattr("refsvm.solver.shrinking.PERIOD", 10)
+    monkeypatch.setattr("refsvm.solver.shrinking.CARRY", 0.0)
+    monkeypatch.setattr("refsvm.solver.active_sets.LANES", 1)
 
 
 needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")

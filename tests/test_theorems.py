@@ -34,8 +34,8 @@ from refsvm import (
 )
 from refsvm.datasets import make_banana, make_chessboard
 from refsvm.kernels import Gram
+from refsvm.kernels.rows import KernelRows
 from refsvm.problem import most_violating_pair
-from refsvm.rows import KernelRows
 from refsvm.selectors.gain import exact_gain
 from refsvm.state import SolverState
 

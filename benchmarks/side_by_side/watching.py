@@ -19,10 +19,10 @@ from .tasks import TASKS, Answer, Fit
 __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 
 PARTS = (
-    ("refsvm.kernels:Gram", "block", "kernel rows"),
-    ("refsvm.rows:RowsOf", "block", "rows copied"),
-    ("refsvm.rows:KernelRows", "product", "gradient"),
-    ("refsvm.fast.engine:CompiledEngine", "advance", "loop"),
+    ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
+    ("refsvm.kernels.rows:RowsOf", "block", "rows copied"),
+    ("refsvm.kernels.rows:KernelRows", "product", "gradient"),
+    ("refsvm.solver.compiled_engine:CompiledEngine", "advance", "loop"),
 )
 """Class, method, and the part of the work it stands for."""
 

@@ -21,10 +21,10 @@ from refsvm.cli.repetition import repeat
 from refsvm.datasets import Dataset, binary_labels, load, open_data
 from refsvm.datasets import names as bundled_names
 from refsvm.experiment import Problem
-from refsvm.kernel_names import KERNELS, kernel_called
-from refsvm.limits import Limits
-from refsvm.model_file import read_model, whole_numbers, write_model
+from refsvm.kernels.names import KERNELS, kernel_called
+from refsvm.multiclass.model_file import read_model, whole_numbers, write_model
 from refsvm.result import Status
+from refsvm.solver.limits import Limits
 from refsvm.stopping import KKTGap
 
 __all__ = ["app"]

@@ -1,4 +1,4 @@
-"""What can be asked for by name on the command line, one table each; that of the kernels is `refsvm.kernel_names`.
+"""What can be asked for by name on the command line, one table each; that of the kernels is `refsvm.kernels.names`.
 
 Selectors and steps are those that `refsvm` exports: a rule with a line in ``refsvm/__init__.py`` has its name here.
 """

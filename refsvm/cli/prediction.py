@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.datasets import open_data
-from refsvm.model import Model
+from refsvm.multiclass.model import Model
 
 __all__ = ["accuracy", "label_text", "open_examples"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import axes_for
-from refsvm.rows import KernelRows
+from refsvm.kernels.rows import KernelRows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

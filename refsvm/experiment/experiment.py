@@ -72,7 +72,7 @@ class Experiment:
     >>> import tempfile
     >>> from functools import partial
     >>> from pathlib import Path
-    >>> from refsvm import RBF, MostViolatingPair, NewtonStep, SecondOrder
+    >>> from refsvm import Linear, MostViolatingPair, NewtonStep, SecondOrder
     >>> from refsvm.datasets import load
     >>> from refsvm.experiment import Experiment, Problem, Solve
     >>> experiment = Experiment(
@@ -80,7 +80,7 @@ class Experiment:
     ...         Solve("first order", selector=MostViolatingPair(), step=NewtonStep(), shrinking=False),
     ...         Solve("second order", selector=SecondOrder(), step=NewtonStep(), shrinking=False),
     ...     ],
-    ...     problems=[Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=1.0)],
+    ...     problems=[Problem("monks1", partial(load, "monks1"), kernel=Linear(), C=1.0)],
     ...     store=Path(tempfile.mkdtemp(), "runs.sqlite"),
     ...     permutations=5,
     ... )
@@ -89,8 +89,8 @@ class Experiment:
     >>> print(experiment.table("iterations", baseline="first order").to_markdown())
     | problem        |   first order |   second order |   second order / first order |     p |
     |:---------------|--------------:|---------------:|-----------------------------:|------:|
-    | heart          |   112.0 ± 6.3 |     110.6 ± 10 |                        0.988 | 0.875 |
-    | geometric mean |               |                |                        0.988 |       |
+    | monks1         |    1,077 ± 28 |     325.4 ± 22 |                        0.302 | 0.062 |
+    | geometric mean |               |                |                        0.302 |       |
     """
 
     strategies: Sequence[Strategy]

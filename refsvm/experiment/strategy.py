@@ -16,7 +16,8 @@ from refsvm.experiment.problem import Instance
 from refsvm.kernels import RBF
 from refsvm.result import Solution, Status, Trace
 from refsvm.selectors import WorkingSetSelector
-from refsvm.solver import chosen_rules, solve
+from refsvm.solver import solve
+from refsvm.solver.rules import chosen_rules
 from refsvm.steps import StepRule
 from refsvm.stopping import StoppingRule
 

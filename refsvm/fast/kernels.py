@@ -15,7 +15,7 @@ _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 
 @njit(void(_matrix, float64, _vector, _vector), cache=True, error_model="numpy", _nrt=False, nogil=True)
 def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.kernels.RBF.exponents`: one pass instead of four, the same bits."""
+    """Twin of `refsvm.kernels.functions.RBF.exponents`: one pass instead of four, the same bits."""
     for i in range(len(inner)):
         row, x_part = inner[i], gamma * x_norms[i]
         for t in range(len(row)):

@@ -40,7 +40,7 @@ class StoppingRule(ABC):
         """
 
     def restricted_tolerance(self, gap: float) -> float:
-        """To which KKT gap a restricted problem is solved while the full one has `gap`; see `refsvm.decompose`."""
+        """To which KKT gap `refsvm.solver.shrinking` solves a restricted problem while the full one has `gap`."""
         return gap / 10.0
 
     def parameters(self) -> tuple[float, ...]:

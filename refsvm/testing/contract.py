@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
-from refsvm.rows import KernelRows
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps

@@ -45,8 +45,8 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
     def run(engine: str, steps: int) -> Solution:
         selector, step, stop = case.rules
         # so that small problems shrink
-        early = mock.patch.multiple("refsvm.decompose", PERIOD=10, CARRY=0.0)
-        with warnings.catch_warnings(), early, mock.patch("refsvm.active_sets.LANES", 1):
+        early = mock.patch.multiple("refsvm.solver.shrinking", PERIOD=10, CARRY=0.0)
+        with warnings.catch_warnings(), early, mock.patch("refsvm.solver.active_sets.LANES", 1):
             warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
             return solve(
                 case.problem, selector=selector, step=step, stop=stop,

@@ -1,0 +1,17 @@
+"""Kernels, and everything about the matrix they span on data.
+
+=============  ====================================================
+`functions`    Linear, RBF, Polynomial, Sigmoid, Precomputed: the formulas
+`names`        a kernel by its name; γ by "scale" and "auto"
+`gram`         Gram: K on a data set, block by block
+`products`     x·z for many pairs, dense and sparse
+`rows`         KernelRows: kernel rows on demand, within a byte budget, counted
+`memory`       memory for kernel rows
+`threads`      who helps to evaluate them
+=============  ====================================================
+"""
+
+from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels.gram import Gram, KernelMatrix
+
+__all__ = ["RBF", "Gram", "Kernel", "KernelMatrix", "Linear", "Polynomial", "Precomputed", "Sigmoid"]

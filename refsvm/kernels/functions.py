@@ -1,0 +1,202 @@
+"""Kernels: small frozen objects that turn inner products into kernel values.
+
+`refsvm.kernels.gram.Gram` pairs one with data and evaluates blocks of K.
+
+=================  ==========================================
+`Linear`           k(x, z) = x·z
+`RBF`              k(x, z) = exp(−γ‖x − z‖²)
+`Polynomial`       k(x, z) = (γ x·z + c)ᵈ
+`Sigmoid`          k(x, z) = tanh(γ x·z + c)
+`Precomputed`      the caller holds K; "X" *is* the matrix
+any callable       ``k(X, Z) -> (n, m)`` array
+=================  ==========================================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import positive, real
+from refsvm.kernels.products import inner_products, squared_norms
+from refsvm.kernels.threads import compiled
+
+__all__ = ["RBF", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
+
+
+class Kernel(ABC):
+    """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
+
+    A subclass states one formula, `from_inner`; the inner products themselves are computed once, here.
+    """
+
+    @abstractmethod
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Turn inner products into kernel values, in place where possible.
+
+        Parameters
+        ----------
+        inner : ndarray of shape (m, n), float64
+            x·z for every pair; may be overwritten.
+        x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
+            Squared norms ‖x‖², ‖z‖².
+
+        Returns
+        -------
+        ndarray of shape (m, n), float64
+        """
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
+        return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, z) = x·z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[11.]])
+    """
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Return the inner products unchanged."""
+        return inner
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, z) = exp(−γ‖x − z‖²), the Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0. Papers that use a width σ mean γ = 1/(2σ²).
+
+    Raises
+    ------
+    ValueError
+        If gamma is not a positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> RBF(gamma=0.5)(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(4)
+    array([[1.    , 0.1353]])
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate −γ‖x − z‖² and its exponential."""
+        fast = compiled()
+        if fast is None or not inner.flags.c_contiguous:
+            self.exponents(inner, x_norms, z_norms)
+        else:
+            fast.exponents(inner, self.gamma, x_norms, z_norms)
+        return np.exp(inner, out=inner)
+
+    def exponents(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
+        """Turn x·z into −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖², in place; its twin is `refsvm.fast.kernels.exponents`."""
+        inner *= 2.0 * self.gamma
+        inner -= (self.gamma * x_norms)[:, None]
+        inner -= self.gamma * z_norms
+        np.minimum(inner, 0.0, out=inner)  # rounding must not make a kernel value exceed 1
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, z) = (γ x·z + c)ᵈ.
+
+    Parameters
+    ----------
+    degree : int
+        d ≥ 1.
+    gamma : float
+        γ > 0.
+    coef0 : float
+        c, any finite number; negative values give an indefinite kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Polynomial
+    >>> Polynomial(degree=2, coef0=1.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[144.]])
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+        real("coef0", self.coef0)
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"degree={self.degree!r} is not a whole number ≥ 1; give e.g. degree=3.")
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate (γ x·z + c)ᵈ."""
+        inner *= self.gamma
+        inner += self.coef0
+        return np.power(inner, int(self.degree), out=inner)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(γ x·z + c), in general indefinite: the dual then has local optima only.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0.
+    coef0 : float
+        c, any finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Sigmoid
+    >>> Sigmoid(gamma=0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(4)
+    array([[0.8005]])
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive("gamma", self.gamma)
+        real("coef0", self.coef0)
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate tanh(γ x·z + c)."""
+        inner *= self.gamma
+        inner += self.coef0
+        return np.tanh(inner, out=inner)
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """The caller computed K: ``X`` is the (n, n) Gram matrix itself.
+
+    No kernel row is ever computed, so `KernelRows` counts none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Precomputed
+    >>> K = np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> DualProblem.classification(K, np.array([1, -1]), kernel=Precomputed(), C=1.0).n
+    2
+    """

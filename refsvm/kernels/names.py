@@ -1,0 +1,138 @@
+"""Kernels called by name, as scikit-learn's SVC, LIBSVM and the command line call them.
+
+The parameters of a named kernel are given beside its name, and γ may depend on the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+
+__all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called"]
+
+KERNELS: Final[dict[str, Any]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
+
+
+def kernel_called(
+    name: str,
+    X: Any,
+    *,
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    weights: np.ndarray | None = None,
+) -> Kernel | Precomputed:
+    """Return the kernel of that name, with those of the parameters that it has.
+
+    Parameters
+    ----------
+    name : str
+        A key of `KERNELS`.
+    X : ndarray or CSR of shape (n, d)
+        The data, for γ.
+    gamma : {"scale", "auto"} or float
+        See `gamma_on`.
+    degree : int
+    coef0 : float
+    weights : ndarray of shape (n,), optional
+        See `gamma_on`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.names import kernel_called
+    >>> kernel_called("rbf", np.array([[0.0, 1.0], [2.0, 1.0]]), gamma="auto")
+    RBF(gamma=0.5)
+    """
+    kernel = KERNELS[name]
+    given: dict[str, Callable[[], float]] = {
+        "gamma": lambda: gamma_on(X, gamma, weights),
+        "degree": lambda: int(degree),
+        "coef0": lambda: float(coef0),
+    }
+    made: Kernel | Precomputed = kernel(**{field.name: given[field.name]() for field in fields(kernel)})
+    return made
+
+
+def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> float:
+    """Return γ as a number: "scale" is 1/(d · variance of all entries of X), "auto" is 1/d, as in scikit-learn.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+        Constant data count as of variance 1/d.
+    gamma : {"scale", "auto"} or float
+    weights : ndarray of shape (n,), optional
+        Of the examples, none negative: an example of weight 2 counts as two. scikit-learn's SVC ignores them here.
+
+    Raises
+    ------
+    ValueError
+        If the variance is so extreme that γ is no positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.names import gamma_on
+    >>> X = np.array([[0.0, 0.0], [4.0, 0.0]])
+    >>> gamma_on(X, "scale"), gamma_on(X, "auto"), gamma_on(X, 0.1)
+    (0.16666666666666666, 0.5, 0.1)
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variance = _sparse_variance(X, weights) if is_sparse(X) else _variance(X, weights)
+        value = float(1.0 / np.float64(X.shape[1] * variance)) if variance != 0.0 else 1.0
+    if not 0.0 < value < np.inf:
+        raise ValueError(
+            f'gamma="scale" gives {value} on data of variance {variance:.3g}; scale the features (StandardScaler), '
+            "or give gamma as a number."
+        )
+    return value
+
+
+def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
+    """Variance of all entries."""
+    if weights is None:
+        return float(X.var())
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(np.square(X - mean).mean(axis=1), weights=weights))
+
+
+def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
+    """Variance of all entries, those that a CSR matrix leaves out included."""
+    n, d = X.shape
+    of_rows = np.ones(n) if weights is None else weights
+    stored = np.repeat(of_rows, np.diff(X.indptr))
+    total = d * of_rows.sum()
+    mean = stored @ X.data / total
+    return float((stored @ np.square(X.data - mean) + (total - stored.sum()) * mean**2) / total)
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether X is the kernel matrix itself."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def is_users(kernel: Any) -> bool:
+    """Whether the kernel is a callable of the user's, which may take examples of any kind."""
+    return callable(kernel) and not isinstance(kernel, Kernel)

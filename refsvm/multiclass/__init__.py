@@ -1,0 +1,9 @@
+"""Several classes by pairs, and trained models: no scikit-learn is needed to read or use one.
+
+=============  ====================================================
+`one_vs_one`   k classes as k(k − 1)/2 binary problems
+`prediction`   decision values and votes
+`model`        a trained classifier without its training data
+`model_file`   models in LIBSVM's text format
+=============  ====================================================
+"""

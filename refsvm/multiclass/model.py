@@ -1,0 +1,130 @@
+"""Model: what prediction needs of a trained C-SVM, detached from how it was trained and stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import examples, is_sparse
+from refsvm.kernels import Kernel, Precomputed
+from refsvm.multiclass.prediction import decision_values, pair_sums, votes
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A classifier that only predicts: the attributes of a fitted `SVC` that decide, in the same layout and signs.
+
+    Parameters
+    ----------
+    kernel : Kernel or Precomputed
+    support_vectors : csr_matrix of float64, shape (m, d)
+        Grouped by class, in the order of `classes`. For `Precomputed` a single column: the number of each
+        support vector in the training set, from 1.
+    dual_coef : ndarray of float64, shape (k − 1, m)
+        Coefficients; `refsvm.multiclass.one_vs_one` tells their layout.
+    intercept : ndarray of float64, shape (k(k − 1)/2,)
+        b of the pairs (0, 1), (0, 2), …, (k − 2, k − 1).
+    classes : ndarray of shape (k,)
+        Labels.
+    n_support : ndarray of int64, shape (k,)
+        Support vectors of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from refsvm import Linear
+    >>> from refsvm.multiclass.model import Model
+    >>> x = csr_matrix([[0.0], [2.0]])
+    >>> model = Model(Linear(), x, np.array([[-0.5, 0.5]]), np.array([-1.0]), np.array([-1, 1]), np.array([1, 1]))
+    >>> model.decision_function([[0.5], [3.0]]), model.predict([[0.5], [3.0]])
+    (array([-0.5,  2. ]), array([-1,  1]))
+    """
+
+    kernel: Kernel | Precomputed
+    support_vectors: Any
+    dual_coef: np.ndarray
+    intercept: np.ndarray
+    classes: np.ndarray
+    n_support: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the pairs of classes, h(x) = Σ αᵢ k(x, xᵢ) + b.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            As many columns as the training data had. A CSR matrix may have fewer or more: absent features are
+            zero. With a precomputed kernel, the kernel values with all training examples.
+
+        Returns
+        -------
+        ndarray of float64
+            Two classes: shape (t,), positive for ``classes[1]``. More: shape (t, k(k − 1)/2), positive for the first
+            class of the pair.
+
+        Raises
+        ------
+        ValueError
+            If X is no finite table or its width does not fit.
+        """
+        values = self._pair_values(X)
+        return values[:, 0] if len(self.classes) == 2 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class with the most votes of the pairs; the first of `classes` on a tie, as in LIBSVM.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (t,)
+            Entries of `classes`.
+        """
+        return np.asarray(self.classes[votes(self._pair_values(X), len(self.classes))])
+
+    def _pair_values(self, X: Any) -> np.ndarray:
+        """h of every pair, shape (t, k(k − 1)/2)."""
+        X, vectors = self._aligned(examples(X))
+        sums = partial(pair_sums, self.dual_coef, self.n_support)
+        return decision_values(self.kernel, X, vectors, sums) + self.intercept
+
+    def _aligned(self, X: Any) -> tuple[Any, Any]:
+        """X and the support vectors, both CSR or both dense, of one width."""
+        d = self.support_vectors.shape[1]
+        if isinstance(self.kernel, Precomputed):
+            columns = self._dense_vectors.ravel().astype(np.int64) - 1
+            if X.shape[1] <= columns.max():
+                raise ValueError(
+                    f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
+                    f"{columns.max() + 1}; give the kernel matrix between X and the training set."
+                )
+            return X.toarray() if is_sparse(X) else X, columns
+        if is_sparse(X):
+            width = max(d, X.shape[1])
+            return _widened(X, width), _widened(self.support_vectors, width)
+        if X.shape[1] != d:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
+                "training data, or a CSR matrix, whose absent features count as zero."
+            )
+        return X, self._dense_vectors
+
+    @cached_property
+    def _dense_vectors(self) -> np.ndarray:
+        return np.asarray(self.support_vectors.toarray())
+
+
+def _widened(X: Any, width: int) -> Any:
+    """Add columns of zeros to a CSR matrix, up to `width`."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -1,0 +1,292 @@
+"""One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
+
+The pairs are (0, 1), (0, 2), …, (k − 2, k − 1). Each is a dual problem of its own on the examples of its two classes,
+with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b. The first class of a pair is the positive one; a single pair (two
+classes) is turned round, as in scikit-learn, so that h(x) > 0 means the second class.
+
+The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
+pairs, and column s holds its α in each of them, ordered by the other class.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+from refsvm.kernels import Precomputed
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.solver import solve
+from refsvm.solver.polish import polished
+
+__all__ = [
+    "BinaryResult", "Pair", "RowKernel",
+    "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
+]  # fmt: skip
+
+REMEDY: Final = {
+    Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
+    Status.TIME_LIMIT: "Raise time_limit, or go on from here with warm_start=True.",
+    Status.INTERRUPTED: "The estimator is usable; warm_start=True goes on from here.",
+    Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
+}
+
+
+@dataclass(frozen=True)
+class RowKernel:
+    """A user's kernel on examples of any kind, strings included: the solver sees row numbers as its X.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(X, Z) -> (m, n)`` array or sparse matrix.
+    X : ndarray or CSR
+        The examples, one a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.multiclass.one_vs_one import RowKernel
+    >>> same = RowKernel(lambda X, Z: (X[:, None] == Z).astype(float), np.array(["a", "b", "a"]))
+    >>> same(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]))
+    array([[1., 0., 1.]])
+    """
+
+    kernel: Callable[..., Any]
+    X: Any
+
+    def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Evaluate the kernel between the examples that stand in these rows of X."""
+        return kernel_values(
+            self.kernel, self.X[rows.ravel().astype(np.int64)], self.X[columns.ravel().astype(np.int64)]
+        )
+
+
+def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
+    """Return k(x, z) of a user's kernel as a dense array of float64, whatever kind of array it makes."""
+    values = kernel(X, Z)
+    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One binary problem of a classification into several classes.
+
+    Attributes
+    ----------
+    negative, positive : int
+        Numbers of the two classes.
+    rows : ndarray of shape (m,), int64
+        Their examples, ascending.
+    problem : DualProblem
+        Over these m variables.
+    """
+
+    negative: int
+    positive: int
+    rows: np.ndarray
+    problem: DualProblem
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryResult:
+    """What is kept of the solution of one pair; h(x) = Σ αᵢ k(x, xᵢ) + b > 0 means class `positive`.
+
+    Attributes
+    ----------
+    negative, positive : int
+        Numbers of the two classes, positions in ``classes_``.
+    rows : ndarray of shape (m,), int64
+        Training examples of the pair, ascending; those of weight 0 are left out.
+    alpha : ndarray of shape (m,), float64
+        Signed α of these examples.
+    intercept : float
+        b.
+    dual_objective, primal_objective, kkt_gap : float
+        f(α), F(α, b) at the best b, ψ(α).
+    iterations, kernel_rows : int
+        Steps taken; kernel rows computed.
+    status : Status
+        Why the solver ended.
+    """
+
+    negative: int
+    positive: int
+    rows: np.ndarray = field(repr=False)
+    alpha: np.ndarray = field(repr=False)
+    intercept: float
+    dual_objective: float
+    primal_objective: float
+    kkt_gap: float
+    iterations: int
+    kernel_rows: int
+    status: Status
+
+    @classmethod
+    def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
+        """Keep the numbers of a solution and let go of the problem, which holds the data."""
+        return cls(
+            negative=pair.negative,
+            positive=pair.positive,
+            rows=pair.rows,
+            alpha=solution.alpha,
+            intercept=solution.intercept,
+            dual_objective=solution.objective,
+            primal_objective=solution.primal_objective,
+            kkt_gap=solution.kkt_gap,
+            iterations=solution.iterations,
+            kernel_rows=solution.kernel_rows,
+            status=status,
+        )
+
+    @property
+    def duality_gap(self) -> float:
+        """F(α, b) − f(α)."""
+        return self.primal_objective - self.dual_objective
+
+    def scattered(self, n: int) -> np.ndarray:
+        """α over all n training examples, zero for those of other classes, shape (n,)."""
+        full = np.zeros(n)
+        full[self.rows] = self.alpha
+        return full
+
+
+def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Pair]:
+    """Yield the binary problems of all pairs of classes, in order.
+
+    Parameters
+    ----------
+    kernel : Kernel, Precomputed or callable
+    X : ndarray or CSR of shape (n, d)
+        Checked data; for `Precomputed` the (n, n) matrix.
+    codes : ndarray of shape (n,), int
+        Class numbers 0 … k − 1.
+    penalties : ndarray of shape (n,), float64
+        C of each example; those with Cᵢ ≤ 0 are left out. Every class needs one that is not.
+
+    Yields
+    ------
+    Pair
+    """
+    n, k = len(codes), int(codes.max()) + 1
+    if isinstance(kernel, Precomputed) and X.shape != (n, n):
+        raise ValueError(
+            f"The precomputed kernel has shape {X.shape}; expected a square matrix, shape ({n}, {n})."
+        )
+    used = penalties > 0
+    for p, q in combinations(range(k), 2):
+        negative, positive = (p, q) if k == 2 else (q, p)
+        rows = np.flatnonzero(used & ((codes == p) | (codes == q)))
+        labels = np.where(codes[rows] == positive, 1.0, -1.0)
+        data = X
+        if len(rows) < n:
+            data = X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows]
+        elif isinstance(kernel, Precomputed):
+            # compiled code takes no read-only matrix, such as a memory map
+            data = np.require(X, requirements="W")
+        problem = DualProblem.classification(data, labels, kernel=kernel, C=penalties[rows])
+        yield Pair(negative, positive, rows, problem)
+
+
+def solve_pairs(
+    problems: Iterable[Pair],
+    previous: list[BinaryResult] | None = None,
+    *,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Iterator[BinaryResult]:
+    """Solve pair after pair.
+
+    Parameters
+    ----------
+    problems : iterable of Pair
+    previous : list of BinaryResult, optional
+        For each pair an earlier result on the same examples, to start from; made feasible without a warning.
+    max_iter, time_limit, **options
+        As in `solve`, but the time is that of all pairs together.
+
+    Yields
+    ------
+    BinaryResult
+        For every pair: after Ctrl-C, or when the time is up, the others still take their first steps.
+    """
+    began, interrupted = time.perf_counter(), False
+    for number, pair in enumerate(problems):
+        start = None
+        if previous is not None:
+            earlier = previous[number]
+            n = 1 + max(earlier.rows[-1], pair.rows[-1])
+            start = pair.problem.feasible(earlier.scattered(n)[pair.rows])
+        left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
+        limit = 1 if interrupted else max_iter
+        solution = polished(solve(pair.problem, start=start, max_iter=limit, time_limit=left, **options))
+        cut = interrupted and solution.status is not Status.CONVERGED
+        interrupted = interrupted or solution.status is Status.INTERRUPTED
+        yield BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
+
+
+def worst(results: list[BinaryResult]) -> BinaryResult:
+    """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
+    unfinished = [result for result in results if result.status is not Status.CONVERGED]
+    return max(unfinished or results, key=lambda result: result.kkt_gap)
+
+
+def shortcoming(results: list[BinaryResult], tol: float) -> str | None:
+    """Say why the worst result is not finished, how far it got and what to do; None if all converged."""
+    result, count = worst(results), ""
+    if result.status is Status.CONVERGED:
+        return None
+    if len(results) > 1:
+        unfinished = sum(other.status is not Status.CONVERGED for other in results)
+        count = f" {unfinished} of {len(results)} pairs of classes are not finished."
+    gap = f"The KKT gap is {result.kkt_gap:.3g}, asked for was tol={tol:g}."
+    return f"{result.status.value} {gap}{count} {REMEDY[result.status]}"
+
+
+def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bring the α of all pairs into LIBSVM's layout.
+
+    Parameters
+    ----------
+    results : list of BinaryResult
+        In the order of `pairs`.
+    codes : ndarray of shape (n,), int
+        Class numbers.
+
+    Returns
+    -------
+    support : ndarray of shape (m,), int32
+        Examples with αᵢ ≠ 0 in some pair, grouped by class, ascending within a class.
+    n_support : ndarray of shape (k,), int32
+        How many there are of each class.
+    coefficients : ndarray of shape (k − 1, m), float64
+        See the head of this module.
+    """
+    if len(results) == 1:  # the sign of α tells the class
+        rows, alpha = results[0].rows, results[0].alpha
+        groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]
+        live = np.concatenate(groups)
+        return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
+    k = int(codes.max()) + 1
+    is_support = np.zeros(len(codes), dtype=bool)
+    for result in results:
+        is_support[result.rows[result.alpha != 0.0]] = True
+    support = np.flatnonzero(is_support)
+    support = support[np.argsort(codes[support], kind="stable")]
+    position = np.zeros(len(codes), dtype=np.int64)
+    position[support] = np.arange(len(support))
+    coefficients = np.zeros((k - 1, len(support)))
+    for result, (p, q) in zip(results, combinations(range(k), 2), strict=True):
+        live = np.flatnonzero(result.alpha)
+        rows = result.rows[live]
+        # the other class is q for those of p (place q − 1, as p itself is skipped), and p for those of q
+        coefficients[np.where(codes[rows] == p, q - 1, p), position[rows]] = result.alpha[live]
+    n_support = np.bincount(codes[support], minlength=k)
+    return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -1,0 +1,119 @@
+"""CompiledEngine: hands a SolverState to the compiled loop and takes it back, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm.fast.layout import NOW, State, sides_of
+from refsvm.fast.loop import MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
+from refsvm.result import TRACE_ROW, Trace
+from refsvm.state import SCALARS
+
+if TYPE_CHECKING:
+    from refsvm.solver.rules import Rules
+    from refsvm.state import SolverState
+
+__all__ = ["CompiledEngine", "compiled"]
+
+
+class CompiledEngine:
+    """Runs `refsvm.fast.loop.advance` on the arrays of a SolverState.
+
+    Parameters
+    ----------
+    state : SolverState
+        Its arrays are shared with the compiled code; its numbers are copied in and out around each chunk.
+    rules : (selector, step, stop)
+        Each must have a twin.
+    trace : Trace or None
+        Where the steps are recorded.
+
+    Raises
+    ------
+    ValueError
+        If a rule has no twin.
+    """
+
+    name, paced = "numba", True
+
+    def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
+        select, length, check = (compiled(rule) for rule in rules)
+        parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
+        self._state, self._trace = state, trace
+        record = np.zeros(1, dtype=NOW)
+        self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
+        self._now["every"] = 0 if trace is None else trace.every
+        self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
+        shared = State(
+            state.alpha, state.gradient, state.lower, state.upper, state.diagonal,
+            state.rows.values, state.rows.slots, state.rows.stamps,
+            state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
+            state.selector_memory, state.step_memory, state.stop_memory,
+            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)),
+            self._buffer, record.view(np.recarray),
+        )  # fmt: skip
+        self._parameters, self._shared = parameters, shared  # kept here: compiled code counts no references
+        self._steps: Iterator[int] = begin(select, length, check, parameters, shared)
+
+    def advance(self, budget: int) -> int:
+        """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""
+        state, rows, now = self._state, self._state.rows, self._now
+        for name in SCALARS.names or ():
+            now[name] = getattr(state, name)
+        now["end"] = state.iteration + budget
+        self._shared.sides[:] = sides_of(state.alpha, state.lower, state.upper)
+        while True:
+            now["clock"], now["hits"], now["computed"] = rows.clock, rows.hits, rows.computed
+            outcome = next(self._steps)
+            rows.clock, rows.hits = int(now["clock"]), int(now["hits"])
+            if outcome == MISSING_ROW:
+                missing = int(now["missing"])
+                if rows.slots[missing] >= 0:
+                    raise RuntimeError(
+                        f"The twin of the selector asked for kernel row {missing}, which is in memory; it must return "
+                        "(i, -1) only where state.slots[i] < 0."
+                    )
+                state.top, state.bottom = int(now["top"]), int(now["bottom"])  # for `KernelRows.likely`
+                rows.row(missing)
+                continue
+            if outcome == NO_VARIABLE:
+                raise IndexError(
+                    f"The twin of the selector chose a variable beyond the last of {len(state.alpha)}; it must return "
+                    "indices into state.alpha."
+                )
+            self._flush()
+            if outcome != TRACE_FULL:
+                break
+        self._leave()
+        return -1 if outcome == NO_PAIR else int(outcome)
+
+    def close(self) -> None:
+        """End the compiled generator, which releases the arrays it holds."""
+        self._now["end"] = -1
+        next(self._steps, None)
+
+    def _leave(self) -> None:
+        """Copy the numbers out."""
+        for name in SCALARS.names or ():
+            setattr(self._state, name, self._now[name].item())
+
+    def _flush(self) -> None:
+        """Move the filled part of the trace buffer to the trace."""
+        if self._trace is not None:
+            self._trace.extend(self._buffer[: int(self._now["traced"])].view(TRACE_ROW))
+            self._now["traced"] = 0
+
+
+def compiled(rule: Any) -> Callable[..., Any]:
+    """Return the twin of a rule, or refuse with the sentence that says how to go on without one."""
+    twin: Callable[..., Any] | None = rule.twin()
+    if twin is None:
+        name = type(rule).__name__
+        raise ValueError(
+            f'engine="numba" needs a compiled twin of every rule and {name} has none; use engine="numpy", or return '
+            f"an @njit function from {name}.twin()."
+        )
+    return twin

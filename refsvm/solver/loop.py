@@ -1,0 +1,88 @@
+"""The loop. `steps` is SMO itself, readable; `iterate` sets it up.
+
+until the stopping rule is satisfied
+select a working set (i, j)
+choose a step length μ
+αᵢ += μ,  αⱼ −= μ,  G −= μ(K[i] − K[j])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from refsvm.problem import DualProblem
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rules import chosen_rules
+from refsvm.solver.start import starting_state
+from refsvm.state import SolverState
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["iterate", "steps"]
+
+Steps = Generator[SolverState, None, int]
+
+
+def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop: StoppingRule) -> Steps:
+    """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
+    while not (code := stop.check(state)):
+        # --- select ---
+        i, j = selector.select(state)
+        if min(i, j) < 0 or state.stalled > 1:
+            return -1
+        # --- step ---
+        first, second = (i, j) if state.rows.slots[i] >= 0 else (j, i)
+        state.rows.use(first)  # a stored row first, so that the other one does not take its place
+        state.rows.use(second)
+        state.measure(i, j)
+        state.n_candidates = 0
+        mu = step.length(state, i, j)
+        # --- update ---
+        state.move(i, j, mu)
+        yield state
+    return code
+
+
+def iterate(
+    problem: DualProblem,
+    *,
+    selector: WorkingSetSelector | None = None,
+    step: StepRule | None = None,
+    stop: StoppingRule | None = None,
+    start: Any = None,
+    cache_mb: float = 200.0,
+) -> Steps:
+    """Walk through the solution of a dual problem, one readable NumPy step at a time.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    selector, step, stop : rules
+        By default SecondOrder(), KKTGap(1e-3), and PlanningAheadStep() where the selector takes candidates,
+        NewtonStep() where it does not.
+    start : array-like of shape (n,), optional
+        Signed α to start from; see `solve`.
+    cache_mb : float
+        Budget for kernel rows in MiB.
+
+    Yields
+    ------
+    SolverState
+        The same object after every step: copy what you want to keep.
+
+    Raises
+    ------
+    ValueError
+        If the rules do not fit together or the budget is too small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, iterate
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1])
+    >>> [round(state.gap, 3) for state in iterate(DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0))]
+    [1.476, 0.415, 0.0]
+    """
+    rules = chosen_rules(selector, step, stop)
+    return steps(starting_state(problem, rules, start, cache_mb), *rules)

@@ -1,0 +1,188 @@
+"""Shrinking: restrict to the variables that still matter, solve there, bring the gradient up to date, look again.
+
+    until the stopping rule is satisfied on the full problem
+        take some steps
+        A ← the variables that matter (`refsvm.solver.active_sets`)
+        solve the problem restricted to A, which may shrink in turn
+        G ← G − K[:, A] Δα_A, on all variables
+
+A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same
+loop.
+
+Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
+step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
+on all variables with their true gradient; if one was left out wrongly, the next round includes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsvm.kernels.rows import KernelRows, RowsOf
+from refsvm.problem import DualProblem
+from refsvm.result import Trace
+from refsvm.solver.active_sets import active_set, block, likely
+from refsvm.state import SolverState
+from refsvm.stopping.kkt_gap import KKTGap
+
+if TYPE_CHECKING:
+    from refsvm.solver.engine import Engine
+    from refsvm.solver.limits import Limits
+    from refsvm.solver.rules import Rules
+
+__all__ = ["ShrinkingEngine"]
+
+PERIOD = 1000
+"""Steps between two looks at the active set."""
+
+CARRY = 1.0
+"""What it costs to carry one value of a stored row over, in variables touched by a step."""
+
+WHOLE = 1500
+"""Up to this many variables, all kernel rows are computed at once: cheaper in one product than one by one."""
+
+
+class ShrinkingEngine:
+    """Runs a solve with shrinking; each `advance` is one round: some steps on all variables, or one restricted solve.
+
+    Parameters
+    ----------
+    state : SolverState
+        Of the problem to solve.
+    rules : (selector, step, stop)
+        `stop` decides on this problem; restricted problems are solved to a KKT gap.
+    make : callable
+        ``make(state, rules, trace)`` returns the engine that takes the steps.
+    limits : Limits
+        Asked between rounds of a restricted solve whether to come up for air.
+    trace : Trace or None
+    """
+
+    paced = False
+
+    def __init__(
+        self,
+        state: SolverState,
+        rules: Rules,
+        make: Callable[[SolverState, Rules, Trace | None], Engine],
+        limits: Limits,
+        trace: Trace | None = None,
+    ) -> None:
+        self._state, self._rules, self._make, self._trace = state, rules, make, trace
+        self._limits = limits
+        if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
+            state.rows.fetch(np.arange(len(state.alpha)))
+        evaluator = state.rows.evaluator
+        self._earlier = evaluator.likely  # that of the problem this one is a part of
+        if evaluator.gram.alone > 1.0:
+            evaluator.likely = partial(likely, state)
+        self._steps = make(state, rules, trace)
+        self._recent = 0  # steps of the last round
+        self._blocks = evaluator.gram.alone > 4.0 and len(state.alpha) == evaluator.gram.n
+        self.name = self._steps.name
+
+    def close(self) -> None:
+        """Release the engine of the full problem."""
+        self._state.rows.evaluator.likely = self._earlier
+        self._steps.close()
+
+    def advance(self, budget: int) -> int:
+        """Take one round of up to `budget` steps."""
+        state = self._state
+        code = self._rules.stop.check(state)
+        if code:
+            return code
+        before = state.iteration
+        if self._blocks and len(B := block(state)):
+            # not to the end: what is gained on B alone is partly lost again once the others join
+            outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
+        elif self._recent and self._pays(len(A := active_set(state))):
+            outcome = self._solve_restricted(A, budget)
+        else:
+            outcome = self._steps.advance(min(budget, PERIOD))
+        self._recent = state.iteration - before
+        return outcome
+
+    def _pays(self, m: int) -> bool:
+        """Whether as many steps as the last round took would save, on m variables, more than the restriction costs.
+
+        Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
+        """
+        n = len(self._state.alpha)
+        carried = min(m, self._state.rows.evaluator.filled)
+        return m < 0.8 * n and self._recent * (n - m) > CARRY * m * carried
+
+    def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
+        """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
+        state = self._state
+        tolerance = max(self._rules.stop.restricted_tolerance(state.gap), at_least)
+        inner = restricted(state, A, self._rules)
+        trace = None if self._trace is None else Trace(self._trace.every)
+        rules, outcome = self._rules._replace(stop=KKTGap(tolerance)), 0
+        with closing(ShrinkingEngine(inner, rules, self._make, self._limits, trace)) as engine:
+            while not outcome and inner.iteration < budget and not self._limits.pressing():
+                outcome = engine.advance(budget - inner.iteration)
+        before = state.objective
+        self._take_over(A, inner, trace)
+        # a stalled problem that gained no more than rounding will not gain in the next round either
+        rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
+        return -1 if outcome < 0 and state.objective - before <= rounding else 0
+
+    def _take_over(self, A: np.ndarray, inner: SolverState, trace: Trace | None) -> None:
+        """α_A += δ, exactly at a bound where δ is, and G ← G − K[:, A] δ."""
+        state, rows, delta = self._state, self._state.rows, inner.alpha
+        lower, upper = state.lower[A], state.upper[A]
+        alpha = np.clip(state.alpha[A] + delta, lower, upper)
+        alpha[delta == inner.lower] = lower[delta == inner.lower]
+        alpha[delta == inner.upper] = upper[delta == inner.upper]
+        change = np.zeros(len(state.alpha))
+        change[A] = delta
+        state.alpha[A] = alpha
+        state.gradient -= rows.product(change)
+        state.gradient[A] = inner.gradient
+        before, first = state.objective, state.iteration
+        state.iteration += inner.iteration
+        rows.hits += inner.rows.hits
+        if inner.rows.evaluator is not rows.evaluator:
+            rows.count(inner.rows.computed)
+        state.least_curvature = min(state.least_curvature, inner.least_curvature)
+        state.refresh(recompute=False)
+        if trace is not None and self._trace is not None:
+            self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
+
+
+def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
+    """Return the state of the problem over α_A, with the variables counted from where they stand: δ = α_A − now.
+
+        maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
+
+    This is `DualProblem.restrict` moved to the current point, where v_A + (terms of the fixed variables) is
+    the gradient: nothing has to be recomputed.
+    """
+    rows, problem = state.rows, state.problem
+    source, there = rows.evaluator, rows.indices[A]
+    if len(A) <= source.capacity:
+        few = 64 * 8 * len(A) / 2**20
+        budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, few)
+        small = KernelRows(RowsOf(source, there), budget)
+        if len(A) <= WHOLE and small.holds_all:
+            small.fetch(np.flatnonzero(source.slots[there] >= 0))
+    else:
+        small = KernelRows(source.gram.restrict(there), rows.cache_mb)
+    G, alpha = state.gradient[A], state.alpha[A]
+    view = DualProblem(small.gram, G, 0.0, problem.lower[A] - alpha, problem.upper[A] - alpha)
+    return SolverState(view, np.zeros(len(A)), small, *rules, gradient=G)
+
+
+def renumbered(steps: np.ndarray, A: np.ndarray, before: float, first: int, computed: int) -> np.ndarray:
+    """Return the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
+    steps["i"], steps["j"] = A[steps["i"]], A[steps["j"]]
+    steps["objective"] += before
+    steps["iteration"] += first
+    steps["rows"] = computed
+    return steps

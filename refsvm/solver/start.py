@@ -1,0 +1,53 @@
+"""Where a solve begins: a feasible α, its gradient, and memory for kernel rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import vector
+from refsvm.kernels.rows import stored_rows
+from refsvm.problem import DualProblem
+from refsvm.solver.rules import Rules
+from refsvm.state import SolverState
+
+__all__ = ["row_dtype", "starting_state"]
+
+
+def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
+    """Return the type in which kernel rows are kept."""
+    if name not in ("auto", "float64", "float32"):
+        raise ValueError(f'cache_dtype={name!r} is unknown; choose "auto", "float64" or "float32".')
+    crowded = shrinking and n >= 10_000 and 8 * n * n > cache_mb * 2**20
+    return np.float32 if name == "float32" or (name == "auto" and crowded) else np.float64
+
+
+def starting_state(
+    problem: DualProblem, rules: Rules, start: Any, cache_mb: float, dtype: type = np.float64
+) -> SolverState:
+    """Return the state before the first step."""
+    rows = stored_rows(problem.gram, cache_mb, dtype)
+    needed = min(rules.selector.rows_needed(problem.n), problem.n)
+    if needed > rows.capacity:
+        raise ValueError(
+            f"selector={rules.selector!r} needs {needed} kernel rows in memory and cache_mb={cache_mb!r} holds "
+            f"{rows.capacity}; give at least {needed * 8 * problem.n / 2**20:.3g}."
+        )
+    return SolverState(problem, _starting_point(problem, start), rows, *rules)
+
+
+def _starting_point(problem: DualProblem, start: Any) -> np.ndarray:
+    """Return a feasible α; a given one that is not feasible is repaired with a warning."""
+    if start is None:
+        return problem.feasible(np.zeros(problem.n))
+    given = vector("start", start, problem.n)
+    point = problem.feasible(given)
+    scale = 1e-9 * max(1.0, float(np.abs(point).max()))
+    if np.abs(point - given).max() > scale:
+        warnings.warn(
+            "start is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
+            stacklevel=4,
+        )
+    return point

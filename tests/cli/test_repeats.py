@@ -1,0 +1,156 @@
+"""Compare on several problems, in several orders of the examples, with a store."""
+
+import io
+import os
+import signal
+import sqlite3
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("sklearn")
+
+from rich.console import Console
+
+from refsvm import NewtonStep, SecondOrder
+from refsvm.cli import tables
+from refsvm.datasets import load
+from refsvm.experiment import Experiment, Problem, Solve, strategy
+from refsvm.kernels import RBF
+from refsvm.stopping import KKTGap
+
+from ..settings import FAST
+from .test_app import json_of, refused, run, works
+
+TWO = ("compare", "heart", "ionosphere", "--engines", FAST)
+
+
+@pytest.fixture(autouse=True)
+def _no_data_directory(monkeypatch):
+    monkeypatch.delenv("REFSVM_DATA", raising=False)
+
+
+def test_means_over_orders_are_those_of_the_experiment(tmp_path):
+    document = json_of(*TWO, "--repeats", 4, "--tol", 1e-3)
+    assert document["repeats"] == 4
+    assert [problem["data"] for problem in document["problems"]] == ["heart", "ionosphere"]
+    assert [(row["data"], row["selector"]) for row in document["results"]] == [
+        ("heart", "mvp"), ("heart", "second-order"), ("ionosphere", "mvp"), ("ionosphere", "second-order"),
+    ]  # fmt: skip
+    heart = load("heart")
+    one = Experiment(
+        [Solve("x", SecondOrder(), NewtonStep(), KKTGap(1e-3), shrinking=False, engine=FAST)],
+        [Problem("heart", lambda: heart, RBF(heart.gamma), heart.C)],
+        tmp_path / "runs.sqlite",
+        permutations=4,
+    )
+    one.run()
+    row = document["results"][1]
+    expected = one.compare("iterations").cells["heart", "x"]
+    assert (row["iterations"]["mean"], row["iterations"]["sd"]) == (expected.mean, expected.sd)
+    first = document["results"][0]["iterations"]["mean"]
+    assert row["iterations"]["ratio"] == pytest.approx(expected.mean / first)
+    assert document["results"][0]["iterations"]["ratio"] is None
+    assert 0 < row["iterations"]["p"] <= 1
+    assert all(row["runs"] == row["converged"] == 4 for row in document["results"])
+
+
+def test_several_data_without_repeats_are_solved_in_one_order():
+    document = json_of(*TWO)
+    assert document["repeats"] == 1
+    assert all(row["iterations"]["sd"] is None for row in document["results"])
+
+
+def test_the_table_has_a_line_for_each_problem_and_strategy():
+    result = works(*TWO, "--repeats", 3)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert [line[:2] for line in lines if line[:1] in (["heart"], ["ionosphere"])] == [
+        ["heart", "mvp"], ["heart", "second-order"], ["ionosphere", "mvp"], ["ionosphere", "second-order"],
+    ]  # fmt: skip
+    assert "heart: 270 examples" in result.stdout
+    assert "over 3 orders of the examples" in result.stdout
+    assert "±" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_store_keeps_finished_runs(tmp_path, monkeypatch):
+    store = tmp_path / "runs.sqlite"
+    first = json_of(*TWO, "--repeats", 2, "--store", store)
+    monkeypatch.setattr(Solve, "measure", None)  # a run that is carried out again fails
+    assert json_of(*TWO, "--repeats", 2, "--store", store) == first
+    with sqlite3.connect(store) as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (8,)
+
+
+def test_without_a_store_nothing_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    works(*TWO, "--repeats", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_limit_shows_in_a_column_of_its_own():
+    assert "0 of 2" in works(*TWO, "--repeats", 2, "--max-iter", 3).stdout
+    assert "converged" not in works(*TWO, "--repeats", 2).stdout
+
+
+def test_rules_that_do_not_fit_are_left_out():
+    result = run("compare", "heart", "--steps", "newton,planning-ahead", "--engines", FAST, "--repeats", 2)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"note: mvp, planning-ahead, {FAST} left out: ")
+    assert result.stdout.count("second-order") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["heart", "--repeats", 0], "permutations=0"),
+        (["heart", "heart", "--repeats", 2], "two of the name 'heart'"),
+        (["heart", "--repeats", 2, "--store", "no/such/folder/x.sqlite"], "a folder that exists"),
+        (["heart", "nothing", "--repeats", 2], "'nothing'"),
+        (["heart", "--repeats", 2, "--selectors", "mvp", "--steps", "planning-ahead"], "cannot be combined"),
+        (["heart", "--repeats", 2, "--cache-mb", 1e-9], "does not hold two kernel rows"),
+        (["heart", "--repeats", "many"], "valid integer"),
+    ],
+)
+def test_what_is_refused_is_one_sentence(arguments, says):
+    assert says in refused("compare", *arguments)
+
+
+@pytest.fixture
+def ctrl_c_in_run(monkeypatch):
+    """Press Ctrl-C in the k-th solve of the problem itself."""
+
+    def press(k):
+        solved = []
+
+        def pressed(problem, **arguments):
+            if problem.n > 4:
+                solved.append(problem)
+                if len(solved) == k:
+                    os.kill(os.getpid(), signal.SIGINT)
+            return plain(problem, **arguments)
+
+        plain = strategy.solve
+        monkeypatch.setattr(strategy, "solve", pressed)
+
+    return press
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are delivered at once there only")
+@pytest.mark.parametrize(("k", "finished"), [(1, 0), (4, 3)])
+def test_ctrl_c_shows_what_is_finished_and_keeps_it(ctrl_c_in_run, tmp_path, k, finished):
+    store = tmp_path / "runs.sqlite"
+    ctrl_c_in_run(k)
+    result = run(*TWO, "--repeats", 2, "--store", store, "--json")
+    assert result.exit_code == 130
+    assert result.stderr == f"note: Interrupted; {finished} of 8 runs are finished.\n"
+    with sqlite3.connect(store) as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (finished,)
+
+
+def test_a_terminal_sees_how_many_runs_are_finished():
+    stream = io.StringIO()
+    with tables.counter(Console(file=stream, force_terminal=True, width=60)) as count:
+        count(3, 8)
+    assert "3/8 runs" in stream.getvalue()

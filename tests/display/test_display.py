@@ -1,0 +1,291 @@
+"""The displays: what they show is what was solved, and nothing is changed by looking."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    NewtonStep,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    iterate,
+    solve,
+)
+from refsvm.datasets import make_chessboard
+from refsvm.display import ConvergenceDisplay, StepSizeDisplay, WorkingSetDisplay
+from refsvm.display.convergence import POINTS
+
+from ..settings import FAST
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+BOARD = make_chessboard(80, rng=0)
+PROBLEM = DualProblem.classification(BOARD.X, BOARD.y, kernel=RBF(0.5), C=100.0)
+
+
+def solved(**options):
+    return solve(
+        PROBLEM, **{"engine": FAST, "step": NewtonStep(), "shrinking": False, "trace": True, **options}
+    )
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+# -- all of them -------------------------------------------------------------------------------------------
+
+
+def all_displays():
+    solution = solved(step=PlanningAheadStep())
+    state = next(iterate(PROBLEM, step=NewtonStep()))
+    return [
+        ConvergenceDisplay.from_solutions({"planned": solution}),
+        StepSizeDisplay.from_trace(solution.trace),
+        WorkingSetDisplay.from_state(state, state.top, state.bottom),
+    ]
+
+
+def test_displays_are_drawn_again_into_given_axes():
+    for display in all_displays():
+        first = display.ax_
+        axes = plt.figure().add_subplot()
+        assert display.plot(ax=axes) is display
+        assert display.ax_ is axes is not first
+        assert display.figure_ is axes.figure
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        assert axes.get_legend() is not None
+        display.figure_.canvas.draw()
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    code = "import sys, refsvm.display; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_missing_matplotlib_is_named_with_its_extra(monkeypatch):
+    displays = all_displays()
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.delattr(matplotlib, "pyplot")
+    for display in displays:
+        with pytest.raises(ImportError, match=rf"^{type(display).__name__} needs .*'refsvm\[plot\]'\.$"):
+            display.plot()
+
+
+# -- convergence -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("against", ["iterations", "rows", "seconds"])
+def test_convergence_shows_the_gap_of_every_recorded_step(against):
+    solutions = {"second order": solved(), "planned": solved(step=PlanningAheadStep(), trace=3)}
+    display = ConvergenceDisplay.from_solutions(solutions, against=against)
+    assert display.ax_.get_yscale() == "log"
+    assert list(display.curves) == list(display.lines_) == list(solutions)
+    column = {"iterations": "iteration"}.get(against, against)
+    for name, solution in solutions.items():
+        x, gap = display.curves[name]
+        positive = solution.trace["gap"] > 0
+        np.testing.assert_array_equal(x, solution.trace[column])
+        np.testing.assert_array_equal(gap[positive], solution.trace["gap"][positive])
+        assert np.isnan(gap[~positive]).all()
+        thick = display.lines_[name].get_ydata()
+        np.testing.assert_array_equal(thick, np.fmin.accumulate(gap))
+        assert display.lines_[name].get_label() == name
+
+
+def test_convergence_measures_the_objective_from_the_best():
+    loose, tight = solved(), solved(stop=KKTGap(1e-9))
+    display = ConvergenceDisplay.from_solutions({"loose": loose, "tight": tight}, metric="objective")
+    best = max(tight.objective, tight.trace["objective"].max())
+    np.testing.assert_array_equal(display.curves["loose"][1], best - loose.trace["objective"])
+    assert np.nanmin(display.curves["tight"][1]) > 0.0
+    given = ConvergenceDisplay.from_solutions({"loose": loose}, metric="objective", best=best + 1.0)
+    np.testing.assert_array_equal(given.curves["loose"][1], best + 1.0 - loose.trace["objective"])
+
+
+def test_long_curves_are_thinned_without_losing_their_extremes():
+    x = np.arange(20 * POINTS)
+    values = 2.0 + np.sin(x)
+    values[[1, 12345, -2]] = 1e-3, 1e3, 1e-4
+    values[7000:7100] = np.nan
+    display = ConvergenceDisplay({"long": (x, values)}).plot()
+    every = display.ax_.lines[1]
+    assert len(every.get_xdata()) <= POINTS + 1
+    assert {1, 12345, len(x) - 2, len(x) - 1} <= set(every.get_xdata().tolist())
+    assert display.lines_["long"].get_ydata()[-1] == 1e-4
+    display.figure_.canvas.draw()
+
+
+def test_convergence_passes_settings_to_the_lines():
+    display = ConvergenceDisplay.from_solutions({"a": solved()}, color="red", lw=5)
+    assert display.lines_["a"].get_color() == "red"
+    assert display.lines_["a"].get_linewidth() == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"metric": "loss"}, "metric='loss' is unknown; choose 'gap' or 'objective'."),
+        ({"against": "time"}, "against='time' is unknown; choose 'iterations' or 'rows' or 'seconds'."),
+        ({"best": np.nan}, "best=nan is not finite"),
+    ],
+)
+def test_convergence_refuses_what_it_does_not_know(options, words):
+    with pytest.raises(ValueError, match="^" + words.split(";", maxsplit=1)[0]):
+        ConvergenceDisplay.from_solutions({"a": solved()}, **options)
+
+
+def test_convergence_needs_solutions_with_a_trace():
+    with pytest.raises(ValueError, match=r"^solutions=\{\} is empty; "):
+        ConvergenceDisplay.from_solutions({})
+    with pytest.raises(ValueError, match=r"^solutions\['a'\] has no trace; .*trace=True"):
+        ConvergenceDisplay.from_solutions({"a": solved(trace=False)})
+
+
+# -- working sets ------------------------------------------------------------------------------------------
+
+
+def states_about_to_move(step):
+    """Pairs of a state and the working set that moves next, of one solve."""
+    rule = SecondOrder()
+    for state in iterate(PROBLEM, step=step, selector=rule):
+        i, j = rule.select(state)
+        if i >= 0:
+            yield state, i, j
+
+
+def everything(state):
+    numbers = {name: value for name, value in vars(state).items() if name not in ("problem", "rows")}
+    rows = (state.rows.computed, state.rows.hits, state.rows.clock, state.rows.slots.copy())
+    return copy.deepcopy((numbers, rows))
+
+
+def test_looking_changes_nothing():
+    step = PlanningAheadStep()
+    for _, (state, i, j) in zip(range(6), states_about_to_move(step), strict=False):
+        before = everything(state)
+        WorkingSetDisplay.from_state(state, i, j, step=step)
+        np.testing.assert_equal(everything(state), before)
+
+
+def test_the_steps_shown_are_those_taken():
+    step = PlanningAheadStep()
+    shown, kinds = None, set()
+    for state, i, j in states_about_to_move(step):
+        if shown is not None:
+            pair, lengths = shown
+            assert state.working_sets[0].tolist() == list(pair)
+            assert lengths["Newton"] == state.last_newton
+            assert list(lengths)[2] == ("planned" if state.last_planned else "PlanningAheadStep")
+            assert list(lengths.values())[2] == state.last_step
+            if not state.last_planned:
+                assert lengths["clipped"] == state.last_step
+            kinds.add((state.last_planned, state.last_free))
+        if len(kinds) == 3:
+            break
+        display = WorkingSetDisplay.from_state(state, i, j, step=step)
+        assert display.pair == (i, j)
+        shown = display.pair, display.steps
+        plt.close("all")
+    assert kinds == {(0, 0), (0, 1), (1, 1)}
+
+
+def test_the_plane_shows_the_objective():
+    state, i, j = next(now for now in states_about_to_move(NewtonStep()) if now[0].iteration == 7)
+    display = WorkingSetDisplay.from_state(state, i, j, step=OverrelaxedNewtonStep(1.5))
+    assert display.steps["OverrelaxedNewtonStep"] == pytest.approx(
+        min(1.5 * display.steps["Newton"], state.upper[i] - state.alpha[i], state.alpha[j] - state.lower[j])
+    )
+    now = PROBLEM.objective(state.alpha)
+    for rise, fall in [(0.0, 0.0), (3.0, -3.0), (0.5, 2.0)]:
+        moved = state.alpha.copy()
+        moved[[i, j]] += rise, fall
+        assert display.objective_change(rise, fall) == pytest.approx(PROBLEM.objective(moved) - now, abs=1e-9)
+    # at the end of the Newton step f is at its largest on the line
+    newton, near = display.steps["Newton"], 1e-3
+    top = display.objective_change(newton, -newton)
+    assert top > display.objective_change(newton + near, -newton - near)
+    assert top > display.objective_change(newton - near, -newton + near)
+
+
+def test_the_window_is_what_is_seen():
+    state = next(iterate(PROBLEM, step=NewtonStep()))
+    display = WorkingSetDisplay.from_state(state, state.top, state.bottom, window=2.0)
+    x, y = display.point
+    assert display.ax_.get_xlim() == pytest.approx((x - 2.0, x + 2.0))
+    assert display.ax_.get_ylim() == pytest.approx((y - 2.0, y + 2.0))
+    hidden = WorkingSetDisplay.from_state(state, state.top, state.bottom, window=1e-3, levels=1)
+    labels = [text.get_text() for text in hidden.ax_.get_legend().get_texts()]
+    assert [label.endswith("(outside)") for label in labels] == [False, False, True, True]
+
+
+def test_a_flat_box_can_be_drawn():
+    """Two identical examples with no penalty: q = 0, and a box that is a point."""
+    problem = DualProblem.classification(
+        np.ones((3, 1)), [1, -1, 1], kernel=RBF(1.0), C=np.array([0.0, 0.0, 1.0])
+    )
+    state = next(iterate(DualProblem.classification(np.ones((3, 1)), [1, -1, 1], kernel=RBF(1.0))))
+    state.lower[:], state.upper[:], state.alpha[:] = problem.lower, problem.upper, 0.0
+    WorkingSetDisplay.from_state(state, 0, 1).figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("pair", [(0, 0), (0, 80), (80, 0)])
+def test_a_pair_that_is_none_is_refused(pair):
+    state = next(iterate(PROBLEM, step=NewtonStep()))
+    with pytest.raises(ValueError, match=r"is no working set; give two different indices below 80\.$"):
+        WorkingSetDisplay.from_state(state, *pair)
+
+
+def test_a_step_that_looks_back_too_far_is_refused():
+    state = next(iterate(PROBLEM, step=NewtonStep()))
+    with pytest.raises(ValueError, match=r"plans with 5 working sets and the state remembers 2; "):
+        WorkingSetDisplay.from_state(state, state.top, state.bottom, step=PlanningAheadStep(5))
+
+
+# -- step sizes --------------------------------------------------------------------------------------------
+
+
+def test_step_sizes_are_those_of_the_planned_steps():
+    traces = {f"N = {N}": solved(step=PlanningAheadStep(N)).trace for N in (1, 3)}
+    display = StepSizeDisplay.from_traces(traces, bins=25)
+    assert display.ax_.get_xscale() == "symlog"
+    for name, trace in traces.items():
+        planned = trace.to_frame().query("planned")
+        np.testing.assert_allclose(display.sizes[name], planned["step"] / planned["newton"] - 1.0)
+        counts, edges = np.histogram(display.sizes[name], bins=display._edges(25))
+        assert counts.sum() == len(planned)
+        assert 0.0 in edges
+        assert len(edges) <= 28
+
+
+def test_step_sizes_are_shares():
+    display = StepSizeDisplay({"a": np.array([-2.0, 0.0, 0.0, 5.0])}).plot(bins=10)
+    heights = display.ax_.patches[0].get_xy()[:, 1]
+    assert set(np.round(heights, 6)) == {0.0, 0.25, 0.5}
+    StepSizeDisplay({"all equal": np.zeros(3)}).plot().figure_.canvas.draw()
+
+
+def test_step_sizes_need_planned_steps():
+    with pytest.raises(ValueError, match=r"^traces=\{\} is empty; "):
+        StepSizeDisplay.from_traces({})
+    with pytest.raises(ValueError, match=r"^traces\['a'\] holds no planned step; .*PlanningAheadStep\(\)"):
+        StepSizeDisplay.from_traces({"a": solved().trace})
+    trace = solved(step=PlanningAheadStep()).trace
+    with pytest.raises(ValueError, match=r"^bins=0 is not a whole number"):
+        StepSizeDisplay.from_trace(trace, bins=0)
+    with pytest.raises(ValueError, match=r"^linear=-1 is not positive"):
+        StepSizeDisplay.from_trace(trace, linear=-1)

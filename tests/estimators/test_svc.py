@@ -1,0 +1,389 @@
+"""SVC: the answers of scikit-learn's SVC, in its layouts, and what it has beyond that."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy import sparse
+from sklearn import svm
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from refsvm import (
+    RBF,
+    SVC,
+    DualProblem,
+    Linear,
+    MaximumGain,
+    MostViolatingPair,
+    PlanningAheadStep,
+    Polynomial,
+    Precomputed,
+    SecondOrder,
+    Status,
+)
+
+from ..several_classes import examples
+
+KERNELS = {
+    "linear": {"C": 0.5},
+    "poly": {"C": 0.5, "gamma": 0.2, "coef0": 1.0, "degree": 2},
+    "rbf": {"C": 5.0, "gamma": 0.3},
+    "sigmoid": {"C": 0.5, "gamma": 0.02, "coef0": 0.1},
+}
+TIGHT = {"tol": 1e-8}
+stays_indefinite = pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
+
+
+def both(X, y, sample_weight=None, **parameters):
+    """The two estimators, trained alike."""
+    ours = SVC(**TIGHT, **parameters).fit(X, y, sample_weight)
+    theirs = svm.SVC(**TIGHT, **parameters).fit(X, y, sample_weight)
+    return ours, theirs
+
+
+def dense(values):
+    return values.toarray() if sparse.issparse(values) else values
+
+
+def same_decisions(ours, theirs, X, atol=1e-5):
+    # LIBSVM's kernel cache holds float32, so its answers are good to about that
+    for shape in ("ovo", "ovr"):
+        ours.set_params(decision_function_shape=shape)
+        theirs.set_params(decision_function_shape=shape)
+        np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=atol)
+        assert np.array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=atol)
+    assert np.array_equal(ours.classes_, theirs.classes_)
+
+
+# -- the answers and layouts of scikit-learn -------------------------------------------------------------------------
+
+
+@stays_indefinite
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "container", [np.asarray, sparse.csr_matrix, sparse.csr_array], ids=lambda f: f.__name__
+)
+def test_it_decides_as_scikit_learn_does(k, kernel, container):
+    X, y = examples(k, zeros=True)
+    ours, theirs = both(container(X), y, kernel=kernel, **KERNELS[kernel])
+    same_decisions(ours, theirs, container(X))
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_layout_is_that_of_scikit_learn(k):
+    """γ is so large that K is far from singular and α therefore unique."""
+    X, y = examples(k)
+    ours, theirs = both(X, y, gamma=2.0, C=5.0)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
+    for name in ("support_", "n_support_", "class_weight_", "shape_fit_", "fit_status_", "n_features_in_"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+        assert type(getattr(ours, name)) is type(getattr(theirs, name)), name
+    for name in ("support_", "n_support_", "n_iter_", "intercept_", "dual_coef_"):
+        mine, other = getattr(ours, name), getattr(theirs, name)
+        assert (mine.shape, mine.dtype) == (other.shape, other.dtype), name
+
+
+@stays_indefinite
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_objective_is_not_below_that_of_scikit_learn(kernel):
+    X, y = examples(2)
+    ours, theirs = both(X, y, kernel=kernel, **KERNELS[kernel])
+    problem = DualProblem.classification(X, np.where(y > 0, 1, -1), kernel=ours.kernel_, C=ours.C)
+    alpha = np.zeros(len(y))
+    alpha[theirs.support_] = theirs.dual_coef_[0]
+    assert ours.dual_objective_ == pytest.approx(problem.objective(alpha), rel=1e-8)
+    # the numbers it reports are those of its α
+    assert ours.dual_objective_ == pytest.approx(problem.objective(ours.alpha_), rel=1e-10)
+    assert ours.primal_objective_ == pytest.approx(problem.primal_objective(ours.alpha_), rel=1e-10)
+    assert ours.kkt_gap_ == pytest.approx(problem.kkt_gap(ours.alpha_), abs=1e-10)
+    assert ours.duality_gap_ == ours.primal_objective_ - ours.dual_objective_
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("class_weight", ["balanced", {1: 3.0}, {-2: 0.2, 1: 2.0}], ids=str)
+def test_class_weights_are_those_of_scikit_learn(k, class_weight):
+    X, y = examples(k)
+    ours, theirs = both(X, y, gamma=0.3, class_weight=class_weight)
+    np.testing.assert_allclose(ours.class_weight_, theirs.class_weight_)
+    same_decisions(ours, theirs, X)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("low", [0.1, 0.0, -1.0])
+def test_sample_weights_are_those_of_scikit_learn(k, container, low):
+    X, y = examples(k)
+    weight = np.random.default_rng(k).choice([low, 0.5, 3.0], len(y))
+    ours, theirs = both(container(X), y, weight, gamma=0.3, class_weight={1: 2.0})
+    same_decisions(ours, theirs, container(X))
+    assert (weight[ours.support_] > 0).all()
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_break_ties_is_that_of_scikit_learn(k):
+    X, y = examples(k)
+    ours, theirs = both(X, y, gamma=0.05, break_ties=True)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+    if k > 2:
+        grid = np.random.default_rng(0).normal(size=(2000, 6)) * 2
+        assert (ours.predict(grid) == ours.classes_[ours.decision_function(grid).argmax(axis=1)]).all()
+        assert not np.array_equal(
+            ours.predict(grid), clone(ours).set_params(break_ties=False).fit(X, y).predict(grid)
+        )
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_coef_is_that_of_scikit_learn_but_dense(k, container):
+    X, y = examples(k)
+    ours, theirs = both(container(X), y, kernel="linear")
+    np.testing.assert_allclose(ours.coef_, dense(theirs.coef_), rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match="read-only"):
+        ours.coef_[:] = 0.0
+    assert not hasattr(SVC().fit(container(X), y), "coef_")
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.25, 2])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_gamma_is_that_of_scikit_learn(gamma, container):
+    X, y = examples(2, zeros=True)
+    ours, theirs = SVC(gamma=gamma).fit(container(X), y), svm.SVC(gamma=gamma).fit(container(X), y)
+    assert ours.kernel_.gamma == pytest.approx(theirs._gamma, rel=1e-12)
+
+
+# -- kernels ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_precomputed_kernel_equals_the_named_one(k):
+    X, y = examples(k)
+    T = examples(k, seed=9)[0]
+    named = SVC(gamma=0.3, **TIGHT).fit(X, y)
+    kernel = RBF(0.3)
+    for precomputed in ("precomputed", Precomputed()):
+        model = SVC(kernel=precomputed, **TIGHT).fit(kernel(X, X), y)
+        values = kernel(T, X)
+        np.testing.assert_allclose(
+            model.decision_function(values), named.decision_function(T), rtol=0, atol=1e-6
+        )
+        assert model.support_vectors_.shape == (0, 0)
+        # nothing but the columns of the support vectors counts
+        values[:, np.setdiff1d(np.arange(len(y)), model.support_)] = 1e6
+        assert np.array_equal(model.predict(values), named.predict(T))
+        assert model.n_kernel_rows_ == 0
+
+
+def test_a_precomputed_kernel_may_be_read_only():
+    X, y = examples(2)
+    K = RBF(0.3)(X, X)
+    K.flags.writeable = False
+    assert SVC(kernel="precomputed").fit(K, y).status_ is Status.CONVERGED
+
+
+def test_cross_validation_cuts_a_precomputed_kernel_in_both_directions():
+    X, y = examples(2)
+    scores = cross_val_score(SVC(gamma=0.3), X, y, cv=4)
+    assert np.array_equal(scores, cross_val_score(SVC(kernel="precomputed"), RBF(0.3)(X, X), y, cv=4))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "kernel",
+    [lambda X, Z: X @ Z.T, lambda X, Z: (X @ Z.T) ** 1, Linear()],
+    ids=["as it comes", "copied", "object"],
+)
+def test_a_callable_or_an_object_equals_the_named_kernel(k, container, kernel):
+    X, y = examples(k)
+    model = SVC(kernel=kernel, **TIGHT).fit(container(X), y)
+    named = SVC(kernel="linear", **TIGHT).fit(X, y)
+    T = examples(k, seed=9)[0]
+    model.set_params(decision_function_shape="ovo")
+    named.set_params(decision_function_shape="ovo")
+    np.testing.assert_allclose(
+        model.decision_function(container(T)), named.decision_function(T), rtol=0, atol=1e-5
+    )
+
+
+def test_a_callable_sees_blocks_of_the_examples_whatever_they_are():
+    """A kernel on words: shared letters; examples that are no table of numbers."""
+    words = ["ab", "abc", "bca", "xyz", "yz", "zzy", "cab", "xzy"]
+    labels = ["early" if word[0] < "m" else "late" for word in words]
+
+    def shared(X, Z):
+        return np.array([[len(set(x) & set(z)) for z in Z] for x in X])
+
+    model = SVC(kernel=shared, C=10.0).fit(words, labels)
+    assert model.predict(["ba", "zx"]).tolist() == ["early", "late"]
+    assert set(model.support_vectors_) <= set(words)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_an_object_brings_its_own_parameters():
+    X, y = examples(2)
+    model = SVC(kernel=Polynomial(2, 0.2, 1.0), degree=7, gamma=99.0, **TIGHT).fit(X, y)
+    named = SVC(kernel="poly", degree=2, gamma=0.2, coef0=1.0, **TIGHT).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), named.decision_function(X), rtol=0, atol=1e-9)
+    assert model.kernel_ == named.kernel_ == Polynomial(2, 0.2, 1.0)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_indices_of_64_bits_and_mixed_containers(kernel):
+    X, y = examples(3, zeros=True)
+    wide = sparse.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    models = [SVC(kernel=kernel).fit(data, y) for data in (X, sparse.csc_matrix(X), wide)]
+    values = [model.decision_function(data) for model in models for data in (X, sparse.coo_array(X), wide)]
+    for value in values[1:]:
+        np.testing.assert_allclose(value, values[0], rtol=0, atol=1e-9)
+
+
+# -- the estimator contract ------------------------------------------------------------------------------------------
+
+
+def test_grid_search_over_penalties_and_selectors():
+    X, y = examples(3)
+    grid = {"svc__C": [0.1, 10.0], "svc__selector": [MostViolatingPair(), SecondOrder(), None]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=3).fit(X, y)
+    scores = search.cv_results_["mean_test_score"].reshape(2, 3)
+    assert (scores == scores[:, :1]).all()
+    assert scores[0, 0] != scores[1, 0]
+    assert search.predict(X).shape == y.shape
+
+
+def test_clone_and_pickle():
+    X, y = examples(3)
+    model = SVC(kernel=RBF(0.3), selector=SecondOrder(), step=PlanningAheadStep(), C=3.0).fit(X, y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "classes_")
+    assert "kernel=RBF(gamma=0.3)" in repr(model)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    assert again.status_ is Status.CONVERGED
+
+
+def test_a_fitted_estimator_keeps_neither_the_data_nor_the_kernel_matrix():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(-9, 1, (500, 40)), rng.normal(9, 1, (500, 40))])
+    model = SVC(kernel="linear", C=0.01).fit(X, np.repeat([0, 1], 500))
+    assert len(pickle.dumps(model)) < X.nbytes / 4
+
+
+def test_columns_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    X, y = examples(2)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = SVC().fit(frame, y)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[list("fedcba")])
+
+
+def test_calibration_gives_probabilities():
+    X, y = examples(3)
+    probabilities = CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y).predict_proba(X)
+    assert probabilities.shape == (len(y), 3)
+    assert not hasattr(SVC(), "predict_proba")
+
+
+def test_before_fit():
+    for name in ("alpha_", "coef_", "classes_"):
+        assert not hasattr(SVC(kernel="linear"), name)
+    for method in ("predict", "decision_function"):
+        with pytest.raises(NotFittedError):
+            getattr(SVC(), method)([[0.0]])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"C": -1.0}, "'C' parameter of SVC must be a float in the range .* Got -1.0"),
+        ({"C": np.inf}, "'C' parameter"),
+        ({"kernel": "cosine"}, "'kernel' parameter of SVC must be .*Got 'cosine'"),
+        ({"gamma": 0.0}, "'gamma' parameter"),
+        ({"degree": 0, "kernel": "poly"}, "'degree' parameter"),
+        ({"tol": 0.0}, "'tol' parameter"),
+        ({"selector": "second order"}, "'selector' parameter .*WorkingSetSelector.* Got 'second order'"),
+        ({"selector": SecondOrder}, "'selector' parameter"),
+        ({"step": 1.1}, "'step' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"time_limit": 0}, "'time_limit' parameter"),
+        ({"engine": "gpu"}, "'engine' parameter"),
+        ({"cache_size": 1e-6}, "give at least"),
+        ({"selector": MaximumGain(), "step": PlanningAheadStep()}, "cannot be combined"),
+        ({"kernel": lambda X, Z: np.ones((2, 2))}, r"returned an array of shape \(2, 2\)"),
+        ({"kernel": lambda X, Z: np.full((len(X), len(Z)), np.nan)}, "value nan.*scale the data"),
+        ({"kernel": "precomputed"}, r"shape \(75, 6\); expected a square matrix, shape \(75, 75\)"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+@pytest.mark.parametrize("k", [2, 3])
+def test_bad_parameters_are_refused_with_a_sentence(parameters, sentence, k):
+    with pytest.raises(ValueError, match=sentence):
+        SVC(**parameters).fit(*examples(k))
+
+
+def test_bad_data_are_refused_with_a_sentence():
+    X, y = examples(3)
+    with pytest.raises(ValueError, match="y holds one class only, 1; a classifier needs two"):
+        SVC().fit(X, np.ones(len(y), dtype=int))
+    with pytest.raises(ValueError, match="contains NaN"):
+        SVC().fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        SVC().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="weights leave the class 1 without examples"):
+        SVC().fit(X, y, np.where(y == 1, 0.0, 1.0))
+    with pytest.raises(ValueError, match="weights leave the class -2 without examples"):
+        SVC(class_weight={-2: 0.0}).fit(X, y)
+    with pytest.raises(ValueError, match=r"gives 0\.0 on data of variance inf"):
+        SVC().fit(X * 1e200, y)
+    with pytest.raises(ValueError, match="overflows"):
+        SVC(kernel="linear").fit(X * 1e200, y)
+    with pytest.raises(TypeError, match="dense data is required"):
+        SVC(kernel="precomputed").fit(sparse.csr_array(X @ X.T), y)
+    fitted = SVC(decision_function_shape="ovo", break_ties=True).fit(X, y)
+    with pytest.raises(ValueError, match='break_ties=True needs decision_function_shape="ovr"'):
+        fitted.predict(X)
+    with pytest.raises(ValueError, match="expecting 6 features"):
+        fitted.set_params(break_ties=False).predict(X[:, :2])
+    with pytest.raises(ValueError, match="Reshape your data"):
+        SVC(kernel=Linear().__call__).fit(X, y).predict(X[0])
+    with pytest.raises(ValueError, match="expecting 75 features"):
+        SVC(kernel="precomputed").fit(X @ X.T, y).predict(X)
+
+
+def test_labels_of_every_kind():
+    X, y = examples(3)
+    plain = SVC().fit(X, y).predict(X)
+    for labels in (y.astype(float), y.astype("U"), y.astype("U").astype(object), y.astype(np.int8)):
+        model = SVC().fit(X, labels)
+        assert model.predict(X).dtype == labels.dtype
+        assert np.array_equal(model.predict(X).astype(float), plain)
+    assert SVC().fit(X, y > 0).predict(X).dtype == bool
+
+
+def test_fit_copies_neither_data_nor_results_of_an_earlier_fit():
+    X, y = examples(2)
+    before = X.copy(), y.copy()
+    model = SVC(warm_start=True).fit(X, y)
+    first = model.binary_results_[0]
+    kept = first.alpha.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(C=100.0).fit(X, y)
+    assert np.array_equal(first.alpha, kept)
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(y, before[1])

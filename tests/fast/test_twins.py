@@ -1,0 +1,137 @@
+"""Both engines, bit for bit, over the whole catalogue."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    Greedy,
+    KKTGap,
+    NewtonStep,
+    PlanningAheadStep,
+    Precomputed,
+    SecondOrder,
+    solve,
+)
+from refsvm.kernels import Gram
+from refsvm.testing import Case, check_engines, first_difference, smallest_cache_mb
+
+from ..catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations
+from ..settings import INTERPRETED
+
+numba = pytest.importorskip("numba")
+
+SMALL = [name for name, known in PROBLEMS.items() if not known.large]
+LARGE = [name for name, known in PROBLEMS.items() if known.large]
+LIMIT = 30 if INTERPRETED else 100
+REGRESSED = [8, 40] if INTERPRETED else [8, 200]
+
+
+def compare(name: str, *rules, limit: int = LIMIT, **options) -> None:
+    case = Case(name, PROBLEMS[name].problem, rules)
+    check_engines(case, limit=min(limit, 20) if isinstance(rules[0], Greedy) else limit, **options)
+
+
+@pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
+def test_every_combination_takes_the_same_steps(selector, step):
+    for name in SMALL:
+        compare(name, selector, step, KKTGap(1e-6), shrinking=False)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_every_selector_agrees_within_a_small_cache(selector):
+    for name in SMALL:
+        problem = PROBLEMS[name].problem
+        least = smallest_cache_mb(selector, problem.n)
+        for cache_mb in {least, min(3 * least, 0.4 * problem.n**2 * 8 / 2**20 + least)}:
+            compare(name, selector, NewtonStep(), KKTGap(), shrinking=False, cache_mb=cache_mb)
+            compare(name, selector, NewtonStep(), KKTGap(), shrinking=True, cache_mb=cache_mb)
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+def test_every_stopping_rule_stops_both_at_the_same_step(stop):
+    for name in SMALL:
+        for shrinking in (False, True):
+            compare(name, SecondOrder(), NewtonStep(), stop, shrinking=shrinking)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+@pytest.mark.parametrize("name", LARGE)
+def test_every_step_agrees_where_the_problem_is_shrunk(name, step):
+    problem = PROBLEMS[name].problem
+    for cache_mb in (200.0, 50.5 * 8 * problem.n / 2**20):
+        compare(name, SecondOrder(), step, KKTGap(), limit=5 * LIMIT, cache_mb=cache_mb, shrinking=True)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_whole_solves_are_identical(name, shrinking):
+    """Through many chunks, to the end."""
+    known = PROBLEMS[name]
+    if known.hard and INTERPRETED:
+        pytest.skip("slow without the compiler")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
+        readable, compiled = (
+            solve(
+                known.problem,
+                step=PlanningAheadStep(),
+                stop=KKTGap(1e-7),
+                engine=engine,
+                shrinking=shrinking,
+                max_iter=5000,
+                trace=True,
+            )
+            for engine in ("numpy", "numba")
+        )
+    assert readable.iterations == compiled.iterations
+    assert np.array_equal(readable.alpha, compiled.alpha)
+    assert np.array_equal(readable.gradient, compiled.gradient)
+    assert first_difference(readable, compiled) is None
+    assert (readable.engine, compiled.engine) == ("numpy", "numba")
+
+
+@pytest.mark.parametrize("n", REGRESSED)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_problems_from_random_starts(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    problem = DualProblem.classification(
+        X, np.where(np.arange(n) % 2, 1, -1), kernel=RBF(0.3), C=10.0 ** rng.uniform(-2, 4, size=n)
+    )
+    start = problem.feasible(problem.upper * rng.random(n) + problem.lower * rng.random(n))
+    one, other = (solve(problem, start=start, engine=engine, trace=7) for engine in ("numpy", "numba"))
+    assert first_difference(one, other) is None
+
+
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_a_matrix_that_must_not_be_written_to(n, shrinking):
+    """As when it is mapped from a file."""
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    K = X @ X.T + np.eye(n)
+    K.flags.writeable = False
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    problem = DualProblem(Gram(Precomputed(), K), y, 0.0, np.minimum(y, 0.0), np.maximum(y, 0.0))
+    if n > 1:
+        again = DualProblem.classification(K, y, kernel=Precomputed())
+        np.testing.assert_array_equal(again.gram.diagonal(), problem.gram.diagonal())
+    check_engines(Case("read-only", problem, (SecondOrder(), NewtonStep(), KKTGap())), shrinking=shrinking)
+
+
+def test_sparse_rows_and_callables_reach_both_engines_alike():
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < 0.4)
+    y = np.where(np.arange(40) % 3, 1, -1)
+    for data, kernel in (
+        (sparse.csr_array(X), RBF(0.5)),
+        (X, lambda A, B: np.tanh(A @ B.T) + 2.0 * (A @ B.T)),
+    ):
+        problem = DualProblem.classification(data, y, kernel=kernel, C=5.0)
+        case = Case("other input", problem, (SecondOrder(), NewtonStep(), KKTGap()))
+        check_engines(case, shrinking=False, cache_mb=4 * 320 / 2**20)
+        check_engines(case, shrinking=True)

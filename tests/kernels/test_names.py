@@ -1,0 +1,53 @@
+"""Named kernels: γ as scikit-learn resolves it, and weights in its variance."""
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
+
+sparse = pytest.importorskip("scipy.sparse")
+
+X = np.array([[0.0, 3.0], [1.0, 0.0], [5.0, 2.0]])
+CONTAINERS = [np.asarray, sparse.csr_array]
+
+
+def test_a_kernel_takes_the_parameters_it_has():
+    made = [kernel_called(name, X, gamma=0.5, degree=2, coef0=1) for name in KERNELS]
+    assert made == [Linear(), Polynomial(2, 0.5, 1.0), RBF(0.5), Sigmoid(0.5, 1.0), Precomputed()]
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=["dense", "csr"])
+def test_gamma(container):
+    data = container(X)
+    assert gamma_on(data, "auto") == 0.5
+    assert gamma_on(data, "scale") == pytest.approx(1 / (2 * X.var()), rel=1e-14)
+    assert gamma_on(data, 3) == 3.0
+    weights = np.array([2.0, 0.0, 3.0])
+    copies = np.repeat(X, [2, 0, 3], axis=0)
+    assert gamma_on(data, "scale", weights) == pytest.approx(1 / (2 * copies.var()), rel=1e-14)
+    assert gamma_on(data, "scale", weights / 7) == pytest.approx(1 / (2 * copies.var()), rel=1e-14)
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=["dense", "csr"])
+def test_the_variance_survives_a_large_mean(container):
+    assert gamma_on(container(X + 1e7), "scale") == pytest.approx(gamma_on(X, "scale"), rel=1e-6)
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=["dense", "csr"])
+def test_constant_data_and_extreme_ones(container):
+    assert gamma_on(container(np.zeros((3, 2))), "scale") == 1.0
+    assert gamma_on(container(np.full((3, 2), 7.0)), "scale") == 1.0
+    with pytest.raises(ValueError, match=r"gives 0\.0 on data of variance inf; scale the features"):
+        gamma_on(container(X * 1e200), "scale")
+    with pytest.raises(ValueError, match="gives inf on data of variance"):
+        gamma_on(container(X * 1e-160), "scale")
+
+
+def test_what_a_kernel_argument_is():
+    assert [is_precomputed(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
+        True, True, False, False, False,
+    ]  # fmt: skip
+    assert [is_users(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
+        False, False, False, False, True,
+    ]  # fmt: skip

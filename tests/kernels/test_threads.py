@@ -1,0 +1,96 @@
+"""How work is shared among threads, and that it does not show in the results."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, Polynomial
+from refsvm.kernels import Gram
+from refsvm.kernels.threads import helpers, in_pieces
+
+from ..settings import needs_jit
+
+rng = np.random.default_rng(3)
+X = np.where(rng.random((370, 11)) < 0.4, rng.normal(size=(370, 11)), 0.0)
+
+
+@pytest.fixture
+def three_threads(monkeypatch):
+    """One helper more than a machine of two processors has."""
+    with ThreadPoolExecutor(2) as threads:
+        monkeypatch.setattr("refsvm.kernels.threads.helpers", lambda: threads)
+        monkeypatch.setattr("refsvm.kernels.threads.others", lambda: 2)
+        yield
+
+
+@pytest.mark.parametrize(("size", "width"), [(0, 3), (1, 3), (3, 3), (7, 3), (100, 1)])
+def test_every_piece_is_done_once(size, width, three_threads):
+    done = np.zeros(size, dtype=int)
+    in_pieces(lambda part: done.__setitem__(part, done[part] + 1), size, width)
+    assert (done == 1).all()
+
+
+def test_the_caller_and_its_helpers_work_at_once(three_threads):
+    meeting = threading.Barrier(3, timeout=20)
+    in_pieces(lambda part: meeting.wait(), 3, 1)  # nobody gets past it alone
+
+
+def test_what_a_helper_raises_reaches_the_caller(three_threads):
+    meeting, here = threading.Barrier(3, timeout=20), threading.current_thread()
+
+    def work(part):
+        meeting.wait()
+        if threading.current_thread() is not here:
+            raise MemoryError("no room")
+
+    with pytest.raises(MemoryError, match="no room"):
+        in_pieces(work, 3, 1)
+
+
+def test_a_thread_among_others_gets_no_help():
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(helpers).result() is None
+
+
+def test_there_is_no_help_without_compiled_code(monkeypatch):
+    monkeypatch.setattr("refsvm.kernels.threads.compiled", lambda: None)
+    assert helpers() is None
+
+
+@needs_jit
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monkeypatch, three_threads):
+    monkeypatch.setattr("refsvm.kernels.products.LARGE", 1)
+    monkeypatch.setattr("refsvm.kernels.gram.SLAB", 1000)
+    data = X if kind == "dense" else pytest.importorskip("scipy.sparse").csr_matrix(X)
+    gram, rows = Gram(RBF(0.3), data), np.arange(0, 370, 12)
+    several = gram.block(rows, out=np.empty((31, 370), dtype))
+    monkeypatch.setattr("refsvm.kernels.threads.helpers", lambda: None)
+    one = gram.block(rows, out=np.empty((31, 370), dtype))
+    np.testing.assert_array_equal(one, several)
+    distances = ((X[rows, None] - X[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(one, np.exp(-0.3 * distances), rtol=1e-12 if dtype is np.float64 else 1e-6)
+
+
+def test_two_who_evaluate_one_matrix_do_not_write_to_the_same_room():
+    """One starts while the other is in the middle, as two threads might."""
+
+    class Interrupted(Polynomial):
+        busy = False
+
+        def from_inner(self, *three):
+            if not Interrupted.busy:
+                Interrupted.busy = True
+                gram.block(np.arange(20, 30), out=np.empty((10, 370), np.float32))
+            return super().from_inner(*three)
+
+    gram, rows = Gram(Interrupted(degree=2), X), np.arange(10)
+    for _ in range(2):
+        Interrupted.busy = False
+        found = gram.block(rows, out=np.empty((10, 370), np.float32))
+        np.testing.assert_allclose(found, Gram(Polynomial(degree=2), X).block(rows), rtol=1e-6, atol=1e-6)

@@ -1,0 +1,165 @@
+"""Which variables matter, against the definitions; and the two ways of computing several kernel rows at once."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Status, solve
+from refsvm.datasets import make_chessboard, make_ringnorm
+from refsvm.kernels.rows import stored_rows
+from refsvm.solver import active_sets as sets
+from refsvm.solver import iterate
+from refsvm.solver.start import row_dtype
+from refsvm.state import SolverState
+
+from ..settings import FAST, shrink_early
+
+
+def after(steps: int, n: int = 60) -> SolverState:
+    data = make_ringnorm(n, rng=1)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.1), C=0.7)
+    walk = iterate(problem, stop=KKTGap(1e-9))
+    for _ in range(steps):
+        state = next(walk)
+    return state
+
+
+def violators(state: SolverState) -> set[int]:
+    """All members of a pair (i, j) with i in I_up, j in I_down and Gᵢ > Gⱼ, by looking at every pair."""
+    up, down, G = state.alpha < state.upper, state.alpha > state.lower, state.gradient
+    n = len(G)
+    pairs = [(i, j) for i, j in product(range(n), repeat=2) if up[i] and down[j] and G[i] > G[j]]
+    return {t for pair in pairs for t in pair}
+
+
+@pytest.mark.parametrize("steps", [1, 5, 20, 40])
+def test_a_variable_is_pinned_unless_it_is_in_a_violating_pair(steps):
+    state = after(steps)
+    assert set(np.flatnonzero(sets.pinned(state) < 0.0)) == violators(state)
+
+
+@pytest.mark.parametrize("lanes", [1, 8, 32])
+@pytest.mark.parametrize("steps", [5, 40])
+def test_the_active_set_is_all_but_the_pinned_ones_and_a_filling(steps, lanes, monkeypatch):
+    monkeypatch.setattr(sets, "LANES", lanes)
+    state = after(steps)
+    A = sets.active_set(state)
+    free = np.flatnonzero((state.alpha > state.lower) & (state.alpha < state.upper))
+    needed = violators(state) | set(free)
+    assert needed <= set(A)
+    assert {state.top, state.bottom} <= set(A)
+    assert len(A) == state.problem.n or (len(A) % lanes == 0 and len(A) < len(needed) + lanes)
+    assert (np.diff(A) > 0).all()
+
+
+def test_a_block_is_the_free_variables_and_the_most_violating_others(monkeypatch):
+    monkeypatch.setattr(sets, "BLOCK", 8)
+    state = after(6)
+    B = sets.block(state)
+    free = set(np.flatnonzero((state.alpha > state.lower) & (state.alpha < state.upper)))
+    others = [t for t in B if t not in free]
+    assert free <= set(B)
+    assert {state.top, state.bottom} <= set(B)
+    assert 0 < len(others) <= 8
+    G, left = state.gradient, violators(state) - set(B)
+    for t in others:
+        same = [s for s in left if (state.alpha[s] < state.upper[s]) == (state.alpha[t] < state.upper[t])]
+        rises = state.alpha[t] < state.upper[t]
+        assert all(G[t] >= G[s] if rises else G[t] <= G[s] for s in same)
+    assert (state.rows.slots[B] >= 0).all()
+
+
+def test_there_is_no_block_without_a_row_to_compute():
+    state = after(6)
+    state.rows.fetch(np.arange(state.problem.n))
+    assert len(sets.block(state)) == 0
+
+
+def test_likely_rows_are_the_most_violating_that_are_not_stored():
+    state = after(10)
+    wanted = sets.likely(state, 5)
+    distance = sets.pinned(state)
+    missing = [t for t in range(60) if state.rows.slots[t] < 0 and distance[t] < 0.0]
+    assert sorted(wanted) == sorted(sorted(missing, key=lambda t: distance[t])[:5])
+    state.rows.fetch(np.array(missing))
+    assert len(sets.likely(state, 5)) == 0
+
+
+PROBLEMS = {
+    "ringnorm": (make_ringnorm(400, rng=2), 0.1, 2.0),
+    "chessboard": (make_chessboard(400, rng=2), 0.5, 100.0),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("alone", [3.0, 16.0], ids=["rows ahead", "blocks"])
+@pytest.mark.parametrize("options", [{}, {"cache_mb": 0.5}, {"cache_dtype": "float32"}], ids=repr)
+def test_several_rows_at_once_change_no_answer(name, alone, options, monkeypatch):
+    shrink_early(monkeypatch)
+    monkeypatch.setattr("refsvm.solver.shrinking.WHOLE", 0)
+    monkeypatch.setattr("refsvm.kernels.rows.BATCH", 4)
+    monkeypatch.setattr(sets, "BLOCK", 32)
+    data, gamma, C = PROBLEMS[name]
+
+    def problem() -> DualProblem:
+        return DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
+
+    plain = solve(problem(), stop=KKTGap(1e-7), engine=FAST, shrinking=False)
+    costly, blocks, products = problem(), [], []
+    costly.gram.alone = alone
+    monkeypatch.setattr("refsvm.solver.shrinking.block", lambda state: blocks.append(0) or sets.block(state))
+    evaluate = costly.gram.block
+    costly.gram.block = lambda rows, *rest, **more: (
+        products.append(len(rows)) or evaluate(rows, *rest, **more)
+    )
+    result = solve(costly, stop=KKTGap(1e-7), engine=FAST, **options)
+    assert result.status is Status.CONVERGED
+    rough = 1e-5 if "cache_dtype" in options else 1e-9
+    assert result.objective == pytest.approx(plain.objective, rel=rough)
+    assert max(products[1:]) > 1
+    assert bool(blocks) == (alone > 4.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_are_kept_in_the_precision_asked_for(dtype):
+    state = after(1)
+    K = state.problem.gram.block(np.arange(60))
+    rows = stored_rows(state.problem.gram, 1.0, dtype)
+    assert rows.evaluator.values.dtype == dtype
+    got = np.array([rows.row(i) for i in range(60)])
+    assert got.dtype == np.float64
+    assert rows.values.dtype == np.float64
+    error = np.abs(got - K).max()
+    assert error < 1e-13 if dtype is np.float64 else 1e-10 < error < 6e-8
+    assert rows.computed == 60
+    coefficients = np.linspace(-1.0, 1.0, 60)
+    np.testing.assert_allclose(rows.product(coefficients), K @ coefficients, atol=1e-5)
+
+
+def test_float32_rows_move_the_objective_by_no_more_than_their_rounding():
+    data, gamma, C = PROBLEMS["ringnorm"]
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
+    exact = solve(problem, stop=KKTGap(1e-7), engine=FAST)
+    rounded = solve(problem, stop=KKTGap(1e-7), engine=FAST, cache_dtype="float32")
+    assert 0.0 < abs(problem.objective(rounded.alpha) / exact.objective - 1.0) < 1e-7
+
+
+def test_an_unknown_precision_is_refused():
+    data, gamma, C = PROBLEMS["ringnorm"]
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
+    with pytest.raises(
+        ValueError, match='cache_dtype=\'half\' is unknown; choose "auto", "float64" or "float32"'
+    ):
+        solve(problem, cache_dtype="half")
+
+
+def test_rows_are_float32_by_default_only_where_many_do_not_fit():
+    assert row_dtype("auto", 9_999, 1.0, True) is np.float64
+    assert row_dtype("auto", 10_000, 1.0, True) is np.float32
+    assert row_dtype("auto", 10_000, 1.0, False) is np.float64
+    assert row_dtype("auto", 10_000, 800.0, True) is np.float64
+    assert row_dtype("float32", 10, 800.0, False) is np.float32
+    assert row_dtype("float64", 10**6, 1.0, True) is np.float64
