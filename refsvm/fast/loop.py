@@ -174,8 +174,11 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
             yield BUDGET_SPENT
             continue
         # --- select ---
+        if now.stalled > 1:
+            yield NO_PAIR
+            continue
         i, j = select_with(select, selector, state)
-        if i < 0 or now.stalled > 1:
+        if i < 0:
             yield NO_PAIR
             continue
         if max(i, j) >= len(state.alpha):

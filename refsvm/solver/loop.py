@@ -28,8 +28,8 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        i, j = selector.select(state)
-        if min(i, j) < 0 or state.stalled > 1:
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)
+        if min(i, j) < 0:
             return -1
         # --- step ---
         first, second = (i, j) if state.rows.slots[i] >= 0 else (j, i)
