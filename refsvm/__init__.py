@@ -26,7 +26,7 @@ from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths import PathTracker
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.seeders import Cold, Seeder
+from refsvm.seeders import AVG, TOP, Cold, Seeder
 from refsvm.selectors import (
     Greedy,
     HybridMaximumGain,
@@ -42,8 +42,10 @@ from refsvm.stopping import KKTGap, StoppingRule, WorkingSetGap
 __version__ = "0.1.0"
 
 __all__ = [
+    "AVG",
     "RBF",
     "SVC",
+    "TOP",
     "Cold",
     "DualProblem",
     "Greedy",

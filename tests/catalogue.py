@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import (
+    AVG,
     RBF,
+    TOP,
     Cold,
     DualProblem,
     Greedy,
@@ -54,7 +56,7 @@ STEPS = [
     PlanningAheadStep(history=3),
 ]
 STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap()]
-SEEDERS = [Cold()]
+SEEDERS = [Cold(), AVG(), TOP()]
 RULES = [*SELECTORS, *STEPS, *STOPS, *SEEDERS]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,3 +25,15 @@ class Seeder(ABC):
     @abstractmethod
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
+
+    def parameters(self) -> tuple[float, ...]:
+        """Return the hyper-parameters as the twin gets them."""
+        return ()
+
+    def twin(self) -> Callable[..., int] | None:
+        """Return the Numba version ``seed(parameters, seeding) -> code``, equal bit for bit, or None.
+
+        It writes α to ``seeding.seed`` and returns 0, or −1 − i to be called again once kernel row i is there
+        (`refsvm.fast.seeding.Seeding`).
+        """
+        return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refsvm.seeders.base import Seeder
+from refsvm.seeders.spread import complete
 
 if TYPE_CHECKING:
     from refsvm.problem import DualProblem
@@ -18,7 +20,7 @@ __all__ = ["Cold"]
 
 @dataclass(frozen=True)
 class Cold(Seeder):
-    """α = 0, or the feasible point nearest to it where the box excludes 0.
+    """α = 0, clipped to the box, what the sum then lacks shared equally by all variables.
 
     Examples
     --------
@@ -31,4 +33,11 @@ class Cold(Seeder):
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Ignore what was solved."""
-        return problem.feasible(np.zeros(problem.n))
+        alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
+        return complete(alpha, problem.z, problem.lower, problem.upper)
+
+    def twin(self) -> Callable[..., int]:
+        """Return `refsvm.fast.seeders.cold`."""
+        from refsvm.fast.seeders import cold
+
+        return cold

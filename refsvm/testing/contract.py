@@ -17,6 +17,7 @@ import numpy as np
 
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps
@@ -78,19 +79,19 @@ def check_value(rule: Rule | Seeder, problem: DualProblem) -> None:
         hash(rule)
     except TypeError as error:
         raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
-    if isinstance(rule, Seeder):
-        return
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
     _require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
+    if find_spec("numba") is not None:
+        _require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
+    if isinstance(rule, Seeder):
+        return
     memory: Any = rule.prepare(problem)
     another = rule.prepare(problem)
     right = isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1
     _require(right, f"{name}.prepare() returned {memory!r}; it must return a float64 vector.")
     shared = np.shares_memory(memory, another)
     _require(not shared, f"{name}.prepare() returned one array twice; make a new one for each solve.")
-    if find_spec("numba") is not None:
-        _require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
     if isinstance(rule, StoppingRule):
         sentences = len(rule.reasons) > 0 and all(isinstance(reason, str) for reason in rule.reasons)
         _require(sentences, f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().")
@@ -221,25 +222,29 @@ def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
     return off / size if off > 0.0 else 0.0
 
 
-def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> None:
-    """Check that seeds are feasible and reproducible and leave the optimum where it is.
+def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
+    """Check that seeds are feasible and reproducible and leave the optimum where it is; return how many there were.
 
-    One example is put back and another left out in some problems, a quarter of them in the others.
+    One example is put back and another left out in some problems, a quarter of them in the others. The twin, if there
+    is one and Numba is installed, has to give the same α bit for bit.
 
     Raises
     ------
     AssertionError
         If the seeder breaks its contract.
     """
-    removals = itertools.cycle((2, 4))
+    removals, seeds = itertools.cycle((2, 4)), 0
     for name, problem in problems.items():
         if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
             continue
         every = next(removals) * (problem.n // 8 if problem.n % 3 else 1)
         index = np.arange(problem.n)
-        _check_seed(
-            seeder, name, _without(problem, index % every == 0), _without(problem, index % every == 1)
-        )
+        old, new = _without(problem, index % every == 0), _without(problem, index % every == 1)
+        _check_seed(seeder, name, old, new)
+        _check_seed(seeder, name, problem, new)
+        _check_seed(seeder, name, old, problem)
+        seeds += 3
+    return seeds
 
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
@@ -252,6 +257,10 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     again = seeder.seed(solved, new)
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
     case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")
+    same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
+    case.require(
+        same, 0, f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
+    )
     right = isinstance(seed, np.ndarray) and seed.dtype == np.float64 and seed.shape == (new.n,)
     case.require(right, 0, f"{seeder!r} gave {seed!r}; expected a float64 vector of {new.n}.")
     off = infeasibility(new, seed)
@@ -259,6 +268,19 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     cold, warm = (solve(new, stop=rules[2], engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
+    if find_spec("numba") is not None and seeder.twin() is not None:
+        _check_seed_twin(case, seeder, solved, seed)
+
+
+def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
+    """Compare a seed with that of the twin, which has to ask for the kernel rows it wants."""
+    from refsvm.fast.seeding import compiled_seed
+
+    compiled = compiled_seed(seeder, solved, case.problem, KernelRows(case.problem.gram))
+    for i in np.flatnonzero(compiled != seed).tolist():
+        case.require(
+            False, 0, f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
+        )
 
 
 def _without(problem: DualProblem, removed: np.ndarray) -> DualProblem:

@@ -91,12 +91,21 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     problems = practice_problems(rng)
     check_value(rule, next(iter(problems.values())))
     if isinstance(rule, Seeder):
-        check_seeder(rule, problems)
-        return StrategyReport(repr(rule), tuple(problems), 0, "A seeder has no twin.")
+        seeds = check_seeder(rule, problems)
+        return StrategyReport(repr(rule), tuple(problems), 0, _told_of_seeds(rule, seeds))
     combinations = tuple(_combinations(rule))
     cases = [Case(name, problem, rules) for name, problem in problems.items() for rules in combinations]
     walked = sum(check_solve(case) for case in cases)
     return StrategyReport(repr(rule), tuple(problems), walked, _check_twin(rule, cases))
+
+
+def _told_of_seeds(seeder: Seeder, seeds: int) -> str:
+    """Return the sentence on the twin of a seeder for the report."""
+    if find_spec("numba") is None:
+        return "The twin was not compared: Numba is not installed."
+    if seeder.twin() is None:
+        return f"{type(seeder).__name__} has no twin; seeds are made in NumPy only."
+    return f"The twin agrees bit for bit in {seeds} seeds."
 
 
 def _combinations(rule: Rule) -> Iterator[Rules]:

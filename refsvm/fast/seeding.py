@@ -1,0 +1,78 @@
+"""What the twins of seeders are given, and the signature of their role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import float64, int8, int64, types
+
+if TYPE_CHECKING:
+    from refsvm.kernels.rows import KernelRows
+    from refsvm.problem import DualProblem
+    from refsvm.result import Solution
+    from refsvm.seeders.base import Seeder
+
+__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed"]
+
+
+class Seeding(NamedTuple):
+    """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three."""
+
+    solved: np.ndarray  # α*, shape (n,), and its gradient
+    gradient: np.ndarray
+    solved_lower: np.ndarray  # the box it was solved in
+    solved_upper: np.ndarray
+    v: np.ndarray  # of the next problem: v, its box, z
+    lower: np.ndarray
+    upper: np.ndarray
+    z: float
+    kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]], missing if slots[i] < 0
+    slots: np.ndarray
+    seed: np.ndarray  # the feasible α, to be written
+    chosen: np.ndarray  # room for a mark on each variable, and
+    scratch: np.ndarray  # for one value each
+
+
+_vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_indices, _bytes = types.Array(int64, 1, "C"), types.Array(int8, 1, "C")
+
+SEEDING = types.NamedTuple(
+    (
+        _vector, _vector, _vector, _vector,
+        _vector, _vector, _vector, float64,
+        _matrix, _indices,
+        _vector, _bytes, _vector,
+    ),
+    Seeding,
+)  # fmt: skip
+
+SEED = int64(_vector, SEEDING)
+"""seed(parameters, seeding) -> 0, or −1 − i where kernel row i is wanted"""
+
+
+def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
+    """Return ``seeder.seed(solved, problem)`` as its twin computes it, from the kernel rows that are stored.
+
+    Raises
+    ------
+    ValueError
+        If the seeder has no twin.
+    """
+    twin = seeder.twin()
+    if twin is None:
+        raise ValueError(f"{seeder!r} has no compiled twin; call its method seed.")
+    n = problem.n
+    seeding = Seeding(
+        np.array(solved.alpha), np.array(solved.gradient), np.array(solved.problem.lower),
+        np.array(solved.problem.upper), np.array(problem.v), np.array(problem.lower), np.array(problem.upper),
+        float(problem.z), rows.values, rows.slots, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n),
+    )  # fmt: skip
+    parameters = np.array(seeder.parameters(), dtype=np.float64)
+    while (code := twin(parameters, seeding)) < 0:
+        if rows.slots[-1 - code] >= 0:
+            raise RuntimeError(
+                f"The twin of {seeder!r} asked for kernel row {-1 - code}, which is in memory."
+            )
+        rows.row(-1 - code)
+    return seeding.seed

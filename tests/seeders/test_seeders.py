@@ -1,0 +1,129 @@
+"""AVG and TOP: what they give to whom. Feasibility and twins are checked by `check_strategy` for every seeder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, SecondOrder, solve
+from refsvm.datasets import load
+from refsvm.testing import check_strategy
+
+from ..catalogue import SEEDERS
+from ..settings import NUMBA, needs_numba
+
+
+@pytest.fixture(scope="module")
+def solved():
+    data = load("heart")
+    return solve(DualProblem.classification(data.X[:120], data.y[:120], kernel=RBF(0.02), C=5.0))
+
+
+def free(solution):
+    problem, alpha = solution.problem, solution.alpha
+    return (alpha > problem.lower) & (alpha < problem.upper)
+
+
+@pytest.mark.parametrize("seeder", SEEDERS, ids=repr)
+def test_contract_and_twin(seeder):
+    report = check_strategy(seeder, rng=5)
+    if NUMBA:
+        assert report.twin.startswith("The twin agrees bit for bit in ")
+
+
+@pytest.mark.parametrize("seeder", [AVG(), TOP()], ids=repr)
+def test_an_example_without_weight_leaves_the_solution_as_it_is(seeder, solved):
+    r = int(np.flatnonzero(solved.alpha == 0.0)[0])
+    np.testing.assert_allclose(seeder.seed(solved, solved.problem.without(r)), solved.alpha, atol=1e-13)
+
+
+def test_avg_shares_equally_among_the_free(solved):
+    r = int(np.flatnonzero(free(solved))[0])
+    seed = AVG().seed(solved, solved.problem.without(r))
+    others = free(solved)
+    others[r] = False
+    moved = seed - solved.alpha
+    assert seed[r] == 0.0
+    assert (moved[~others & (np.arange(len(moved)) != r)] == 0.0).all()
+    inside = others & (seed > solved.problem.lower) & (seed < solved.problem.upper)
+    assert np.ptp(moved[inside]) < 1e-12
+    assert np.abs(moved[others & ~inside]).max(initial=0.0) <= np.abs(moved[inside]).max() + 1e-12
+
+
+def test_top_gives_to_the_most_similar_first(solved):
+    problem = solved.problem
+    for r in np.flatnonzero(solved.alpha)[:20]:
+        seed = TOP().seed(solved, problem.without(r))
+        order = np.argsort(-problem.gram.block(np.array([r]))[0], kind="stable")
+        moved = np.flatnonzero(np.abs(seed - solved.alpha)[order] > 1e-10)
+        receivers = [t for t in order[: moved[-1] + 1] if t != r]
+        rises = solved.alpha[r] > 0
+        bound = problem.upper if rises else problem.lower
+        # everybody before the last receiver is full
+        assert all(seed[t] == bound[t] for t in receivers[:-1])
+        assert len(moved) <= len(receivers) + 1
+
+
+def test_several_removed_and_one_added(solved):
+    problem = solved.problem
+    lower, upper = problem.lower.copy(), problem.upper.copy()
+    lower[:30] = upper[:30] = 0.0
+    fold = DualProblem(problem.gram, problem.v, problem.z, lower, upper)
+    for seeder in SEEDERS:
+        seed = seeder.seed(solved, fold)
+        assert (seed[:30] == 0.0).all()
+        assert abs(seed.sum()) <= 1e-12 * 5.0 * problem.n
+        back = seeder.seed(solve(fold), problem)
+        assert abs(back.sum()) <= 1e-12 * 5.0 * problem.n
+
+
+@pytest.mark.parametrize("seeder", [AVG(), TOP()], ids=repr)
+def test_seeds_save_iterations(seeder, solved):
+    taken = {}
+    for rule in (Cold(), seeder):
+        taken[rule] = 0
+        for r in np.flatnonzero(solved.alpha)[:15]:
+            left_out = solved.problem.without(r)
+            start = rule.seed(solved, left_out)
+            taken[rule] += solve(left_out, selector=SecondOrder(), stop=KKTGap(), start=start).iterations
+    assert taken[seeder] < taken[Cold()]
+
+
+@needs_numba
+def test_a_wrong_twin_is_found():
+    from numba import njit
+
+    from refsvm.fast.seeding import SEED
+
+    @njit(SEED)
+    def clipped_only(parameters, seeding):
+        for i in range(len(seeding.seed)):
+            seeding.seed[i] = min(max(seeding.solved[i], seeding.lower[i]), seeding.upper[i])
+        return 0
+
+    class Broken(AVG):
+        def twin(self):
+            return clipped_only
+
+    with pytest.raises(AssertionError, match=r"the twin of .* gives α\[\d+\] = "):
+        check_strategy(Broken())
+
+
+@needs_numba
+def test_a_twin_that_asks_for_a_row_it_has_is_stopped(solved):
+    from numba import njit
+
+    from refsvm.fast.seeding import SEED, compiled_seed
+    from refsvm.kernels.rows import KernelRows
+
+    @njit(SEED)
+    def insatiable(parameters, seeding):
+        return -1
+
+    class Broken(AVG):
+        def twin(self):
+            return insatiable
+
+    rows = KernelRows(solved.problem.gram)
+    with pytest.raises(RuntimeError, match="asked for kernel row 0, which is in memory"):
+        compiled_seed(Broken(), solved, solved.problem.without(0), rows)
