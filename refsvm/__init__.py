@@ -2,6 +2,7 @@
 
 ================  =========================================================================
 `problem`         DualProblem: max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U
+`primal`          F(α, b) and the best b, hard margins included
 `state`           SolverState: what changes during a solve, and its invariants
 `result`          Solution, Status, Trace
 `kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable; kernel rows on demand

@@ -64,14 +64,16 @@ def numbers(name: str, values: Any) -> np.ndarray:
     return np.asarray(array, dtype=np.float64)
 
 
-def vector(name: str, values: Any, n: int) -> np.ndarray:
-    """Return a finite float64 vector of length n; a single number is repeated."""
+def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
+    """Return a finite float64 vector of length n; a single number is repeated. `infinite` allows ±inf, but no NaN."""
     array = numbers(name, values)
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
-    if not np.isfinite(array).all():
+    if infinite and np.isnan(array).any():
+        raise ValueError(f"{name} contains NaN; give numbers.")
+    if not infinite and not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
     return array
 

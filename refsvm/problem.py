@@ -15,11 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, positive, signs, vector
+from refsvm._checks import examples, positive_or_inf, signs, vector
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, KernelMatrix
+from refsvm.primal import best_intercept, primal_value
 
-__all__ = ["DualProblem", "best_intercept", "most_violating_pair"]
+__all__ = ["DualProblem", "most_violating_pair"]
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -38,7 +39,7 @@ class DualProblem:
     z : float
         Value of the sum of α.
     lower, upper : ndarrays of shape (n,), float64
-        The box L, U.
+        The box L, U; Uᵢ = ∞ and Lᵢ = −∞ leave a side open.
 
     Raises
     ------
@@ -64,7 +65,7 @@ class DualProblem:
 
     def __post_init__(self) -> None:
         for name in ("v", "lower", "upper"):
-            array = vector(name, getattr(self, name), self.n).copy()
+            array = vector(name, getattr(self, name), self.n, infinite=name != "v").copy()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         crossed = self.lower > self.upper
@@ -73,9 +74,14 @@ class DualProblem:
                 f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
             )
         least, most = self.lower.sum(), self.upper.sum()
+        if not (least < np.inf and most > -np.inf):
+            raise ValueError(
+                "lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers."
+            )
         if least <= self.z <= most:
             return
-        slack = 1e-12 * (np.abs(self.lower).sum() + np.abs(self.upper).sum() + abs(self.z))
+        sizes = np.abs([*self.lower, *self.upper, self.z])
+        slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
         if not least - slack <= self.z <= most + slack:
             raise ValueError(
                 f"z={self.z!r} cannot be reached: the box only allows sums from {least:.6g} to {most:.6g}."
@@ -101,7 +107,9 @@ class DualProblem:
             Labels −1 and +1, both present.
         kernel : kernel object or callable, default Linear()
         C : float or array-like of shape (n,)
-            Penalty: positive; one for each example may contain zeros (that example is ignored).
+            Penalty: positive; one for each example may contain zeros (that example is ignored). Infinity is the
+            hard margin: no example may be on the wrong side. Where no plane separates the classes, `solve` ends
+            with ``Status.INSEPARABLE``.
 
         Raises
         ------
@@ -111,7 +119,7 @@ class DualProblem:
         X = examples(X)
         n = X.shape[0]
         labels = signs(y, n)
-        penalties = vector("C", C if np.ndim(C) else positive("C", C), n)
+        penalties = vector("C", C if np.ndim(C) else positive_or_inf("C", C), n, infinite=True)
         if (penalties < 0).any():
             raise ValueError(f"C contains {penalties.min():.6g}; penalties must not be negative.")
         kernel = Linear() if kernel is None else kernel
@@ -164,15 +172,15 @@ class DualProblem:
     ) -> float:
         """F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, by default at the b that minimises it.
 
-        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum.
+        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum. For hard
+        margins see `refsvm.primal`.
         """
         G = self.gradient(alpha) if gradient is None else gradient
         if b is None:
             b = best_intercept(G, self.z, self.lower, self.upper)
-        excess = G - b
-        losses = np.maximum(self.upper * excess, self.lower * excess)
-        # ½ αᵀKα = ½ αᵀ(v − G)
-        return 0.5 * float(alpha @ (self.v - G)) + float(losses.sum()) + b * self.z
+        # αᵀKα = αᵀ(v − G)
+        quadratic = float(alpha @ (self.v - G))
+        return primal_value(quadratic, self.v, G - b, self.lower, self.upper, b * self.z)
 
     def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """F(α, b) − f(α) ≥ 0 at the best b: zero exactly at the optimum."""
@@ -237,7 +245,9 @@ class DualProblem:
             if only_inside:
                 room[(point == lower) | (point == upper)] = 0.0
             total = float(room.sum())
-            if total > 0.0:
+            if total == np.inf:  # the variables whose side is open share it
+                point = point + missing * ((room == np.inf) / float((room == np.inf).sum()))
+            elif total > 0.0:
                 share = np.sign(missing) * min(abs(missing), total)
                 point = (point + share * (room / total)).clip(lower, upper)
         return point
@@ -259,21 +269,6 @@ def most_violating_pair(
         bottom = -1
     gap = float(gradient[top] - gradient[bottom]) if min(top, bottom) >= 0 else -np.inf
     return top, bottom, gap
-
-
-def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the b minimising Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz; the middle one if a whole interval does.
-
-    Convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ: sort the breakpoints Gᵢ and find where
-    the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0.
-    """
-    order = gradient.argsort(kind="stable")
-    after = z - upper.sum() + (upper - lower)[order].cumsum()  # slope just above each breakpoint
-    tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
-    last = len(order) - 1
-    first = min(int(after.searchsorted(-tolerance)), last)
-    final = min(int(after.searchsorted(tolerance, side="right")), last)
-    return 0.5 * float(gradient[order[first]] + gradient[order[final]])
 
 
 def _symmetric(K: Any) -> np.ndarray:

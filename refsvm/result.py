@@ -49,6 +49,9 @@ class Status(Enum):
     TIME_LIMIT = "The time limit was reached before the stopping rule was satisfied."
     CALLBACK = "The callback asked to stop."
     INTERRUPTED = "Interrupted from the keyboard; the best point so far is returned."
+    INSEPARABLE = (
+        "No function of this kernel separates the classes: with C = inf the dual grows without bound."
+    )
     STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
 
 

@@ -228,5 +228,5 @@ def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-
 
 
 compiled_steps.__qualname__ = f"compiled_steps_{stamp()}"  # the name of its files in the disk cache
-loop = njit(cache=True, error_model="numpy", _nrt=False)(compiled_steps)
+loop = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(compiled_steps)
 entry_points: dict[tuple[type, ...], Callable[..., Any]] = {}

@@ -16,6 +16,7 @@ The field's algorithms are compositions:
 `shrinking`        restrict, solve, bring the gradient up to date
 `active_sets`      which variables matter
 `limits`           iterations, seconds, callback, Ctrl-C
+`hard_margin`      C = ∞: the widest margin, or none
 `polish`           one exact step on the free variables
 =================  ====================================================
 """

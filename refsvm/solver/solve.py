@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.engine import Engine, engine_called
+from refsvm.solver.hard_margin import INSEPARABLE, HardMarginEngine
 from refsvm.solver.limits import Limits
 from refsvm.solver.rules import chosen_rules
 from refsvm.solver.shrinking import ShrinkingEngine
@@ -23,6 +24,9 @@ from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["solve"]
+
+ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
+"""What an engine says by a negative code."""
 
 
 def solve(
@@ -106,6 +110,8 @@ def solve(
         runner: Engine = ShrinkingEngine(state, rules, make, limits, recorder)
     else:
         runner = make(state, rules, recorder)
+    if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
+        runner = HardMarginEngine(state, runner)
     with limits.interruptible(), closing(runner):
         status, code = _run_to_the_end(runner, state, rules[2], limits, recorder)
     if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
@@ -161,7 +167,7 @@ def _run(
             trace.stamp(began - limits.began, now - limits.began)
         code = code or max(stop.check(state), 0)
         if code:
-            return (Status.CONVERGED, code) if code > 0 else (Status.STALLED, 0)
+            return (Status.CONVERGED, code) if code > 0 else (ENDINGS[code], 0)
         status = limits.reached(state)
         if status is not None:
             return status, 0

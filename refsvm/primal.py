@@ -1,0 +1,74 @@
+"""The primal side of the dual problem: the best b, and F(α, b), also where the box is open.
+
+    F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz
+
+Uᵢ = ∞ or Lᵢ = −∞ is a hard margin: in place of a penalty it demands h(xᵢ) ≥ vᵢ, or h(xᵢ) ≤ vᵢ, of the decision value
+h(xᵢ) = vᵢ − Gᵢ + b. A solver gets there up to its tolerance only; the nearest point that keeps every hard margin is
+then a slightly longer one, (t·w, t·b) with t > 1, and F is given there. It bounds the dual as it should.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["best_intercept", "primal_value"]
+
+
+def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Return the b minimising Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz; the middle one if a whole interval does.
+
+    Convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ: sort the breakpoints Gᵢ and find where
+    the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0. Hard margins confine b to an interval, or to its
+    middle where they contradict each other.
+    """
+    hard_up, hard_down = np.isinf(upper), np.isinf(lower)
+    if hard_up.any() or hard_down.any():
+        # Gᵢ ≤ b where Uᵢ = ∞, b ≤ Gᵢ where Lᵢ = −∞
+        least = float(gradient[hard_up].max(initial=-np.inf))
+        most = float(gradient[hard_down].min(initial=np.inf))
+        soft_lower, soft_upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
+        if least < most and (z != 0.0 or soft_lower.any() or soft_upper.any()):
+            return min(max(best_intercept(gradient, z, soft_lower, soft_upper), least), most)
+        ends = [end for end in (least, most) if np.isfinite(end)]
+        return sum(ends) / len(ends)
+    order = gradient.argsort(kind="stable")
+    after = z - upper.sum() + (upper - lower)[order].cumsum()  # slope just above each breakpoint
+    tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
+    last = len(order) - 1
+    first = min(int(after.searchsorted(-tolerance)), last)
+    final = min(int(after.searchsorted(tolerance, side="right")), last)
+    return 0.5 * float(gradient[order[first]] + gradient[order[final]])
+
+
+def primal_value(
+    quadratic: float, v: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, bz: float
+) -> float:
+    """F(α, b), at (t·w, t·b) with the smallest t ≥ 1 that keeps every hard margin; infinite if none does.
+
+    Parameters
+    ----------
+    quadratic : float
+        αᵀKα.
+    v, lower, upper : ndarrays of shape (n,)
+    excess : ndarray of shape (n,)
+        Gᵢ − b = vᵢ − h(xᵢ).
+    bz : float
+        b·z.
+    """
+    t, hard_up, hard_down = 1.0, np.isinf(upper), np.isinf(lower)
+    if hard_up.any() or hard_down.any():
+        value = v - excess
+        short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
+        if short.any():
+            if not (value[short] * v[short] > 0.0).all():
+                return np.inf
+            t = float((v[short] / value[short]).max())
+            excess = v - t * value
+            missed = max(
+                excess[hard_up].max(initial=-np.inf), -(excess[hard_down].min(initial=np.inf))
+            )  # but for rounding
+            if not missed <= 1e-12 * t * float(np.abs(value).max()):
+                return np.inf
+        lower, upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
+    losses = np.maximum(upper * excess, lower * excess)
+    return 0.5 * t * t * quadratic + float(losses.sum()) + t * bz

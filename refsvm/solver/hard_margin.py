@@ -1,0 +1,116 @@
+"""Hard margins: a solve whose box is open, C = ∞.
+
+Separable classes have an optimum, inseparable ones have none: their dual grows without bound, and so would α. Between
+the rounds of another engine two things are therefore done that a closed box does not need.
+
+**Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α names one point in the convex hull of each class, and the
+width of the margin is at most their distance ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. Where that distance
+is nothing but rounding, the hulls meet: no function of this kernel separates the classes.
+
+**Stretch.** f(tα) is largest at t = vᵀα/αᵀKα. At the optimum t = 1. Where the hulls meet, t is large: α grows by
+factors rather than by steps, and the distance above falls to zero as fast as in Gilbert's algorithm for the two
+nearest points.
+
+References: E. G. Gilbert, "An iterative procedure for computing the minimum of a quadratic form on a convex set", SIAM
+Journal on Control 4, 1966; S. S. Keerthi et al., "A fast iterative nearest point algorithm for support vector machine
+classifier design", IEEE Transactions on Neural Networks 11, 2000.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from refsvm.solver.engine import Engine
+
+if TYPE_CHECKING:
+    from refsvm.state import SolverState
+
+__all__ = ["INSEPARABLE", "HardMarginEngine"]
+
+INSEPARABLE: Final = -2
+"""What `HardMarginEngine.advance` returns where no margin is left."""
+
+NARROWEST: Final = 1e-7
+"""Width of a margin, in units of the largest ‖φ(xᵢ)‖, that can still be told from the rounding of K."""
+
+LARGEST: Final = 1e100
+"""Where α is larger, one round has led it nowhere."""
+
+ROUND: Final = 1000
+"""Steps between two looks; more for more variables."""
+
+LONGER: Final = 1.5
+"""Factor from which on α is stretched: the last digits are the other engine's work."""
+
+
+class HardMarginEngine:
+    """Runs another engine, and watches over the margin between its rounds.
+
+    Parameters
+    ----------
+    state : SolverState
+        Of a problem with an open side.
+    engine : Engine
+        What takes the steps on this state.
+    """
+
+    paced = False
+
+    def __init__(self, state: SolverState, engine: Engine) -> None:
+        self._state, self._engine = state, engine
+        self.name = engine.name
+        problem = state.problem
+        bounds = np.concatenate([problem.lower, problem.upper])
+        self._cone = problem.z == 0.0 and bool(((bounds == 0.0) | np.isinf(bounds)).all())
+        self._open = np.isinf(problem.lower) | np.isinf(problem.upper)
+        self._largest = float(np.abs(state.diagonal).max())
+
+    def advance(self, budget: int) -> int:
+        """Take one round of up to `budget` steps; return what the engine does, or INSEPARABLE."""
+        before = self._state.alpha.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            outcome = self._engine.advance(min(budget, max(ROUND, len(before))))
+        if not np.abs(self._state.alpha).max() <= LARGEST:  # q < 0 in an open direction: an indefinite kernel
+            self._state.alpha[:] = before
+            self._state.refresh()
+            return INSEPARABLE
+        if self._hulls_meet():
+            return INSEPARABLE
+        if not outcome and self._cone:
+            self._stretch()
+        return outcome
+
+    def close(self) -> None:
+        """Release the other engine."""
+        self._engine.close()
+
+    def _hulls_meet(self) -> bool:
+        """Whether the points that α names in the two hulls are one but for rounding."""
+        state = self._state
+        alpha = np.where(self._open, state.alpha, 0.0)
+        above, below = float(alpha.clip(0.0, None).sum()), float(-alpha.clip(None, 0.0).sum())
+        if min(above, below) <= 0.0:
+            return False
+        if not self._cone:
+            # d names the two points; ‖w‖² = dᵀKd
+            d = np.where(alpha > 0.0, alpha / above, alpha / below)
+            return float(d @ state.rows.product(d)) <= NARROWEST**2 * self._largest
+        # αᵀKα = αᵀ(v − G)
+        if float(alpha @ (state.problem.v - state.gradient)) > NARROWEST**2 * self._largest * above * above:
+            return False
+        state.refresh()  # the steps may have left their rounding in G
+        return float(alpha @ (state.problem.v - state.gradient)) <= NARROWEST**2 * self._largest * above**2
+
+    def _stretch(self) -> None:
+        """α ← tα with the best t; then G ← v − t(v − G)."""
+        state = self._state
+        v, past = state.problem.v, state.problem.v - state.gradient
+        # t = vᵀα / αᵀKα
+        linear, quadratic = float(v @ state.alpha), float(state.alpha @ past)
+        if linear > LONGER * quadratic > 0.0:
+            t = linear / quadratic
+            state.alpha *= t
+            state.gradient[:] = v - t * past
+            state.refresh(recompute=False)

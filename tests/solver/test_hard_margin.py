@@ -1,0 +1,160 @@
+"""Hard margins: C = ∞ gives the maximum-margin separator, and ends where there is none."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Sigmoid, Status, solve
+from refsvm.primal import best_intercept, primal_value
+from refsvm.testing import check_engines
+from refsvm.testing.contract import Case
+
+from ..catalogue import FIVE, FIVE_LABELS, combinations
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 3))
+SIDE = np.where(X[:, 0] > 0, 1, -1)
+APART = X + 0.3 * SIDE[:, None] * np.eye(3)[0]
+INSEPARABLE = {
+    "overlap": (X, np.where(X[:, 0] + RNG.normal(size=60) > 0, 1, -1), Linear()),
+    "one line": (X[:, :1], np.where(X[:, 1] > 0, 1, -1), Linear()),
+    "duplicates of opposite labels": (np.repeat(X, 2, axis=0), np.tile([1, -1], 60), RBF(1.0)),
+    "one duplicate of the other label": (np.vstack([APART, APART[:1]]), np.append(SIDE, -SIDE[0]), Linear()),
+    "constant features": (np.ones((30, 2)), np.where(np.arange(30) < 4, 1, -1), Linear()),
+    "a point inside an edge": (np.array([[0.0, 0], [2, 0], [1, 0], [1, 1]]), [1, 1, -1, -1], Linear()),
+    "huge": (X * 1e8, np.where(X[:, 0] + RNG.normal(size=60) > 0, 1, -1), Linear()),
+    "an indefinite kernel": (X, np.where(X[:, 1] > 0, 1, -1), Sigmoid(gamma=1.0, coef0=-1.0)),
+}
+
+
+def hard(data, labels, kernel):
+    return DualProblem.classification(data, labels, kernel=kernel, C=np.inf)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5), Polynomial(2, 1.0, 1.0)], ids=repr)
+def test_separable_classes_give_the_widest_margin(kernel, engine, shrinking):
+    solution = solve(hard(APART, SIDE, kernel), stop=KKTGap(1e-8), engine=engine, shrinking=shrinking)
+    assert solution.status is Status.CONVERGED
+    values = kernel(APART, APART) @ solution.alpha + solution.intercept
+    assert (SIDE * values).min() == pytest.approx(1.0, abs=1e-7)
+    # at the optimum ½‖w‖² = f = ½ Σ|α|
+    assert np.abs(solution.alpha).sum() == pytest.approx(2 * solution.objective, rel=1e-7)
+    assert 0.0 <= solution.duality_gap <= 1e-6 * solution.objective
+
+
+def test_it_is_the_limit_of_large_penalties():
+    finite = solve(DualProblem.classification(APART, SIDE, C=1e6), stop=KKTGap(1e-9))
+    endless = solve(hard(APART, SIDE, Linear()), stop=KKTGap(1e-9))
+    np.testing.assert_allclose(endless.alpha, finite.alpha, atol=1e-6)
+    assert endless.intercept == pytest.approx(finite.intercept, abs=1e-7)
+
+
+def test_five_points_in_the_plane():
+    solution = solve(hard(FIVE, FIVE_LABELS, Linear()), stop=KKTGap(1e-9))
+    np.testing.assert_allclose(solution.alpha @ FIVE, [1.0, 0.0], atol=1e-8)
+    assert (solution.intercept, solution.objective) == (pytest.approx(-1.0), pytest.approx(0.5))
+
+
+@pytest.mark.parametrize("name", INSEPARABLE)
+def test_without_a_separator_it_says_so(name, engine, shrinking):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
+        solution = solve(hard(*INSEPARABLE[name]), engine=engine, shrinking=shrinking, max_iter=50_000)
+    assert solution.status is Status.INSEPARABLE
+    assert "No function of this kernel separates the classes" in solution.reason
+    assert np.isfinite([solution.objective, solution.kkt_gap, solution.intercept]).all()
+    assert np.isfinite(solution.alpha).all()
+    assert abs(solution.alpha.sum()) <= 1e-12 * np.abs(solution.alpha).sum()
+
+
+@pytest.mark.parametrize("hard_ones", [slice(0, 30), slice(0, 1)], ids=["half", "one"])
+def test_some_margins_may_be_hard_and_others_soft(hard_ones, engine):
+    y = np.where(X[:, 0] + 0.5 * RNG.normal(size=60) > 0, 1, -1)
+    y[hard_ones] = SIDE[hard_ones]
+    C = np.full(60, 2.0)
+    C[hard_ones] = np.inf
+    solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), stop=KKTGap(1e-8), engine=engine)
+    assert solution.status is Status.CONVERGED
+    values = RBF(0.5)(X, X) @ solution.alpha + solution.intercept
+    assert (y * values)[hard_ones].min() >= 1.0 - 1e-7
+    assert np.abs(np.delete(solution.alpha, hard_ones)).max() <= 2.0
+    assert 0.0 <= solution.duality_gap <= 1e-6 * solution.objective
+
+
+def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
+    C = np.where(np.arange(61) < 30, 1.0, np.inf)
+    C[0] = np.inf
+    data, labels = np.vstack([APART, APART[:1]]), np.append(SIDE, -SIDE[0])
+    problem = DualProblem.classification(data, labels, kernel=Linear(), C=C)
+    assert solve(problem, engine=engine, max_iter=50_000).status is Status.INSEPARABLE
+
+
+@pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
+def test_every_rule_in_both_engines(selector, step):
+    problem = hard(APART, SIDE, RBF(0.5))
+    for shrinking in (False, True):
+        check_engines(Case("hard margin", problem, (selector, step, KKTGap(1e-6))), shrinking=shrinking)
+    solution = solve(problem, selector=selector, step=step, stop=KKTGap(1e-6))
+    if solution.status is not Status.STALLED or not selector.may_stall:
+        assert solution.objective == pytest.approx(solve(problem, stop=KKTGap(1e-9)).objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["overlap", "one line", "a point inside an edge"])
+def test_the_engines_agree_where_alpha_is_stretched(name):
+    data, labels, kernel = INSEPARABLE[name]
+    problem = hard(data, labels, kernel)
+    found = [solve(problem, engine=engine, shrinking=False) for engine in ("numpy", "auto")]
+    assert found[0].iterations == found[1].iterations
+    assert np.array_equal(found[0].alpha, found[1].alpha)
+
+
+def test_the_primal_value_bounds_the_dual_from_above_at_every_point():
+    """F at the stretched point is the value of a separator that keeps every margin."""
+    problem = hard(APART, SIDE, Linear())
+    best = solve(problem, stop=KKTGap(1e-10)).objective
+    rng = np.random.default_rng(0)
+    optimum = solve(problem, stop=KKTGap(1e-10)).alpha
+    for scale in (0.0, 1e-6, 1e-3, 0.1):
+        alpha = problem.feasible(optimum + scale * rng.normal(size=60))
+        assert problem.primal_objective(alpha) >= best * (1 - 1e-9)
+    assert problem.primal_objective(np.zeros(60)) == np.inf  # w = 0 separates nothing
+
+
+def test_the_best_intercept_between_hard_margins():
+    G, box = np.array([0.2, -0.4, 1.0]), (np.array([0.0, 0.0, -np.inf]), np.array([np.inf, np.inf, 0.0]))
+    assert best_intercept(G, 0.0, *box) == pytest.approx(
+        0.6
+    )  # midway between max G over U = ∞ and min over L = −∞
+    assert best_intercept(-G, 0.0, *box) == pytest.approx(-0.3)  # they contradict each other: midway too
+    soft = np.array([0.0, 0.0, -1.0]), np.array([np.inf, 1.0, 0.0])
+    costs = {
+        b: primal_value(0.0, np.ones(3), G - b, *soft, 0.0) for b in (0.2, 0.3, best_intercept(G, 0.0, *soft))
+    }
+    assert min(costs.values()) == costs[best_intercept(G, 0.0, *soft)]
+
+
+def test_boxes_that_cannot_be_are_refused():
+    gram = hard(APART, SIDE, Linear()).gram
+    zeros, v = np.zeros(60), np.ones(60)
+    with pytest.raises(ValueError, match="no α reaches"):
+        DualProblem(gram, v, 0.0, np.full(60, np.inf), np.full(60, np.inf))
+    with pytest.raises(ValueError, match="lower contains NaN"):
+        DualProblem(gram, v, 0.0, np.full(60, np.nan), zeros)
+    with pytest.raises(ValueError, match="cannot be reached"):
+        DualProblem(gram, v, -1.0, zeros, np.where(np.arange(60) < 3, np.inf, 0.0))
+    with pytest.raises(ValueError, match="C contains NaN"):
+        DualProblem.classification(APART, SIDE, C=np.full(60, np.nan))
+
+
+def test_a_feasible_point_of_an_open_box():
+    lower, upper = np.array([0.0, -np.inf, 0.0]), np.array([np.inf, 0.0, 1.0])
+    problem = DualProblem(hard(APART[:3], [1, -1, 1], Linear()).gram, np.ones(3), 3.0, lower, upper)
+    for start in itertools.product([-5.0, 0.0, 7.0], repeat=3):
+        point = problem.feasible(start)
+        assert ((lower <= point) & (point <= upper)).all()
+        assert point.sum() == pytest.approx(3.0)
