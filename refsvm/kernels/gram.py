@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from refsvm.kernels.functions import RBF, Kernel, Precomputed, Sigmoid
-from refsvm.kernels.memory import pages, scratch
+from refsvm.kernels.memory import scratch
 from refsvm.kernels.products import Products, inner_products, squared_norms
-from refsvm.kernels.threads import in_pieces
+from refsvm.kernels.threads import run_in_pieces
 
 __all__ = ["Gram", "KernelMatrix"]
 
@@ -36,7 +36,7 @@ class KernelMatrix(Protocol):
 
     n: int
     dense: np.ndarray | None
-    alone: float  # what a row computed alone costs, in rows of a batch
+    prefers_batches: bool  # whether several rows in one product cost far less than one by one
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -69,8 +69,8 @@ class Gram:
         Number of examples.
     dense : ndarray of shape (n, n) or None
         The matrix itself if the caller supplied it.
-    alone : float
-        What a row computed alone costs, in rows of a batch.
+    prefers_batches : bool
+        Whether several rows in one product cost far less than the same rows one by one.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Gram:
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
         self._products = Products(X)
-        self.alone = self._products.alone
+        self.prefers_batches = self._products.prefers_batches
         self._rooms: list[np.ndarray] = []  # which a thread takes while it computes
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
         if not np.isfinite(self._norms).all():
@@ -134,7 +134,7 @@ class Gram:
             inner = self._products.some(rows, part.start, scratch((len(rows), part.stop - part.start)))
             out[:, part] = kernel.from_inner(inner, x_norms, norms[part])
 
-        in_pieces(piece, self.n, width)
+        run_in_pieces(piece, self.n, width)
 
     def _along(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Multiply all of these rows, then evaluate some at a time."""
@@ -147,7 +147,7 @@ class Gram:
             if values is not some or room is not out:
                 out[part] = values
 
-        in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))
+        run_in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))
         if room is not out:
             self._rooms.append(room)
 
@@ -157,7 +157,7 @@ class Gram:
             room = self._rooms.pop()
             if len(room) >= count:
                 return room
-        return pages((count, self.n))
+        return np.empty((count, self.n))
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.memory import pages
 from refsvm.kernels.threads import compiled
 
 __all__ = ["Products", "inner_products", "squared_norms"]
@@ -38,8 +37,9 @@ class Products:
 
     Attributes
     ----------
-    alone : float
-        What one example costs alone, in examples of a batch, roughly: all of X has to be read for it.
+    prefers_batches : bool
+        Whether X is dense and exceeds the processor's caches. A product with a few examples then reads all of X from
+        memory, whether they are one or sixteen.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Products:
     def __init__(self, X: Any) -> None:
         self._X = X
         self._features: np.ndarray | None = None
-        self.alone = 16.0 if not is_sparse(X) and X.size > 4 * LARGE else 1.0
+        self.prefers_batches = not is_sparse(X) and X.size > 4 * LARGE
 
     @cached_property
     def table(self) -> np.ndarray | None:
@@ -61,7 +61,7 @@ class Products:
         n, d = X.shape
         if not is_sparse(X) or X.nnz < LARGE or 8 * n * d > LARGEST_TABLE or compiled() is None:
             return None
-        return np.asarray(X.T.toarray(out=pages((d, n))))
+        return np.asarray(X.T.toarray(order="C"))
 
     def some(self, rows: np.ndarray, start: int, out: np.ndarray) -> np.ndarray:
         """Write x·z, x from X[rows] and z from X[start : start + w], to `out`, shape (m, w), by means of `table`."""

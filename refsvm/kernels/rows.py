@@ -7,20 +7,13 @@ row gives way; "used" means: it belonged to a working set that was stepped on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.gram import KernelMatrix
-from refsvm.kernels.memory import Room
+from refsvm.kernels.memory import RowBuffer
 
 __all__ = ["KernelRows", "RowsOf", "stored_rows"]
-
-BATCH = 32
-"""Most rows computed at once when some are computed ahead."""
-
-NONE = np.empty(0, dtype=np.int64)
 
 
 class KernelRows:
@@ -45,13 +38,8 @@ class KernelRows:
         Row stored in each slot, −1 if free.
     stamps : ndarray of shape (capacity,), int64
         Time of last use, by `clock`; 0 if the slot is free.
-    guesses : ndarray of shape (capacity,), int64
-        Stamp of a row that was computed ahead of its use, as long as it waits for it.
     filled : int
         Slots given out so far: slots are filled in order.
-    likely : callable or None
-        ``likely(count)`` names up to `count` rows, not stored yet, that will be wanted soon. If it is set,
-        some rows are computed ahead, several in one product, which is two to five times cheaper for each.
     computed, hits : int
         Rows computed, in the end by the kernel, and uses served from storage.
 
@@ -75,7 +63,6 @@ class KernelRows:
         n = gram.n
         self.gram, self.cache_mb = gram, cache_mb
         self.clock = self.hits = self._computed = 0
-        self.guessed = self.lost = 0  # rows computed ahead; those evicted without a use
         if gram.dense is not None:  # the caller holds K: nothing to compute, nothing to evict
             self.values = gram.dense
             self.slots = np.arange(n)
@@ -88,15 +75,13 @@ class KernelRows:
                     f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} {np.dtype(dtype).name} values; "
                     f"give at least {2 * size / 2**20:.3g}."
                 )
-            self._memory = Room((capacity, n), dtype)
-            self.values = self._memory.values
+            self._buffer = RowBuffer((capacity, n), dtype)
+            self.values = self._buffer.values
             self.slots = np.full(n, -1)
             self.owners = np.full(capacity, -1)
         self.capacity = len(self.owners)
         self.filled = int((self.owners >= 0).sum())
         self.stamps = np.zeros(self.capacity, dtype=np.int64)
-        self.guesses = np.full(self.capacity, -1)
-        self.likely: Callable[[int], np.ndarray] | None = None
 
     @property
     def evaluator(self) -> KernelRows:
@@ -125,12 +110,7 @@ class KernelRows:
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
         if self.slots[i] < 0:
-            others = self._likely()
-            if len(others):
-                self._store(np.append(i, others[others != i]))
-                self.guesses[self.slots[others]] = self.clock
-            else:
-                self._store_one(i)
+            self._store_one(i)
             self._stamp(int(self.slots[i]))
         return self.values[self.slots[i]]
 
@@ -174,25 +154,11 @@ class KernelRows:
             self._computed += len(chunk)
         return total
 
-    def _likely(self) -> np.ndarray:
-        """Which rows to compute ahead of their use: `BATCH` at a time, as long as enough of the guesses come true.
-
-        A row computed alone costs as much as ``gram.alone`` rows of a batch, so that share of the guesses may fail.
-        """
-        if self.likely is None or self.capacity < 8 * BATCH:
-            return NONE
-        waiting = int((self.stamps[: self.filled] == self.guesses[: self.filled]).sum())
-        if (self.guessed - self.lost - waiting + BATCH) * self.gram.alone < self.guessed:
-            return NONE
-        others = self.likely(BATCH - 1)
-        self.guessed += len(others)
-        return others
-
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
         first = self.filled
         if first + len(missing) <= self.capacity:
-            self._memory.wait(first + len(missing))
+            self._buffer.ensure_ready(first + len(missing))
             places = np.arange(first, first + len(missing))
             self.gram.block(missing, out=self.values[first : first + len(missing)])
             self.filled += len(missing)
@@ -201,11 +167,9 @@ class KernelRows:
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]
             self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
-            self.lost += int((self.stamps[places] == self.guesses[places]).sum())
             self.values[places] = self.gram.block(missing)
             self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
-        self.guesses[places] = -1
         self._computed += len(missing)
 
     def _store_one(self, i: int) -> None:
@@ -213,14 +177,14 @@ class KernelRows:
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
-            self._memory.wait(self.filled)
+            self._buffer.ensure_ready(self.filled)
         else:
             slot = int(self.stamps.argmin())
             evicted = int(self.owners[slot])
             if evicted >= 0:
                 self.slots[evicted], self.owners[slot] = -1, -1
         self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
-        self.owners[slot], self.slots[i], self.guesses[slot] = i, slot, -1
+        self.owners[slot], self.slots[i] = i, slot
         self._computed += 1
 
     def _stamp(self, slot: int) -> None:
@@ -245,7 +209,7 @@ class RowsOf:
 
     def __init__(self, source: KernelRows, indices: np.ndarray) -> None:
         self.source, self.indices = source, indices
-        self.n, self.alone = len(indices), source.gram.alone
+        self.n, self.prefers_batches = len(indices), source.gram.prefers_batches
         self._all = self.n == source.gram.n
 
     def block(

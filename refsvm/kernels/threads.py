@@ -1,4 +1,4 @@
-"""Threads for kernel evaluation: how many, and how work is shared among them."""
+"""Threads for kernel evaluation: how many there are, and how they share work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 
-__all__ = ["compiled", "helpers", "in_pieces"]
+__all__ = ["compiled", "helper_threads", "run_in_pieces"]
 
 
 @cache
 def compiled() -> ModuleType | None:
-    """Return `refsvm.fast.kernels`, None where Numba is not installed or interprets."""
+    """Return `refsvm.fast.kernels`, or None where Numba is not installed or only interprets."""
     if find_spec("numba") is None:
         return None
     from refsvm.fast import kernels
@@ -23,41 +23,49 @@ def compiled() -> ModuleType | None:
     return kernels if kernels.AVAILABLE else None
 
 
-def helpers() -> ThreadPoolExecutor | None:
-    """Return the threads that help this one, None where there should be none.
+def helper_threads() -> ThreadPoolExecutor | None:
+    """Return the threads that share this one's work, or None if it has to work alone.
 
-    With this one they are as many as Numba's (``NUMBA_NUM_THREADS``), which joblib lowers in its processes. A caller
-    that is itself one of several threads gets no help, nor does one without Numba: only compiled code lets others run
-    meanwhile.
+    Together with the caller there are ``NUMBA_NUM_THREADS`` of them; joblib lowers that number in its worker processes.
+    Only the main thread gets helpers: a caller in another thread belongs to a pool that uses the processors already.
+    Without Numba there are none either, because interpreted code holds the interpreter's lock.
     """
     if threading.current_thread() is not threading.main_thread() or compiled() is None:
         return None
-    return _helpers(os.getpid())
+    return _helper_threads(os.getpid())
 
 
 @cache
-def _helpers(process: int) -> ThreadPoolExecutor | None:
-    """Return the threads of a process; after a fork there are none."""
-    count = others()
+def _helper_threads(process: int) -> ThreadPoolExecutor | None:
+    """Return the threads of one process: a forked process inherits the pool object, but none of its threads."""
+    count = helper_count()
     return ThreadPoolExecutor(count, "refsvm") if count else None
 
 
-def others() -> int:
-    """How many threads may run beside this one."""
+def helper_count() -> int:
+    """Return how many threads may run beside the caller."""
     import numba
 
     return int(numba.config.NUMBA_NUM_THREADS) - 1
 
 
-def in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
-    """Call ``work(slice(start, stop))`` for pieces of that width, here and on other threads at once.
+def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
+    """Call ``work(slice(start, stop))`` for all pieces of that width, on this thread and on helper threads at once.
 
-    Every thread takes a piece as soon as it has done one, this one too: where it only waited, two others gained little.
+    Every thread, the caller included, takes the next piece as soon as it has finished one. Pieces may overtake each
+    other, so `work` must not depend on their order. An exception in a helper is raised in the caller.
+
+    Parameters
+    ----------
+    work : callable
+        Gets a slice of ``range(size)``.
+    size, width : int
+        Length of the whole, and of each piece but the last.
 
     Examples
     --------
-    >>> from refsvm.kernels.threads import in_pieces
-    >>> in_pieces(print, 5, 5)
+    >>> from refsvm.kernels.threads import run_in_pieces
+    >>> run_in_pieces(print, 5, 5)
     slice(0, 5, None)
     """
     if size <= width:
@@ -70,8 +78,9 @@ def in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
         for start in left:
             work(slice(start, min(start + width, size)))
 
-    threads = helpers()
-    running = [] if threads is None else [threads.submit(take) for _ in range(min(others(), len(starts) - 1))]
+    threads = helper_threads()
+    helpers = 0 if threads is None else min(helper_count(), len(starts) - 1)
+    running = [threads.submit(take) for _ in range(helpers)] if threads is not None else []
     try:
         take()
     finally:

@@ -20,7 +20,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.products import LARGEST_TABLE, inner_products, squared_norms
-from refsvm.kernels.threads import compiled, in_pieces
+from refsvm.kernels.threads import compiled, run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
 __all__ = ["decision_values", "pair_sums", "votes"]
@@ -94,7 +94,7 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
             sums[some] = pair_sum(block(some, room).T).T
 
     shared = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= 8 * BLOCK
-    in_pieces(piece, t, -(-t // PARTS) if shared else max(1, t))
+    run_in_pieces(piece, t, -(-t // PARTS) if shared else max(1, t))
     return sums
 
 

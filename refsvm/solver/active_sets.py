@@ -1,4 +1,4 @@
-"""Which variables matter: for a restricted solve, and for the kernel rows that will be wanted next.
+"""Which variables matter for a restricted solve.
 
 All of it is read off one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
 of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. How far Gᵢ is from that
@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["active_set", "block", "likely", "pinned"]
+__all__ = ["active_set", "block", "pinned"]
 
 BLOCK: Final = 512
 """Most variables that join a block at a time."""
@@ -66,11 +66,3 @@ def block(state: SolverState) -> np.ndarray:
     for start in range(0, len(missing), 128):
         evaluator.fetch(missing[start : start + 128])
     return B
-
-
-def likely(state: SolverState, count: int) -> np.ndarray:
-    """Return up to `count` rows that will be wanted soon, as their evaluator counts: the most violating without one."""
-    evaluator, indices, distance = state.rows.evaluator, state.rows.indices, pinned(state)
-    distance[evaluator.slots[indices] >= 0] = np.inf
-    count = min(count, int((distance < 0.0).sum()))
-    return indices[np.argpartition(distance, max(count - 1, 0))[:count]]

@@ -76,7 +76,6 @@ class CompiledEngine:
                         f"The twin of the selector asked for kernel row {missing}, which is in memory; it must return "
                         "(i, -1) only where state.slots[i] < 0."
                     )
-                state.top, state.bottom = int(now["top"]), int(now["bottom"])  # for `KernelRows.likely`
                 rows.row(missing)
                 continue
             if outcome == NO_VARIABLE:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,7 @@ import numpy as np
 from refsvm.kernels.rows import KernelRows, RowsOf
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
-from refsvm.solver.active_sets import active_set, block, likely
+from refsvm.solver.active_sets import active_set, block
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -77,18 +76,14 @@ class ShrinkingEngine:
         self._limits = limits
         if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
-        evaluator = state.rows.evaluator
-        self._earlier = evaluator.likely  # that of the problem this one is a part of
-        if evaluator.gram.alone > 1.0:
-            evaluator.likely = partial(likely, state)
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last round
-        self._blocks = evaluator.gram.alone > 4.0 and len(state.alpha) == evaluator.gram.n
+        whole = state.rows.evaluator.gram
+        self._blocks = whole.prefers_batches and len(state.alpha) == whole.n
         self.name = self._steps.name
 
     def close(self) -> None:
         """Release the engine of the full problem."""
-        self._state.rows.evaluator.likely = self._earlier
         self._steps.close()
 
     def advance(self, budget: int) -> int:

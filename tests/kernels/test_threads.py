@@ -10,7 +10,7 @@ import pytest
 
 from refsvm import RBF, Polynomial
 from refsvm.kernels import Gram
-from refsvm.kernels.threads import helpers, in_pieces
+from refsvm.kernels.threads import helper_threads, run_in_pieces
 
 from ..settings import needs_jit
 
@@ -22,21 +22,21 @@ X = np.where(rng.random((370, 11)) < 0.4, rng.normal(size=(370, 11)), 0.0)
 def three_threads(monkeypatch):
     """One helper more than a machine of two processors has."""
     with ThreadPoolExecutor(2) as threads:
-        monkeypatch.setattr("refsvm.kernels.threads.helpers", lambda: threads)
-        monkeypatch.setattr("refsvm.kernels.threads.others", lambda: 2)
+        monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: threads)
+        monkeypatch.setattr("refsvm.kernels.threads.helper_count", lambda: 2)
         yield
 
 
 @pytest.mark.parametrize(("size", "width"), [(0, 3), (1, 3), (3, 3), (7, 3), (100, 1)])
 def test_every_piece_is_done_once(size, width, three_threads):
     done = np.zeros(size, dtype=int)
-    in_pieces(lambda part: done.__setitem__(part, done[part] + 1), size, width)
+    run_in_pieces(lambda part: done.__setitem__(part, done[part] + 1), size, width)
     assert (done == 1).all()
 
 
 def test_the_caller_and_its_helpers_work_at_once(three_threads):
     meeting = threading.Barrier(3, timeout=20)
-    in_pieces(lambda part: meeting.wait(), 3, 1)  # nobody gets past it alone
+    run_in_pieces(lambda part: meeting.wait(), 3, 1)  # nobody gets past it alone
 
 
 def test_what_a_helper_raises_reaches_the_caller(three_threads):
@@ -48,17 +48,17 @@ def test_what_a_helper_raises_reaches_the_caller(three_threads):
             raise MemoryError("no room")
 
     with pytest.raises(MemoryError, match="no room"):
-        in_pieces(work, 3, 1)
+        run_in_pieces(work, 3, 1)
 
 
 def test_a_thread_among_others_gets_no_help():
     with ThreadPoolExecutor(1) as other:
-        assert other.submit(helpers).result() is None
+        assert other.submit(helper_threads).result() is None
 
 
 def test_there_is_no_help_without_compiled_code(monkeypatch):
     monkeypatch.setattr("refsvm.kernels.threads.compiled", lambda: None)
-    assert helpers() is None
+    assert helper_threads() is None
 
 
 @needs_jit
@@ -70,7 +70,7 @@ def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monk
     data = X if kind == "dense" else pytest.importorskip("scipy.sparse").csr_matrix(X)
     gram, rows = Gram(RBF(0.3), data), np.arange(0, 370, 12)
     several = gram.block(rows, out=np.empty((31, 370), dtype))
-    monkeypatch.setattr("refsvm.kernels.threads.helpers", lambda: None)
+    monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: None)
     one = gram.block(rows, out=np.empty((31, 370), dtype))
     np.testing.assert_array_equal(one, several)
     distances = ((X[rows, None] - X[None]) ** 2).sum(axis=2)

@@ -113,7 +113,7 @@ def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(na
 def test_threads_share_sparse_data(t, monkeypatch):
     X, vectors, coefficients = problem((4, 5), t=max(t, 4))
     X, vectors = sparse.csr_array(X[:t]), sparse.csr_array(vectors)
-    monkeypatch.setattr("refsvm.kernels.threads.helpers", lambda: None)
+    monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: None)
     expected = sparse_values(X, vectors, coefficients)
     monkeypatch.undo()
     monkeypatch.setattr(prediction, "BLOCK", 1)

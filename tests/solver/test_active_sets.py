@@ -1,4 +1,4 @@
-"""Which variables matter, against the definitions; and the two ways of computing several kernel rows at once."""
+"""Which variables matter, against the definitions; and computing several kernel rows at once."""
 
 from __future__ import annotations
 
@@ -78,16 +78,6 @@ def test_there_is_no_block_without_a_row_to_compute():
     assert len(sets.block(state)) == 0
 
 
-def test_likely_rows_are_the_most_violating_that_are_not_stored():
-    state = after(10)
-    wanted = sets.likely(state, 5)
-    distance = sets.pinned(state)
-    missing = [t for t in range(60) if state.rows.slots[t] < 0 and distance[t] < 0.0]
-    assert sorted(wanted) == sorted(sorted(missing, key=lambda t: distance[t])[:5])
-    state.rows.fetch(np.array(missing))
-    assert len(sets.likely(state, 5)) == 0
-
-
 PROBLEMS = {
     "ringnorm": (make_ringnorm(400, rng=2), 0.1, 2.0),
     "chessboard": (make_chessboard(400, rng=2), 0.5, 100.0),
@@ -95,12 +85,10 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("alone", [3.0, 16.0], ids=["rows ahead", "blocks"])
 @pytest.mark.parametrize("options", [{}, {"cache_mb": 0.5}, {"cache_dtype": "float32"}], ids=repr)
-def test_several_rows_at_once_change_no_answer(name, alone, options, monkeypatch):
+def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     shrink_early(monkeypatch)
     monkeypatch.setattr("refsvm.solver.shrinking.WHOLE", 0)
-    monkeypatch.setattr("refsvm.kernels.rows.BATCH", 4)
     monkeypatch.setattr(sets, "BLOCK", 32)
     data, gamma, C = PROBLEMS[name]
 
@@ -109,7 +97,7 @@ def test_several_rows_at_once_change_no_answer(name, alone, options, monkeypatch
 
     plain = solve(problem(), stop=KKTGap(1e-7), engine=FAST, shrinking=False)
     costly, blocks, products = problem(), [], []
-    costly.gram.alone = alone
+    costly.gram.prefers_batches = True
     monkeypatch.setattr("refsvm.solver.shrinking.block", lambda state: blocks.append(0) or sets.block(state))
     evaluate = costly.gram.block
     costly.gram.block = lambda rows, *rest, **more: (
@@ -120,7 +108,7 @@ def test_several_rows_at_once_change_no_answer(name, alone, options, monkeypatch
     rough = 1e-5 if "cache_dtype" in options else 1e-9
     assert result.objective == pytest.approx(plain.objective, rel=rough)
     assert max(products[1:]) > 1
-    assert bool(blocks) == (alone > 4.0)
+    assert blocks
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
