@@ -15,7 +15,7 @@ from refsvm._checks import positive
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 
-__all__ = ["ENGINES", "SELECTORS", "STEPS", "names", "one", "width"]
+__all__ = ["ENGINES", "SELECTORS", "STEPS", "names", "one", "scale_or_number"]
 
 _SHORT: Final = {"most-violating-pair": "mvp"}
 
@@ -54,7 +54,7 @@ def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:
     return wanted
 
 
-def width(text: str) -> str | float:
+def scale_or_number(text: str) -> str | float:
     """Return γ as it was given: a number, "scale" or "auto"."""
     if text in ("scale", "auto"):
         return text

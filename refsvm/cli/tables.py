@@ -24,7 +24,7 @@ from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.result import Status
 from refsvm.state import SolverState
 
-__all__ = ["comparison_table", "datasets_table", "print_json", "progress"]
+__all__ = ["comparison_table", "datasets_table", "print_json", "print_table", "progress"]
 
 _REFRESH = 0.2  # seconds between two states of the progress line
 
@@ -70,7 +70,7 @@ def comparison_table(problem: dict[str, Any], runs: list[Run]) -> None:
     }
     if any(run.status != Status.CONVERGED.name for run in runs):
         columns["status"] = lambda run: run.status.lower().replace("_", " ")
-    _print_table(_heading(problem), columns, runs, names=("selector", "step", "engine", "status"))
+    print_table(_heading(problem), columns, runs, names=("selector", "step", "engine", "status"))
     for line in _remarks(runs):
         typer.echo(line)
 
@@ -132,7 +132,7 @@ def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[Re
     for problem in problems:
         typer.echo(_heading(problem))
     heading = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
-    _print_table(heading, columns, rows, names=("data", "selector", "step", "engine"))
+    print_table(heading, columns, rows, names=("data", "selector", "step", "engine"))
 
 
 def datasets_table(datasets: Iterable[Dataset]) -> None:
@@ -144,10 +144,10 @@ def datasets_table(datasets: Iterable[Dataset]) -> None:
         "licence": lambda data: data.licence,
         "source": lambda data: data.source,
     }
-    _print_table("Bundled data sets", columns, list(datasets), names=("name", "licence", "source"))
+    print_table("Bundled data sets", columns, list(datasets), names=("name", "licence", "source"))
 
 
-def _print_table(
+def print_table(
     heading: str, columns: dict[str, Callable[[Any], str]], rows: list[Any], names: tuple[str, ...]
 ) -> None:
     """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""

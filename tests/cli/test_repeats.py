@@ -6,11 +6,6 @@ import signal
 import sqlite3
 
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("sklearn")
-
 from rich.console import Console
 
 from refsvm import NewtonStep, SecondOrder
@@ -21,7 +16,7 @@ from refsvm.kernels import RBF
 from refsvm.stopping import KKTGap
 
 from ..settings import FAST
-from .test_app import json_of, refused, run, works
+from .commands import json_of, refused, run, works
 
 TWO = ("compare", "heart", "ionosphere", "--engines", FAST)
 

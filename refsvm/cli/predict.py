@@ -1,23 +1,43 @@
-"""Labels of new data, and their accuracy."""
+"""``refsvm predict``: labels of new data, and their accuracy where the true labels are known."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
+from refsvm.cli.data import label_text
+from refsvm.cli.messages import note
+from refsvm.cli.options import Data, DataDir, Label
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model
+from refsvm.multiclass.model_file import read_model
 
-__all__ = ["accuracy", "label_text", "open_examples"]
+__all__ = ["predict"]
 
 
-def label_text(label: Any) -> str:
-    """Write a label as LIBSVM does: whole numbers without a decimal point."""
-    if isinstance(label, str):
-        return label
-    return str(int(label)) if label == int(label) else repr(float(label))
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file of 'refsvm fit' or LIBSVM.")],
+    data: Data,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the labels.  [default: stdout]")
+    ] = None,
+    label: Label = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Print the predicted labels, one a line; and the accuracy, if the data have labels, on stderr."""
+    classifier = read_model(model)
+    X, y = open_examples(data, label, data_dir)
+    predicted = [label_text(each) for each in classifier.predict(X)]
+    lines = "".join(f"{each}\n" for each in predicted)
+    if output is None:
+        typer.echo(lines, nl=False)
+    else:
+        output.write_text(lines, encoding="utf-8")
+    if y is not None:
+        note(accuracy(classifier, predicted, y))
 
 
 def open_examples(source: str, label: str | None, data_dir: Path | None) -> tuple[Any, np.ndarray | None]:

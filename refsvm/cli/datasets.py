@@ -1,0 +1,20 @@
+"""``refsvm datasets``: list the bundled data sets."""
+
+from __future__ import annotations
+
+from refsvm.cli import tables
+from refsvm.cli.options import Json
+from refsvm.datasets import load, names
+
+__all__ = ["datasets"]
+
+COLUMNS = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
+
+
+def datasets(json: Json = False) -> None:
+    """List the bundled data sets."""
+    bundled = [load(name) for name in names()]
+    if json:
+        tables.print_json([{key: getattr(dataset, key) for key in COLUMNS} for dataset in bundled])
+    else:
+        tables.datasets_table(bundled)

@@ -1,0 +1,69 @@
+"""Arguments and options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from refsvm.kernels.names import KERNELS
+
+__all__ = [
+    "CacheMB",
+    "Coef0",
+    "Data",
+    "DataDir",
+    "Degree",
+    "Gamma",
+    "Json",
+    "KernelName",
+    "Label",
+    "MaxIter",
+    "Penalty",
+    "SeveralData",
+    "TimeLimit",
+    "Tol",
+]
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: "
+        "LIBSVM, .csv or .npz.",
+    ),
+]
+SeveralData = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="Bundled names (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or files: "
+        "LIBSVM, .csv or .npz.",
+    ),
+]
+Label = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Label column of a CSV file: name, or index from 0.")
+]
+DataDir = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Data directory.  [default: the variable REFSVM_DATA]")
+]
+KernelName = Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(KERNELS)}.")]
+Gamma = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|scale|auto",
+        help="γ of the kernel; for rbf, a larger γ is a narrower kernel.  "
+        "[default: the data set's own for rbf, else scale]",
+    ),
+]
+Penalty = Annotated[
+    float | None, typer.Option("--C", help="Penalty.  [default: the data set's own for rbf, else 1]")
+]
+Degree = Annotated[int, typer.Option(help="Degree of the poly kernel.")]
+Coef0 = Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")]
+Tol = Annotated[float, typer.Option(help="Stop when the KKT gap is at most this.")]
+CacheMB = Annotated[float, typer.Option("--cache-mb", help="Memory for kernel rows, in MiB.")]
+MaxIter = Annotated[int | None, typer.Option(help="Limit on the steps.  [default: max(10⁷, 100n)]")]
+TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Limit on the time of a solve.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

@@ -1,0 +1,201 @@
+"""``refsvm compare``: strategies side by side on one problem."""
+
+import io
+import json
+import warnings
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn import svm
+
+import refsvm
+from refsvm.cli import choices, comparison, tables
+from refsvm.datasets import load
+
+from .commands import json_of, refused, run, works
+
+
+def test_compare_lists_every_selector_in_every_engine_and_they_agree():
+    document = json_of("compare", "heart")
+    runs = document["runs"]
+    assert [(r["selector"], r["engine"]) for r in runs] == [
+        ("mvp", "numba"), ("mvp", "numpy"), ("second-order", "numba"), ("second-order", "numpy"),
+    ]  # fmt: skip
+    objectives = [r["objective"] for r in runs]
+    assert max(objectives) - min(objectives) <= 1e-6 * max(objectives)
+    assert document["objective_spread"] == pytest.approx(
+        (max(objectives) - min(objectives)) / max(objectives)
+    )
+    for compiled, readable in (runs[:2], runs[2:]):
+        assert compiled["iterations"] == readable["iterations"]
+        assert compiled["kernel_rows"] == readable["kernel_rows"]
+    for r in runs:
+        assert r["status"] == "CONVERGED"
+        assert 0 < r["kkt_gap"] <= 1e-6
+        assert r["duality_gap"] == pytest.approx(r["primal_objective"] - r["objective"], abs=1e-12)
+        assert r["seconds"] > 0
+        assert r["first_use_seconds"] > 0
+    assert document["interrupted"] is False
+    assert document["left_out"] == []
+
+
+def test_compare_tells_the_same_as_scikit_learn():
+    heart = load("heart")
+    fitted = svm.SVC(C=2.0, gamma=0.05, tol=1e-8).fit(heart.X, heart.y)
+    first = json_of("compare", "heart", "--C", 2, "--gamma", 0.05, "--tol", 1e-8, "--engines", "numpy")[
+        "runs"
+    ][0]
+    coefficients = np.zeros(heart.n)
+    coefficients[fitted.support_] = fitted.dual_coef_[0]
+    K = refsvm.RBF(0.05)(heart.X, heart.X)
+    objective = coefficients @ heart.y - 0.5 * coefficients @ K @ coefficients
+    assert first["objective"] == pytest.approx(objective, rel=1e-10)
+    assert first["training_error"] == pytest.approx(1.0 - fitted.score(heart.X, heart.y), abs=1e-12)
+    assert first["support_vectors"] == len(fitted.support_)
+    assert first["bounded_support_vectors"] == np.count_nonzero(np.abs(fitted.dual_coef_) == 2.0)
+
+
+def test_compare_prints_a_table_and_nothing_on_stderr():
+    result = works("compare", "heart")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=1e-06"
+    assert sum(line.split()[:2] == ["second-order", "newton"] for line in lines) == 2
+    assert sum("129.6024321" in line for line in lines) == 4
+    assert "The objectives agree to" in result.stdout
+    assert "status" not in result.stdout
+    assert result.stderr == ""
+
+
+def test_every_public_rule_has_a_name():
+    exported = {value for value in vars(refsvm).values() if isinstance(value, type)}
+    for table, base in ((choices.SELECTORS, refsvm.WorkingSetSelector), (choices.STEPS, refsvm.StepRule)):
+        assert set(table.values()) == {rule for rule in exported if issubclass(rule, base)} - {base}
+    assert choices.SELECTORS["mvp"] is refsvm.MostViolatingPair
+    assert choices.SELECTORS["second-order"] is refsvm.SecondOrder
+    assert choices.STEPS["newton"] is refsvm.NewtonStep
+
+
+def test_all_takes_every_rule_and_leaves_out_what_does_not_fit_together():
+    options = "--selectors all --steps all --engines numpy --max-iter 20 --json"
+    result = run("compare", "thyroid", *options.split())
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    total = len(choices.SELECTORS) * len(choices.STEPS)
+    assert len(document["runs"]) + len(document["left_out"]) == total
+    assert ("mvp", "planning-ahead") in {(s["selector"], s["step"]) for s in document["left_out"]}
+    assert {r["selector"] for r in document["runs"]} == set(choices.SELECTORS)
+    assert result.stderr.count("\n") == len(document["left_out"])
+    assert (
+        "note: mvp, planning-ahead, numpy left out: selector=MostViolatingPair() cannot be" in result.stderr
+    )
+
+
+def test_where_every_strategy_is_refused_the_reason_is_the_error():
+    message = refused("compare", "heart", "--selectors", "mvp", "--steps", "planning-ahead")
+    assert "cannot be combined" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "C", "kernel"),
+    [
+        (["ionosphere"], 3.0, {"name": "rbf", "gamma": 0.4}),
+        (["ionosphere", "--C", 2, "--gamma", 0.1], 2.0, {"name": "rbf", "gamma": 0.1}),
+        (["ionosphere", "--gamma", "auto"], 3.0, {"name": "rbf", "gamma": 1 / 34}),
+        (["ionosphere", "--kernel", "linear", "--tol", 0.1], 1.0, {"name": "linear"}),
+        (
+            ["ionosphere", "--kernel", "poly", "--degree", 2, "--gamma", 0.5, "--coef0", 1, "--tol", 0.1],
+            1.0,
+            {"name": "poly", "degree": 2, "gamma": 0.5, "coef0": 1.0},
+        ),
+    ],
+)
+def test_the_penalty_and_gamma_are_the_data_sets_own_unless_given(arguments, C, kernel):
+    problem = json_of("compare", *arguments, "--engines", "numpy", "--selectors", "second-order")["problem"]
+    assert problem["C"] == C
+    assert problem["kernel"] == kernel
+
+
+def test_gamma_scale_is_that_of_scikit_learn(heart_files):
+    heart = load("heart")
+    fitted = svm.SVC().fit(heart.X, heart.y)
+    problem = json_of("compare", heart_files["npz"], "--engines", "numpy")["problem"]
+    assert problem["kernel"]["gamma"] == pytest.approx(fitted._gamma, rel=1e-12)
+    assert problem["C"] == 1.0
+
+
+def test_compare_reads_the_same_data_from_every_kind_of_file(heart_files):
+    options = ["--gamma", 0.005, "--engines", "numpy", "--selectors", "mvp"]
+    for ending, path in heart_files.items():
+        label = ["--label", "disease"] if ending == "csv" else []
+        first = json_of("compare", path, *options, *label)["runs"][0]
+        assert first["objective"] == pytest.approx(129.6024321, rel=1e-9), ending
+    assert json_of("compare", "h", "--data-dir", path.parent, *options)["problem"]["n"] == 270
+
+
+def test_compare_takes_a_kernel_matrix_and_names_for_classes(write, tmp_path):
+    heart = load("heart")
+    np.savez(
+        tmp_path / "K.npz", X=refsvm.RBF(0.005)(heart.X, heart.X), y=np.where(heart.y > 0, "ill", "healthy")
+    )
+    document = json_of("compare", tmp_path / "K.npz", "--kernel", "precomputed")
+    assert document["problem"]["kernel"] == {"name": "precomputed"}
+    assert document["problem"]["classes"] == ["healthy", "ill"]
+    assert document["runs"][0]["objective"] == pytest.approx(129.6024321, rel=1e-9)
+    assert document["runs"][0]["kernel_rows"] == 0
+
+
+def test_a_limit_ends_a_run_and_the_table_says_so():
+    result = works("compare", "thyroid", "--max-iter", 5, "--engines", "numpy", "--time-limit", 60)
+    assert "max iter" in result.stdout
+    assert "objectives agree" not in result.stdout
+    document = json_of("compare", "thyroid", "--max-iter", 5, "--engines", "numpy")
+    assert {r["status"] for r in document["runs"]} == {"MAX_ITER"}
+    assert document["objective_spread"] == 0.0
+
+
+def test_shrinking_ends_at_the_same_objective():
+    document = json_of("compare", "heart", "--shrinking", "--engines", "numpy", "--selectors", "second-order")
+    assert document["problem"]["shrinking"] is True
+    assert document["runs"][0]["objective"] == pytest.approx(129.6024321, rel=1e-9)
+
+
+def test_warnings_become_notes_each_once():
+    result = run("compare", "heart", "--kernel", "sigmoid", "--gamma", 1, "--selectors", "second-order")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("note: The kernel is not positive semi-definite")
+    assert result.stderr.count("\n") == 1  # both engines warn
+
+
+def test_warnings_for_developers_are_not_shown(monkeypatch):
+    def deprecated(*_, **__):
+        warnings.warn("this will go", DeprecationWarning, stacklevel=2)
+        warnings.warn("this is odd", UserWarning, stacklevel=2)
+        return load("heart")
+
+    monkeypatch.setattr("refsvm.cli.data.open_data", deprecated)
+    assert works("compare", "heart", "--engines", "numpy").stderr == "note: this is odd.\n"
+
+
+def test_numbers_that_json_does_not_have_become_null(capsys):
+    tables.print_json([{"gap": -np.inf, "n": 1}, [float("nan")]])
+    assert json.loads(capsys.readouterr().out) == [{"gap": None, "n": 1}, [None]]
+
+
+def test_a_terminal_sees_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(tables, "_REFRESH", 0.0)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100)
+    settings = comparison.Settings(1e-3, 200.0, None, None, False)
+    wanted = comparison.strategies(["mvp", "second-order"], ["newton"], ["numpy"])
+    problem = refsvm.DualProblem.classification(
+        load("sonar").X, load("sonar").y, kernel=refsvm.RBF(0.1), C=1e4
+    )
+    with tables.progress(len(wanted), console) as watch:
+        comparison.compare_strategies(problem, wanted, settings, watch)
+    assert "1/2  mvp, newton, numpy: 16 iterations, KKT gap" in stream.getvalue()
+    assert "2/2  second-order, newton, numpy" in stream.getvalue()
+    silent = io.StringIO()
+    with tables.progress(1, Console(file=silent, force_terminal=False)) as watch:
+        watch(wanted[0], None)
+    assert silent.getvalue() == ""

@@ -1,0 +1,93 @@
+"""Ctrl-C on the command line: what was computed is printed, and the exit code is 130."""
+
+import json
+import signal
+
+import pytest
+import typer
+
+import refsvm
+from refsvm.cli import comparison
+from refsvm.solver.limits import Limits
+
+from .commands import run, works
+
+
+@pytest.fixture
+def ctrl_c_at(monkeypatch):
+    """Press Ctrl-C `times` times just before the k-th solve (the warm-up ones count too)."""
+
+    def arrange(k, times=1):
+        count = 0
+
+        def solve(*arguments, **options):
+            nonlocal count
+            count += 1
+            if count == k:
+                for _ in range(times):
+                    signal.raise_signal(signal.SIGINT)
+            return refsvm.solve(*arguments, **options)
+
+        monkeypatch.setattr(comparison, "solve", solve)
+
+    return arrange
+
+
+@pytest.mark.parametrize(
+    ("k", "times", "statuses"),
+    [
+        (4, 1, ["CONVERGED", "INTERRUPTED"]),  # in the second run
+        (3, 1, ["CONVERGED"]),  # while the second strategy is compiled
+        (4, 2, ["CONVERGED"]),  # impatiently
+        (1, 1, []),
+    ],
+)
+def test_ctrl_c_prints_what_was_computed_and_exits_130(ctrl_c_at, k, times, statuses):
+    before = signal.getsignal(signal.SIGINT)
+    ctrl_c_at(k, times)
+    result = run("compare", "thyroid", "--engines", "numpy", "--json")
+    assert result.exit_code == 130
+    document = json.loads(result.stdout)
+    assert [r["status"] for r in document["runs"]] == statuses
+    assert document["interrupted"] is True
+    assert result.stderr == f"note: Interrupted; {len(statuses)} of 2 strategies were tried.\n"
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_prints_the_table_too(ctrl_c_at):
+    ctrl_c_at(4)
+    result = run("compare", "thyroid", "--engines", "numpy")
+    assert result.exit_code == 130
+    assert "interrupted" in result.stdout
+
+
+def test_ctrl_c_before_the_first_run_prints_no_table(ctrl_c_at):
+    ctrl_c_at(1)
+    result = run("compare", "thyroid", "--engines", "numpy")
+    assert (result.exit_code, result.stdout) == (130, "")
+
+
+def test_ctrl_c_in_fit_keeps_the_model(monkeypatch, tmp_path):
+    reached = Limits.reached
+
+    def pressed(limits, state):
+        signal.raise_signal(signal.SIGINT)
+        return reached(limits, state)
+
+    monkeypatch.setattr(Limits, "reached", pressed)
+    result = run("fit", "thyroid", "--model", tmp_path / "m", "--C", 1e8, "--tol", 1e-9, "--engine", "numpy")
+    assert result.exit_code == 130
+    assert "model written to" in result.stdout
+    assert result.stderr.startswith("note: Interrupted from the keyboard")
+    assert works("predict", tmp_path / "m", "thyroid").stdout.count("\n") == 215
+
+
+@pytest.mark.parametrize("signalled", [KeyboardInterrupt, typer.Abort])
+def test_ctrl_c_anywhere_else_exits_130(monkeypatch, signalled):
+    def interrupted(*_, **__):
+        raise signalled
+
+    monkeypatch.setattr("refsvm.cli.data.open_data", interrupted)
+    result = run("compare", "heart")
+    assert result.exit_code == 130
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,79 @@
+"""``refsvm fit`` and ``refsvm predict``."""
+
+import numpy as np
+import pytest
+from sklearn import svm
+
+import refsvm
+from refsvm.cli.data import label_text
+from refsvm.datasets import load
+
+from .commands import HEADER, ROWS, works
+
+
+@pytest.mark.parametrize("ending", ["libsvm", "csv", "npz"])
+def test_fit_and_predict_agree_with_the_estimator(heart_files, tmp_path, ending):
+    heart, model = load("heart"), tmp_path / "m.model"
+    label = ["--label", "disease"] if ending == "csv" else []
+    told = works("fit", heart_files[ending], "--model", model, "--C", 2, "--gamma", 0.1, *label).stdout
+    fitted = refsvm.SVC(C=2.0, gamma=0.1).fit(heart.X, heart.y)
+    assert f"h: 270 examples, 13 features, 2 classes; {len(fitted.support_)} support vectors" in told
+    assert f"training error {1 - fitted.score(heart.X, heart.y):.4f}" in told
+    result = works("predict", model, heart_files[ending], *label)
+    assert result.stdout.split() == [f"{int(y)}" for y in fitted.predict(heart.X)]
+    right = round(270 * fitted.score(heart.X, heart.y))
+    assert result.stderr == f"Accuracy {right / 270:.4f} ({right} of 270).\n"
+
+
+def test_the_model_is_that_of_scikit_learn(heart_files, tmp_path):
+    options = "--kernel poly --coef0 1 --tol 1e-8 --engine numpy"
+    works("fit", heart_files["libsvm"], "--model", tmp_path / "m", *options.split())
+    heart = load("heart")
+    fitted = svm.SVC(kernel="poly", coef0=1.0, tol=1e-8).fit(heart.X, heart.y)
+    model = refsvm.multiclass.model_file.read_model(tmp_path / "m")
+    # LIBSVM keeps kernel rows in single precision
+    np.testing.assert_allclose(
+        model.decision_function(heart.X), fitted.decision_function(heart.X), rtol=0, atol=1e-5
+    )
+
+
+def test_names_of_classes_and_data_without_labels(write, tmp_path):
+    train, model, output = write("trees.csv", HEADER + ROWS), tmp_path / "m", tmp_path / "out.txt"
+    works("fit", train, "--label", "kind", "--model", model, "--C", 100)
+    assert works("predict", model, train, "--label", "kind").stdout.split() == [
+        "elm",
+        "oak",
+        "elm",
+        "oak",
+        "oak",
+        "elm",
+    ]
+    unlabelled = "\n".join(row.rsplit(",", 1)[0] for row in ROWS.split("\n"))
+    for header in ("", "a,b\n"):
+        result = works("predict", model, write("new.csv", header + unlabelled), "--output", output)
+        assert output.read_text().split() == ["elm", "oak", "elm", "oak", "oak", "elm"]
+        assert result.stdout == ""
+        assert result.stderr == ""
+
+
+def test_several_classes_and_labels_the_model_does_not_know(tmp_path, write):
+    lines = [f"{5 * (i % 3)} 1:{i % 3} 2:{i / 30}" for i in range(30)]
+    train, model = write("three.libsvm", "\n".join(lines)), tmp_path / "m"
+    works("fit", train, "--model", model)
+    result = works("predict", model, train)
+    assert result.stdout.split() == [line.split()[0] for line in lines]
+    assert result.stderr == "Accuracy 1.0000 (30 of 30).\n"
+    unknown = write("unknown.libsvm", "\n".join("7" + line[1 + (line[1] != " ") :] for line in lines))
+    assert "No accuracy: none of the labels" in works("predict", model, unknown).stderr
+
+
+def test_labels_are_written_as_libsvm_does():
+    assert [label_text(value) for value in (1.0, np.int64(-3), "oak", 1e16, 0.5)] == [
+        "1", "-3", "oak", "10000000000000000", "0.5",
+    ]  # fmt: skip
+
+
+def test_fit_takes_the_rules_by_name(tmp_path):
+    works("fit", "heart", "--model", tmp_path / "m", "--selector", "mvp", "--step", "overrelaxed-newton",
+          "--engine", "numpy", "--max-iter", 100000, "--time-limit", 60)  # fmt: skip
+    assert (tmp_path / "m").read_text().startswith("svm_type c_svc\nkernel_type rbf\ngamma 0.005")

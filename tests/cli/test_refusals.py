@@ -1,0 +1,147 @@
+"""What the command line refuses: one sentence on stderr, exit code 2."""
+
+import pytest
+
+from refsvm.cli import choices
+
+from .commands import HEADER, ROWS, refused, works
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("compare nofile", "source='nofile' is neither a bundled set nor a file"),
+        ("compare hart", "did you mean 'heart'?"),
+        ("compare .", "source='.' is neither"),
+        ("compare heart --C -1", "C=-1.0 is not positive"),
+        ("compare heart --C nan", "C=nan is not finite"),
+        ("compare heart --C ten", "Invalid value for '--C'"),
+        ("compare heart --gamma -1", "gamma='-1' is not a positive number"),
+        ("compare heart --gamma wide", "gamma='wide' is not a positive number"),
+        ("compare heart --tol 0", "tol=0.0 is not positive"),
+        ("compare heart --cache-mb 0", "cache_mb=0.0 is not positive"),
+        ("compare heart --cache-mb 0.001", "does not hold two kernel rows"),
+        ("compare heart --max-iter 0", "max_iter=0 is not a whole number"),
+        ("compare heart --time-limit -1", "time_limit=-1.0 is not positive"),
+        ("compare heart --degree 0 --kernel poly", "degree=0 is not a whole number"),
+        ("compare heart --coef0 inf --kernel poly", "coef0=inf is not finite"),
+        ("compare heart --kernel gauss", "choose from linear, poly, rbf, sigmoid, precomputed."),
+        ("compare heart --kernel precomputed", "expected a square matrix"),
+        ("compare heart --selectors mvp,foo", f"choose from {', '.join(choices.SELECTORS)}."),
+        ("compare heart --selectors second-ordr", "did you mean second-order?"),
+        ("compare heart --steps foo", f"choose from {', '.join(choices.STEPS)}."),
+        ("compare heart --engines cuda", "choose from numba, numpy."),
+        ("compare heart --selectors ,", "selectors='' is unknown"),
+        ("compare heart --label age", "label='age' names the column of a CSV file"),
+        ("compare x --data-dir nowhere", "data_dir='nowhere' is not a directory"),
+        ("compare heart --colour red", "No such option: --colour"),
+        ("datasets heart", "unexpected extra argument"),
+        ("compare", "Missing argument 'DATA...'"),
+        ("train heart", "No such command 'train'"),
+        ("--verbose", "No such option"),
+        ("fit heart", "Missing option '--model'"),
+        ("fit heart --model nowhere/m", "model='nowhere/m' cannot be written"),
+        ("fit heart --model .", "model='.' cannot be written"),
+        ("fit heart --model m --selector foo", "selector='foo' is unknown"),
+        ("fit heart --model m --step foo", "step='foo' is unknown"),
+        ("fit heart --model m --engine foo", "choose from auto, numba, numpy."),
+        ("fit heart --model m --kernel foo", "kernel='foo' is unknown"),
+        ("fit heart --model m --C 0", "C=0.0 is not positive"),
+        ("fit heart --model m --tol 0", "tol=0.0 is not positive"),
+        ("fit heart --model m --cache-mb -1", "cache_mb=-1.0 is not positive"),
+        ("fit heart --model m --max-iter 0", "max_iter=0 is not a whole number"),
+        ("fit heart --model m --time-limit 0", "time_limit=0.0 is not positive"),
+        ("fit heart --model m --selector mvp --step planning-ahead", "cannot be combined"),
+        ("predict nomodel heart", "path='nomodel' is not a file"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(arguments, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert says in refused(*arguments.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["compare", "fit"])
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.libsvm", "+1 1:2\n-1 one:2\n", "is not a LIBSVM file"),
+        ("a.libsvm", "", "a.libsvm"),
+        ("a.libsvm", bytes(range(256)) * 8, "is not a LIBSVM file"),
+        ("a.libsvm", "+1 1:nan\n-1 1:2\n", "NaN"),
+        ("a.libsvm", "+1 1:1\n+1 1:2\n", "class"),
+        ("a.csv", HEADER + ROWS + "1,2\n", "cells in row"),
+        ("a.csv", "", "is empty"),
+        ("a.csv", bytes(range(256)) * 8, "is not a CSV text"),
+        ("a.csv", HEADER + "nan,1,elm\n" + ROWS, "NaN"),
+        ("a.csv", HEADER + "wide,1,elm\n" + ROWS, "'wide' in row 2, which is not a number"),
+        ("a.csv", HEADER + "1,2,elm\n2,1,elm\n", "class"),
+        ("a.csv", "a,b,sort\n1,2,elm\n", "label='kind' is no column"),
+        ("a.npz", b"PK\x03\x04 no archive", "npz archive"),
+        ("a.npz", bytes(range(256)), "npz archive"),
+    ],
+)
+def test_bad_data_is_one_sentence(command, name, content, says, write, tmp_path):
+    data = write(name, content)
+    label = ["--label", "kind"] if name.endswith(".csv") else []
+    model = ["--model", tmp_path / "m"] if command == "fit" else []
+    message = refused(command, data, *label, *model)
+    if says == "class" and command == "compare":
+        says = "but two are needed"
+    assert says in message
+    assert not (tmp_path / "m").exists()
+
+
+def test_fit_wants_labels_that_a_model_file_can_hold(write, tmp_path):
+    data = write("a.libsvm", "0.5 1:1\n1.5 1:2\n")
+    assert "y holds the labels 0.5, 1.5, but" in refused("fit", data, "--model", tmp_path / "m")
+
+
+def test_compare_wants_two_classes_and_a_csv_its_label(write):
+    three = write("three.csv", HEADER + ROWS + "1,1,ash\n")
+    assert "3 distinct values" in refused("compare", three, "--label", "kind")
+    assert "name its label column" in refused("compare", three)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "says"),
+    [
+        ("", "1,2\n", "is not a LIBSVM model file"),
+        (bytes(range(256)), "1,2\n", "is not a LIBSVM model file"),
+        (None, "1,2,3\n", "X has 3 features, but the model was trained on 2"),
+        (None, "1,two\n", "is not a CSV file of numbers"),
+        (None, "", "is not a CSV file of numbers"),
+        (None, "a,b\n", "is not a CSV file of numbers (it has no rows)"),
+        (None, bytes(range(256)), "is not a CSV file of numbers"),
+        (None, "1,nan\n", "NaN"),
+        (None, "1,2\n3\n", "is not a CSV file of numbers"),
+    ],
+)
+def test_predict_refuses_a_bad_model_and_bad_data(model, data, says, write):
+    header = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0\nlabel 0 1\nnr_sv 1 1\n"
+    good = header + "SV\n1 1:1 2:0\n-1 1:2\n"
+    path = write("m", good if model is None else model)
+    assert says in refused("predict", path, write("new.csv", data))
+
+
+def test_labels_cannot_be_written_to_a_directory(tmp_path, write):
+    works("fit", "heart", "--model", tmp_path / "m")
+    message = refused("predict", tmp_path / "m", "heart", "--output", tmp_path)
+    assert "cannot be opened: Is a directory" in message
+
+
+def test_what_the_system_refuses_is_a_sentence(monkeypatch):
+    def closed(*_, **__):
+        raise PermissionError(13, "Permission denied", "closed/a.csv")
+
+    monkeypatch.setattr("refsvm.cli.data.open_data", closed)
+    message = refused("compare", "closed/a.csv", "--label", "y")
+    assert message == "refsvm: 'closed/a.csv' cannot be opened: Permission denied.\n"
+
+
+def test_too_little_memory_is_a_sentence(monkeypatch):
+    def exhausted(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("refsvm.cli.data.open_data", exhausted)
+    assert "do not fit into memory" in refused("compare", "heart")
