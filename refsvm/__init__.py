@@ -36,7 +36,7 @@ from refsvm.selectors import (
     SecondOrder,
     WorkingSetSelector,
 )
-from refsvm.solver import iterate, solve
+from refsvm.solver import Rounds, iterate, solve
 from refsvm.steps import NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule, WorkingSetGap
 
@@ -61,6 +61,7 @@ __all__ = [
     "PlanningAheadStep",
     "Polynomial",
     "Precomputed",
+    "Rounds",
     "SecondOrder",
     "Seeder",
     "Sigmoid",

@@ -221,11 +221,15 @@ class DualProblem:
                 v = v - fixed[N] @ self.gram.block(N, B)
         return DualProblem(self.gram.restrict(B), v, z, self.lower[B], self.upper[B])
 
+    def boxed(self, lower: np.ndarray, upper: np.ndarray, gram: KernelMatrix | None = None) -> DualProblem:
+        """Return the same problem in another box, and with another source of its kernel matrix if one is given."""
+        return DualProblem(self.gram if gram is None else gram, self.v, self.z, lower, upper)
+
     def without(self, r: int) -> DualProblem:
         """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[r] = upper[r] = 0.0
-        return DualProblem(self.gram, self.v, self.z, lower, upper)
+        return self.boxed(lower, upper)
 
     def feasible(self, alpha: Any) -> np.ndarray:
         """Return a feasible point near `alpha`: clip to the box, then share what the sum lacks by the room left.

@@ -149,7 +149,7 @@ class Solution:
     seconds : float
         Wall time inside `solve`, compilation included if any happened.
     engine : str
-        "numpy" or "numba".
+        "numpy", "numba", or "numpy, numba" where the compiled loop took over.
     trace : Trace or None
     """
 
@@ -169,6 +169,11 @@ class Solution:
     def intercept(self) -> float:
         """b, midway between the most violating pair."""
         return self.problem.midway(self.gradient, *self._most_violating[:2])
+
+    @property
+    def decision_values(self) -> np.ndarray:
+        """h(xᵢ) = Σⱼ αⱼ k(xᵢ, xⱼ) + b = vᵢ − Gᵢ + b for every example, shape (n,), those with an empty box included."""
+        return self.problem.v - self.gradient + self.intercept
 
     @cached_property
     def objective(self) -> float:

@@ -10,17 +10,10 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem, most_violating_pair
-
-if TYPE_CHECKING:
-    from refsvm.selectors.base import WorkingSetSelector
-    from refsvm.steps.base import StepRule
-    from refsvm.stopping.base import StoppingRule
 
 __all__ = ["SCALARS", "TAU", "SolverState"]
 
@@ -46,29 +39,36 @@ SCALARS = np.dtype(
         ("objective", np.float64),  # f(α), summed from the gains
         ("least_curvature", np.float64),  # smallest raw q met so far: clearly negative means K is not PSD
         ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
+        ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
     ]
 )
 
+NOTHING = np.empty(0)
+"""The scratch memory of a rule that needs none."""
+
 
 class SolverState:
-    """α, its gradient, the recent working sets and the counters of one solve.
+    """α, its gradient, the box, the recent working sets and the counters of one solve.
 
     Parameters
     ----------
     problem : DualProblem
+        Where v and the box come from. The state has its own box, which `restart` may change.
     alpha : ndarray of shape (n,), float64
         Feasible start; copied.
     rows : KernelRows
         Kernel rows of ``problem.gram``.
-    selector, step, stop : rules
-        Asked once for their scratch memory and for how many recent working sets they look back on.
+    history : int
+        How many recent working sets the step rule looks back on, beyond the two that are always kept.
+    memories : (ndarray, ndarray, ndarray), float64
+        Scratch memory of the selector, the step rule and the stopping rule.
     gradient : ndarray of shape (n,), optional
         v − Kα if known; computed from kernel rows otherwise.
 
     Attributes
     ----------
-    alpha, gradient, lower, upper, diagonal : ndarrays of shape (n,), float64
-        α, G, L, U and the kᵢᵢ.
+    alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
+        α, G, the linear term, L, U and the kᵢᵢ.
     working_sets : ndarray of shape (h, 2), int64
         Recent working sets (i, j), latest first; −1 where there was none yet.
     curvatures : ndarray of shape (h,), float64
@@ -95,48 +95,73 @@ class SolverState:
         problem: DualProblem,
         alpha: np.ndarray,
         rows: KernelRows,
-        selector: WorkingSetSelector,
-        step: StepRule,
-        stop: StoppingRule,
+        *,
+        history: int = 0,
+        memories: tuple[np.ndarray, np.ndarray, np.ndarray] = (NOTHING, NOTHING, NOTHING),
         gradient: np.ndarray | None = None,
     ) -> None:
-        self.problem, self.rows = problem, rows
+        self.rows, self.v = rows, problem.v
         self.alpha = np.array(alpha, dtype=np.float64)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.diagonal = problem.gram.diagonal()
-        depth = 2 + step.history
+        depth = 2 + history
         self.working_sets = np.full((depth, 2), -1)
         self.curvatures = np.zeros(depth)
         self.candidates = np.full((depth, 2), -1)
         self.candidate_curvatures = np.zeros(depth)
-        self.selector_memory = selector.prepare(problem)
-        self.step_memory = step.prepare(problem)
-        self.stop_memory = stop.prepare(problem)
-        self.iteration = self.last_free = self.last_planned = self.n_candidates = self.stalled = 0
-        self.slope = self.curvature = self.raw_curvature = self.low = self.high = self.last_step = (
-            self.last_newton
-        ) = 0.0
-        self.least_curvature = np.inf
+        self.selector_memory, self.step_memory, self.stop_memory = memories
+        self.updates = 0  # of G since it was last computed from scratch, those of the present solve left out
+        self.largest = 0.0
+        self._forget()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
 
+    def restart(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Begin another solve where the last one ended, in another box that holds α; the counters begin at 0."""
+        self.updates += self.iteration
+        self.lower[:], self.upper[:] = lower, upper
+        self.working_sets[:] = self.candidates[:] = -1
+        self._forget()
+        self.refresh(recompute=False)
+
+    def _forget(self) -> None:
+        """Set the counters to 0, and what is remembered of steps to nothing."""
+        self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
+        self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
+        self.last_step = self.last_newton = 0.0
+        self.least_curvature = np.inf
+
     def refresh(self, recompute: bool = True) -> None:
-        """Remove accumulated rounding: G = v − Kα, f(α) and the most violating pair from scratch."""
+        """Compute f(α) and the most violating pair from scratch; first G = v − Kα too, without earlier rounding."""
         if recompute:
-            self.gradient[:] = self.problem.v - self.rows.product(self.alpha)
+            self.gradient[:] = self.v - self.rows.product(self.alpha)
+            self.updates, self.largest = -self.iteration, 0.0
         self.stalled = 0
-        self.objective = self.problem.objective(self.alpha, self.gradient)
+        self.largest = max(self.largest, float(np.abs(self.alpha).max()))
+        # f = ½ αᵀ(v + G)
+        self.objective = 0.5 * float(self.alpha @ (self.v + self.gradient))
         self.top, self.bottom, self.gap = most_violating_pair(
             self.alpha, self.gradient, self.lower, self.upper
         )
 
+    def shift(self, delta: np.ndarray) -> None:
+        """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` or `restart` afterwards.
+
+        K δ is summed row by row, in the order of the variables, so that compiled code gets the same bits.
+        """
+        support = np.flatnonzero(delta)
+        self.alpha += delta
+        self.rows.subtract(self.gradient, support, delta[support])
+        self.updates += len(support)
+
     def drifted(self) -> bool:
         """Whether rounding may have moved G by more than a hundredth of the KKT gap.
 
-        Each step rounds G at the size of G and of its summands αᵢKᵢⱼ.
+        Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
         """
-        size = float(np.abs(self.gradient).max() + np.abs(self.alpha).max() * np.abs(self.diagonal).max())
-        return float(np.finfo(float).eps) * self.iteration * size > 0.01 * abs(self.gap)
+        size = float(np.abs(self.gradient).max() + self.largest * np.abs(self.diagonal).max())
+        updates = self.updates + self.iteration
+        return float(np.finfo(float).eps) * updates * size > 0.01 * abs(self.gap)
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a selector that wants to look at it."""
@@ -162,6 +187,7 @@ class SolverState:
         # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
         self.alpha[i] = moved(before_i, mu, self.lower[i], self.upper[i])
         self.alpha[j] = moved(before_j, -mu, self.lower[j], self.upper[j])
+        self.largest = max(self.largest, abs(float(self.alpha[i])), abs(float(self.alpha[j])))
         still = self.alpha[i] == before_i and self.alpha[j] == before_j
         self.stalled = self.stalled + 1 if still else 0
         # G −= μ (K[i] − K[j])

@@ -6,7 +6,10 @@ import os
 
 import pytest
 
-from .settings import needs_numba, shrink_early
+from refsvm.solver import ShrinkingPolicy
+from refsvm.testing import SHRINK_EARLY
+
+from .settings import needs_numba
 
 try:
     from hypothesis import settings
@@ -25,8 +28,6 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "shrinking"])
-def shrinking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+def shrinking(request: pytest.FixtureRequest) -> bool | ShrinkingPolicy:
     """Without and with shrinking, which begins so early here that small problems are shrunk too."""
-    if request.param:
-        shrink_early(monkeypatch)
-    return bool(request.param)
+    return bool(request.param) and SHRINK_EARLY

@@ -11,13 +11,5 @@ NUMBA = find_spec("numba") is not None
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
 
-
-def shrink_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let small problems be shrunk as large ones are."""
-    monkeypatch.setattr("refsvm.solver.shrinking.PERIOD", 10)
-    monkeypatch.setattr("refsvm.solver.shrinking.CARRY", 0.0)
-    monkeypatch.setattr("refsvm.solver.active_sets.LANES", 1)
-
-
 needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")
 needs_jit = pytest.mark.skipif(not NUMBA or INTERPRETED, reason="compiled functions are run as Python here")

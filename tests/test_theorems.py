@@ -37,6 +37,7 @@ from refsvm.kernels import Gram
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import most_violating_pair
 from refsvm.selectors.gain import exact_gain
+from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
 from .catalogue import PROBLEMS, combinations
@@ -249,7 +250,7 @@ def test_maximum_gain_finds_the_pair_of_lemma_8(selector):
     """One case in 1009 for the selectors themselves; all of them if REFSVM_ALL_CASES is set."""
     problem = DualProblem(Gram(Precomputed(), np.eye(4)), np.zeros(4), 0.0, -np.ones(4), np.ones(4))
     rows = KernelRows(problem.gram)
-    state = SolverState(problem, np.zeros(4), rows, selector, OverrelaxedNewtonStep(), KKTGap())
+    state = Rules(selector, OverrelaxedNewtonStep(), KKTGap()).begin(problem, np.zeros(4), rows)
     state.working_sets[0] = 0, 1
     combined = itertools.product(PLACES, LABELS, range(len(LEVELS)))
     checked = left = 0
@@ -418,7 +419,7 @@ class DoubleStep:
     def state(self) -> SolverState:
         """The state in which the step rule plans (k, m) to come next."""
         rows = KernelRows(self.problem.gram)
-        state = SolverState(self.problem, self.alpha, rows, SecondOrder(), PlanningAheadStep(), KKTGap())
+        state = Rules(SecondOrder(), PlanningAheadStep(), KKTGap()).begin(self.problem, self.alpha, rows)
         d = self.direction(self.second)
         state.working_sets[0] = self.second
         state.curvatures[0] = d @ self.problem.gram.block(np.arange(6)) @ d
@@ -474,10 +475,8 @@ def test_multiple_planning_takes_the_best_of_the_recent_sets():
         doubles = [DoubleStep.random(seed, (0, 1), second) for second in [(2, 3), (0, 4), (5, 1)]]
         tops = [top_of_parabola(double.gain) for double in doubles]
         step = PlanningAheadStep(history=3)
-        state = SolverState(
-            doubles[0].problem, doubles[0].alpha, KernelRows(doubles[0].problem.gram),
-            SecondOrder(), step, KKTGap(),
-        )  # fmt: skip
+        rows = KernelRows(doubles[0].problem.gram)
+        state = Rules(SecondOrder(), step, KKTGap()).begin(doubles[0].problem, doubles[0].alpha, rows)
         for h, double in enumerate(doubles):
             state.working_sets[h] = double.second
             state.curvatures[h] = double.state().curvatures[0]

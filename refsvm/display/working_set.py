@@ -140,7 +140,7 @@ class WorkingSetDisplay:
             mu = step.length(view, i, j)
             steps["planned" if view.n_candidates else type(step).__name__] = mu
         box = np.column_stack([state.lower[B], state.upper[B]])
-        kernel = state.problem.gram.block(B, B)
+        kernel = state.rows.gram.block(B, B)
         display = cls((int(i), int(j)), state.alpha[B], box, state.gradient[B], kernel, steps)
         return display.plot(ax, **kwargs)
 
@@ -252,7 +252,7 @@ class WorkingSetDisplay:
 def _view(state: SolverState) -> SolverState:
     """Copy the state, with kernel rows of its own, so that looking changes and counts nothing."""
     n = len(state.alpha)
-    rows = KernelRows(state.problem.gram, cache_mb=4.5 * 8 * n / 2**20)
-    view = deepcopy(state, {id(state.problem): state.problem, id(state.rows): rows})
+    rows = KernelRows(state.rows.gram, cache_mb=4.5 * 8 * n / 2**20)
+    view = deepcopy(state, {id(state.rows): rows})
     view.n_candidates = 0
     return view

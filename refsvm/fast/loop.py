@@ -119,6 +119,7 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     alpha[j] = moved(before_j, -mu, lower[j], upper[j])
     state.sides[i] = side(alpha[i], lower[i], upper[i])
     state.sides[j] = side(alpha[j], lower[j], upper[j])
+    now.largest = max(now.largest, max(abs(alpha[i]), abs(alpha[j])))
     now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
     # G −= μ (K[i] − K[j])
     update_gradient(state, i, j, mu)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.threads import compiled
+from refsvm.kernels.threads import load_compiled
 
 __all__ = ["Products", "inner_products", "squared_norms"]
 
@@ -59,7 +59,7 @@ class Products:
         """Xᵀ of large sparse data as a dense array, if there is room for it and compiled code to use it."""
         X = self._X
         n, d = X.shape
-        if not is_sparse(X) or X.nnz < LARGE or 8 * n * d > LARGEST_TABLE or compiled() is None:
+        if not is_sparse(X) or X.nnz < LARGE or 8 * n * d > LARGEST_TABLE or load_compiled() is None:
             return None
         return np.asarray(X.T.toarray(order="C"))
 

@@ -12,6 +12,7 @@ import numpy as np
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.memory import RowBuffer
+from refsvm.kernels.threads import compiled
 
 __all__ = ["KernelRows", "RowsOf", "stored_rows"]
 
@@ -154,6 +155,24 @@ class KernelRows:
             self._computed += len(chunk)
         return total
 
+    def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
+        """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
+
+        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted.
+        """
+        if self.holds_all:
+            self.fetch(indices)
+            subtract_rows(target, self.values, self.slots[indices], coefficients)
+            return
+        for start in range(0, len(indices), 64):
+            chunk = indices[start : start + 64]
+            missing = self.slots[chunk] < 0
+            block = np.empty((len(chunk), self.gram.n))
+            block[~missing] = self.values[self.slots[chunk[~missing]]]
+            block[missing] = self.gram.block(chunk[missing])
+            self._computed += int(missing.sum())
+            subtract_rows(target, block, np.arange(len(chunk)), coefficients[start : start + 64])
+
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
         first = self.filled
@@ -190,6 +209,16 @@ class KernelRows:
     def _stamp(self, slot: int) -> None:
         self.clock += 1
         self.stamps[slot] = self.clock
+
+
+def subtract_rows(target: np.ndarray, rows: np.ndarray, slots: np.ndarray, coefficients: np.ndarray) -> None:
+    """Subtract Σₖ coefficients[k] rows[slots[k]] from `target`, one after another; the twin gives the same bits."""
+    fast = compiled()
+    if fast is not None and rows.dtype == np.float64:
+        fast.subtract_rows(target, rows, slots, coefficients)
+        return
+    for slot, coefficient in zip(slots.tolist(), coefficients.tolist(), strict=True):
+        target -= coefficient * rows[slot]
 
 
 class RowsOf:

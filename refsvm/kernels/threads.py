@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,17 +11,26 @@ from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
 
-__all__ = ["compiled", "helper_threads", "run_in_pieces"]
+__all__ = ["compiled", "helper_threads", "load_compiled", "run_in_pieces"]
 
 
-@cache
 def compiled() -> ModuleType | None:
-    """Return `refsvm.fast.kernels`, or None where Numba is not installed or only interprets."""
+    """Return `refsvm.fast.kernels` once it is loaded; None before, and where Numba is not installed or interprets.
+
+    Loading takes some tenths of a second. Until a solve has taken long enough to pay for that, NumPy does the work and
+    gives the same bits.
+    """
+    module = sys.modules.get("refsvm.fast.kernels")
+    return module if module is not None and getattr(module, "AVAILABLE", False) else None
+
+
+def load_compiled() -> ModuleType | None:
+    """Load `refsvm.fast.kernels` and return it; None where Numba is not installed or interprets."""
     if find_spec("numba") is None:
         return None
-    from refsvm.fast import kernels
+    import refsvm.fast.kernels  # noqa: F401
 
-    return kernels if kernels.AVAILABLE else None
+    return compiled()
 
 
 def helper_threads() -> ThreadPoolExecutor | None:

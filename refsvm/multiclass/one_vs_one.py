@@ -23,7 +23,6 @@ from refsvm.kernels import Precomputed
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
-from refsvm.solver.polish import polished
 
 __all__ = [
     "BinaryResult", "Pair", "RowKernel",
@@ -226,7 +225,7 @@ def solve_pairs(
             start = pair.problem.feasible(earlier.scattered(n)[pair.rows])
         left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
         limit = 1 if interrupted else max_iter
-        solution = polished(solve(pair.problem, start=start, max_iter=limit, time_limit=left, **options))
+        solution = solve(pair.problem, start=start, max_iter=limit, time_limit=left, polish=True, **options)
         cut = interrupted and solution.status is not Status.CONVERGED
         interrupted = interrupted or solution.status is Status.INTERRUPTED
         yield BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)

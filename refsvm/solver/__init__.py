@@ -8,10 +8,13 @@ The field's algorithms are compositions:
 
 =================  ====================================================
 `loop`             steps(), iterate(): SMO itself, readable
-`solve`            solve(): run it, or its compiled twin, to a Solution
+`solve`            solve(): one problem, from its arguments to a Solution
+`rounds`           Rounds: many related problems over one kernel matrix
+`run`              an engine, chunk after chunk, until a rule or a limit says stop
 `rules`            the three rules of a solve: defaults, compatibility
-`start`            the state before the first step
+`start`            memory for kernel rows, and a feasible α
 `engine`           the Engine protocol, and the readable engine
+`handover`         which engine takes the steps, and when it changes
 `compiled_engine`  the engine that runs compiled
 `shrinking`        restrict, solve, bring the gradient up to date
 `active_sets`      which variables matter
@@ -22,6 +25,8 @@ The field's algorithms are compositions:
 """
 
 from refsvm.solver.loop import iterate, steps
+from refsvm.solver.rounds import Rounds
+from refsvm.solver.shrinking import ShrinkingPolicy
 from refsvm.solver.solve import solve
 
-__all__ = ["iterate", "solve", "steps"]
+__all__ = ["Rounds", "ShrinkingPolicy", "iterate", "solve", "steps"]

@@ -2,7 +2,7 @@
 
 All of it is read off one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
 of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. How far Gᵢ is from that
-limit tells how firmly the variable is `pinned`; one that is not takes part in a violating pair.
+limit tells how far the variable is from taking part in a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations
@@ -14,18 +14,12 @@ import numpy as np
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["active_set", "block", "pinned"]
-
-BLOCK: Final = 512
-"""Most variables that join a block at a time."""
-
-LANES: Final = 32
-"""The compiled loops take this many variables at a time; a problem of another size pays for the odd ones singly."""
+__all__ = ["active_set", "block", "distance_to_violation"]
 
 NONE: Final = np.empty(0, dtype=np.int64)
 
 
-def pinned(state: SolverState) -> np.ndarray:
+def distance_to_violation(state: SolverState) -> np.ndarray:
     """How far G keeps each variable from taking part in a violating pair, shape (n,); not positive: it does."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
@@ -33,22 +27,22 @@ def pinned(state: SolverState) -> np.ndarray:
     return np.minimum(rising, falling, out=rising)
 
 
-def active_set(state: SolverState) -> np.ndarray:
-    """Return all variables but those pinned to a bound, sorted and filled up to a multiple of `LANES`.
+def active_set(state: SolverState, multiple: int) -> np.ndarray:
+    """Return all variables but those that their gradient keeps at a bound, sorted.
 
-    The fill-up takes the least pinned ones.
+    Filled up to a multiple of `multiple` with those that are nearest to a violation.
     """
-    alpha, distance = state.alpha, pinned(state)
+    alpha, distance = state.alpha, distance_to_violation(state)
     distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
     count = int((distance <= 0.0).sum())
-    size = -(-count // LANES) * LANES
+    size = -(-count // multiple) * multiple
     if size >= len(alpha):
         return np.arange(len(alpha))
     return np.sort(np.argpartition(distance, size)[:size])
 
 
-def block(state: SolverState) -> np.ndarray:
-    """Return the free variables and the most violating of the others, up to `BLOCK`, half on each side; sorted.
+def block(state: SolverState, most: int) -> np.ndarray:
+    """Return the free variables and the most violating of the others, up to `most`, half on each side; sorted.
 
     Their missing kernel rows, which are computed here in few products, are far cheaper so than one by one. Empty if
     nothing is missing, or if the block would be most of the problem or more than the budget holds.
@@ -57,8 +51,8 @@ def block(state: SolverState) -> np.ndarray:
     bound = (alpha == state.upper) | (alpha == state.lower)
     up = np.flatnonzero(bound & (alpha < state.upper) & (G[state.bottom] < G))
     down = np.flatnonzero(bound & (alpha > state.lower) & (G[state.top] > G))
-    first = up[np.argsort(-G[up], kind="stable")[: BLOCK // 2]]
-    second = down[np.argsort(G[down], kind="stable")[: BLOCK // 2]]
+    first = up[np.argsort(-G[up], kind="stable")[: most // 2]]
+    second = down[np.argsort(G[down], kind="stable")[: most // 2]]
     B = np.unique(np.concatenate([np.flatnonzero(~bound), first, second]))
     missing = state.rows.indices[B][evaluator.slots[state.rows.indices[B]] < 0]
     if not len(missing) or len(B) > min(0.8 * len(alpha), evaluator.capacity):

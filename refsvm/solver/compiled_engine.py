@@ -37,10 +37,11 @@ class CompiledEngine:
         If a rule has no twin.
     """
 
-    name, paced = "numba", True
+    runs_in_chunks = True
 
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
-        select, length, check = (compiled(rule) for rule in rules)
+        self._twins = tuple(compiled(rule) for rule in rules)
+        select, length, check = self._twins
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW)
@@ -88,6 +89,16 @@ class CompiledEngine:
                 break
         self._leave()
         return -1 if outcome == NO_PAIR else int(outcome)
+
+    def restart(self, rules: Rules) -> bool:
+        """Go on under these rules if they have the same twins and the arrays of the state are the same."""
+        same = tuple(compiled(rule) for rule in rules) == self._twins
+        if not same or self._shared.stop_memory is not self._state.stop_memory:
+            return False
+        parameters = rules.selector.parameters(), rules.step.parameters(), rules.stop.parameters()
+        for values, numbers in zip(self._parameters, parameters, strict=True):
+            values[:] = numbers
+        return True
 
     def close(self) -> None:
         """End the compiled generator, which releases the arrays it holds."""

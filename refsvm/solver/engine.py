@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -13,17 +11,20 @@ from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["Engine", "ReadableEngine", "engine_called"]
+__all__ = ["Engine", "ReadableEngine"]
 
 
 class Engine(Protocol):
     """What runs the steps: `ReadableEngine`, or `refsvm.solver.compiled_engine.CompiledEngine`."""
 
-    name: str
-    paced: bool  # whether `advance` wants to be given chunks of some ten milliseconds
+    runs_in_chunks: bool  # whether `advance` wants to be given chunks of some ten milliseconds
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
+        ...
+
+    def restart(self, rules: Rules) -> bool:
+        """Go on with another solve of the same state under these rules; False if that takes a new engine."""
         ...
 
     def close(self) -> None:
@@ -32,9 +33,17 @@ class Engine(Protocol):
 
 
 class ReadableEngine:
-    """Runs `steps`."""
+    """Runs `refsvm.solver.steps`.
 
-    name, paced = "numpy", True
+    Parameters
+    ----------
+    state : SolverState
+    rules : Rules
+    trace : Trace or None
+        Where the steps are recorded.
+    """
+
+    runs_in_chunks = True
 
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None) -> None:
         self._state, self._rules, self._trace = state, rules, trace
@@ -52,19 +61,10 @@ class ReadableEngine:
                 self._trace.append(state)
         return 0
 
+    def restart(self, rules: Rules) -> bool:
+        """Take the rules over."""
+        self._rules = rules
+        return True
+
     def close(self) -> None:
         """Nothing to release."""
-
-
-def engine_called(name: str, rules: Rules) -> Callable[[SolverState, Rules, Trace | None], Engine]:
-    """Return what makes the engine called `name` for a state, these rules and a trace."""
-    if name not in ("auto", "numba", "numpy"):
-        raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
-    installed = find_spec("numba") is not None
-    if name == "numba" and not installed:
-        raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
-    if name == "numpy" or not installed or (name == "auto" and any(rule.twin() is None for rule in rules)):
-        return ReadableEngine
-    from refsvm.solver.compiled_engine import CompiledEngine
-
-    return CompiledEngine

@@ -25,6 +25,7 @@ import numpy as np
 from refsvm.solver.engine import Engine
 
 if TYPE_CHECKING:
+    from refsvm.solver.rules import Rules
     from refsvm.state import SolverState
 
 __all__ = ["INSEPARABLE", "HardMarginEngine"]
@@ -54,17 +55,18 @@ class HardMarginEngine:
         Of a problem with an open side.
     engine : Engine
         What takes the steps on this state.
+    balanced : bool
+        Whether z = 0.
     """
 
-    paced = False
+    runs_in_chunks = False
 
-    def __init__(self, state: SolverState, engine: Engine) -> None:
+    def __init__(self, state: SolverState, engine: Engine, balanced: bool) -> None:
         self._state, self._engine = state, engine
-        self.name = engine.name
-        problem = state.problem
-        bounds = np.concatenate([problem.lower, problem.upper])
-        self._cone = problem.z == 0.0 and bool(((bounds == 0.0) | np.isinf(bounds)).all())
-        self._open = np.isinf(problem.lower) | np.isinf(problem.upper)
+        bounds = np.concatenate([state.lower, state.upper])
+        # any factor of a feasible α is feasible
+        self._cone = bool(((bounds == 0.0) | np.isinf(bounds)).all()) and balanced
+        self._open = np.isinf(state.lower) | np.isinf(state.upper)
         self._largest = float(np.abs(state.diagonal).max())
 
     def advance(self, budget: int) -> int:
@@ -82,6 +84,10 @@ class HardMarginEngine:
             self._stretch()
         return outcome
 
+    def restart(self, rules: Rules) -> bool:
+        """Take another engine: the open sides may have changed."""
+        return False
+
     def close(self) -> None:
         """Release the other engine."""
         self._engine.close()
@@ -98,15 +104,15 @@ class HardMarginEngine:
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
             return float(d @ state.rows.product(d)) <= NARROWEST**2 * self._largest
         # αᵀKα = αᵀ(v − G)
-        if float(alpha @ (state.problem.v - state.gradient)) > NARROWEST**2 * self._largest * above * above:
+        if float(alpha @ (state.v - state.gradient)) > NARROWEST**2 * self._largest * above * above:
             return False
         state.refresh()  # the steps may have left their rounding in G
-        return float(alpha @ (state.problem.v - state.gradient)) <= NARROWEST**2 * self._largest * above**2
+        return float(alpha @ (state.v - state.gradient)) <= NARROWEST**2 * self._largest * above**2
 
     def _stretch(self) -> None:
         """α ← tα with the best t; then G ← v − t(v − G)."""
         state = self._state
-        v, past = state.problem.v, state.problem.v - state.gradient
+        v, past = state.v, state.v - state.gradient
         # t = vᵀα / αᵀKα
         linear, quadratic = float(v @ state.alpha), float(state.alpha @ past)
         if linear > LONGER * quadratic > 0.0:

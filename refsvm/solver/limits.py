@@ -16,7 +16,7 @@ from refsvm.result import Status
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["Limits"]
+__all__ = ["Interrupt", "Limits", "interruptible"]
 
 
 class Limits:
@@ -32,6 +32,11 @@ class Limits:
         Seconds.
     callback : callable, optional
         Called with the state between chunks; a true result ends the solve.
+
+    Attributes
+    ----------
+    interrupt : Interrupt
+        That of the `interruptible` block around the solve.
 
     Raises
     ------
@@ -55,21 +60,27 @@ class Limits:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of the solver state.")
         self.max_iter = max(10_000_000, 100 * n) if max_iter is None else whole("max_iter", max_iter, 1)
-        self.began = self._asked = time.perf_counter()
+        self.began = self._last_look = time.perf_counter()
         self.deadline = None if time_limit is None else self.began + positive("time_limit", time_limit)
         self.callback = callback
-        self.interrupted = False
+        self.interrupt = Interrupt()
+        self.round_began = self.began
 
-    def pressing(self) -> bool:
-        """Whether a restricted solve should end early, so that `reached` is asked."""
+    def begin_round(self) -> float:
+        """Note when a round begins, for its trace, and return that moment."""
+        self.round_began = self._last_look = time.perf_counter()
+        return self.round_began
+
+    def should_return_early(self) -> bool:
+        """Whether a restricted solve should end before it is solved, because a limit or the callback is due."""
         now = time.perf_counter()
         late = self.deadline is not None and now >= self.deadline
-        return self.interrupted or late or (self.callback is not None and now >= self._asked + 0.1)
+        return self.interrupt.pressed or late or (self.callback is not None and now >= self._last_look + 0.1)
 
     def reached(self, state: SolverState) -> Status | None:
         """Return the Status of the first limit reached, or None."""
-        self._asked = time.perf_counter()
-        if self.interrupted:
+        self._last_look = time.perf_counter()
+        if self.interrupt.pressed:
             return Status.INTERRUPTED
         if self.callback is not None and self.callback(state):
             return Status.CALLBACK
@@ -79,26 +90,60 @@ class Limits:
             return Status.TIME_LIMIT
         return None
 
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Turn the first Ctrl-C into `interrupted`, so that no update is cut in half; a second one interrupts.
 
-        Only the main thread receives signals; elsewhere, and where a handler of another kind is installed, nothing
-        is changed.
-        """
-        if (
-            threading.current_thread() is not threading.main_thread()
-            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-        ):
-            yield
-            return
+class Interrupt:
+    """Whether Ctrl-C was pressed since a family of solves began.
 
-        def note(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    Attributes
+    ----------
+    pressed : bool
+    """
 
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __init__(self) -> None:
+        self.pressed = False
+
+
+_present: list[Interrupt] = []  # the one whose handler is installed, if any
+
+
+@contextmanager
+def interruptible() -> Iterator[Interrupt]:
+    """Turn the first Ctrl-C into ``interrupt.pressed``, so that no update is cut in half; a second one interrupts.
+
+    Put it around a solve, or around many: blocks inside of this one share its `Interrupt`, and whoever opened the
+    outermost block decides what follows. Only the main thread receives signals. Elsewhere, and where a handler of
+    another kind is installed, nothing is changed.
+
+    Yields
+    ------
+    Interrupt
+
+    Examples
+    --------
+    >>> from refsvm.solver.limits import interruptible
+    >>> with interruptible() as outer, interruptible() as inner:
+    ...     print(outer is inner, outer.pressed)
+    True False
+    """
+    if _present:
+        yield _present[0]
+        return
+    interrupt = Interrupt()
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield interrupt
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        interrupt.pressed = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    _present.append(interrupt)
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _present.clear()

@@ -14,7 +14,7 @@ from typing import Any
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
-from refsvm.solver.start import starting_state
+from refsvm.solver.start import row_store, starting_point
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -85,4 +85,5 @@ def iterate(
     [1.476, 0.415, 0.0]
     """
     rules = chosen_rules(selector, step, stop)
-    return steps(starting_state(problem, rules, start, cache_mb), *rules)
+    rows = row_store(problem, rules, cache_mb)
+    return steps(rules.begin(problem, starting_point(problem, start), rows), *rules)

@@ -14,55 +14,59 @@ operator splitting solver for quadratic programs", Mathematical Programming Comp
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from refsvm.result import Solution, Status
+from refsvm.state import SolverState
 
-__all__ = ["polished"]
+__all__ = ["polish"]
 
 LARGEST: Final = 32
 """Free variables up to which the step takes about a tenth of a millisecond."""
 
 
-def polished(solution: Solution) -> Solution:
-    """Return the exact optimum next to a converged solution, or the solution itself where that is out of reach.
+def polish(state: SolverState) -> bool:
+    """Move a nearly solved state to the exact optimum next to it, if that is within reach.
 
     Parameters
     ----------
-    solution : Solution
+    state : SolverState
+        Where a stopping rule was satisfied. Changed only if the KKT gap falls.
 
     Returns
     -------
-    Solution
-        A new one if the KKT gap fell, with the same counters: the kernel rows of the step are not counted. The same
-        one if it has not converged, has more than `LARGEST` free variables, or has the wrong ones at their bounds.
+    bool
+        Whether it moved. Not if there are more than `LARGEST` free variables, or the wrong ones at their bounds.
 
     Examples
     --------
     >>> import numpy as np
     >>> from refsvm import DualProblem, RBF, solve
-    >>> from refsvm.solver.polish import polished
     >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, 1, -1])
-    >>> rough = solve(DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0))
-    >>> rough.kkt_gap > 1e-6, polished(rough).kkt_gap < 1e-12
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0)
+    >>> solve(problem).kkt_gap > 1e-6, solve(problem, polish=True).kkt_gap < 1e-12
     (True, True)
     """
-    problem, alpha, G = solution.problem, solution.alpha, solution.gradient
-    F = ((alpha > problem.lower) & (alpha < problem.upper)).nonzero()[0]
-    if solution.status is not Status.CONVERGED or not 0 < len(F) <= LARGEST:
-        return solution
-    rows = problem.gram.block(F)
-    point = _optimum(rows[:, F], alpha[F], G[F], problem.lower[F], problem.upper[F])
+    alpha = state.alpha
+    F = ((alpha > state.lower) & (alpha < state.upper)).nonzero()[0]
+    if not 0 < len(F) <= LARGEST:
+        return False
+    rows = np.array([state.row(i) for i in F.tolist()])
+    point = _optimum(rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F])
     if point is None:
-        return solution
-    gradient = G - (point - alpha[F]) @ rows
-    moved = alpha.copy()
-    moved[F] = point
-    exact = replace(solution, alpha=moved, gradient=gradient)
-    return exact if exact.kkt_gap < solution.kkt_gap else solution
+        return False
+    before, gap = (alpha.copy(), state.gradient.copy()), state.gap
+    delta = np.zeros(len(alpha))
+    delta[F] = point - alpha[F]
+    state.shift(delta)
+    alpha[F] = point
+    state.refresh(recompute=False)
+    if state.gap < gap:
+        return True
+    alpha[:], state.gradient[:] = before
+    state.refresh(recompute=False)
+    return False
 
 
 def _optimum(

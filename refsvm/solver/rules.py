@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from refsvm.kernels.rows import KernelRows
+from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.second_order import SecondOrder
+from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.steps.newton import NewtonStep
 from refsvm.steps.planning_ahead import PlanningAheadStep
@@ -21,6 +26,19 @@ class Rules(NamedTuple):
     selector: WorkingSetSelector
     step: StepRule
     stop: StoppingRule
+
+    def begin(
+        self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, gradient: np.ndarray | None = None
+    ) -> SolverState:
+        """Return the state before the first step of these rules; arguments as in `SolverState`."""
+        return SolverState(
+            problem,
+            alpha,
+            rows,
+            history=self.step.history,
+            memories=(self.selector.prepare(problem), self.step.prepare(problem), self.stop.prepare(problem)),
+            gradient=gradient,
+        )
 
 
 def chosen_rules(

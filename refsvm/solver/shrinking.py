@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,20 +35,37 @@ if TYPE_CHECKING:
     from refsvm.solver.limits import Limits
     from refsvm.solver.rules import Rules
 
-__all__ = ["ShrinkingEngine"]
+__all__ = ["ShrinkingEngine", "ShrinkingPolicy"]
 
-PERIOD = 1000
-"""Steps between two looks at the active set."""
 
-CARRY = 1.0
-"""What it costs to carry one value of a stored row over, in variables touched by a step."""
+@dataclass(frozen=True)
+class ShrinkingPolicy:
+    """When to restrict, and to how many variables; the defaults were measured.
 
-WHOLE = 1500
-"""Up to this many variables, all kernel rows are computed at once: cheaper in one product than one by one."""
+    Parameters
+    ----------
+    period : int
+        Steps between two looks at the active set.
+    copy_cost : float
+        What it costs to carry one value of a stored row over, in variables touched by a step.
+    full_gram_up_to : int
+        Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
+    multiple : int
+        Active sets are filled up to a multiple of this: the compiled loops take that many variables at a time, and a
+        problem of another size pays for the odd ones singly.
+    block : int
+        Most variables that join a block at a time.
+    """
+
+    period: int = 1000
+    copy_cost: float = 1.0
+    full_gram_up_to: int = 1500
+    multiple: int = 32
+    block: int = 512
 
 
 class ShrinkingEngine:
-    """Runs a solve with shrinking; each `advance` is one round: some steps on all variables, or one restricted solve.
+    """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve.
 
     Parameters
     ----------
@@ -58,11 +76,12 @@ class ShrinkingEngine:
     make : callable
         ``make(state, rules, trace)`` returns the engine that takes the steps.
     limits : Limits
-        Asked between rounds of a restricted solve whether to come up for air.
+        Asked between the passes of a restricted solve whether to return early.
+    policy : ShrinkingPolicy
     trace : Trace or None
     """
 
-    paced = False
+    runs_in_chunks = False
 
     def __init__(
         self,
@@ -70,76 +89,82 @@ class ShrinkingEngine:
         rules: Rules,
         make: Callable[[SolverState, Rules, Trace | None], Engine],
         limits: Limits,
+        policy: ShrinkingPolicy,
         trace: Trace | None = None,
     ) -> None:
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
-        self._limits = limits
-        if len(state.alpha) <= WHOLE and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
+        self._limits, self._policy = limits, policy
+        few = len(state.alpha) <= policy.full_gram_up_to
+        if few and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
             state.rows.fetch(np.arange(len(state.alpha)))
         self._steps = make(state, rules, trace)
-        self._recent = 0  # steps of the last round
+        self._recent = 0  # steps of the last `advance`
         whole = state.rows.evaluator.gram
         self._blocks = whole.prefers_batches and len(state.alpha) == whole.n
-        self.name = self._steps.name
+
+    def restart(self, rules: Rules) -> bool:
+        """Go on with another solve of the same state."""
+        self._rules, self._recent = rules, 0
+        return self._steps.restart(rules)
 
     def close(self) -> None:
         """Release the engine of the full problem."""
         self._steps.close()
 
     def advance(self, budget: int) -> int:
-        """Take one round of up to `budget` steps."""
-        state = self._state
+        """Take up to `budget` steps."""
+        state, policy = self._state, self._policy
         code = self._rules.stop.check(state)
         if code:
             return code
         before = state.iteration
-        if self._blocks and len(B := block(state)):
+        if self._blocks and len(B := block(state, policy.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
             outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
-        elif self._recent and self._pays(len(A := active_set(state))):
+        elif self._recent and self._pays(len(A := active_set(state, policy.multiple))):
             outcome = self._solve_restricted(A, budget)
         else:
-            outcome = self._steps.advance(min(budget, PERIOD))
+            outcome = self._steps.advance(min(budget, policy.period))
         self._recent = state.iteration - before
         return outcome
 
     def _pays(self, m: int) -> bool:
-        """Whether as many steps as the last round took would save, on m variables, more than the restriction costs.
+        """Whether as many steps as the last `advance` took would save, on m variables, more than the restriction costs.
 
         Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
         """
         n = len(self._state.alpha)
         carried = min(m, self._state.rows.evaluator.filled)
-        return m < 0.8 * n and self._recent * (n - m) > CARRY * m * carried
+        return m < 0.8 * n and self._recent * (n - m) > self._policy.copy_cost * m * carried
 
     def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self._state
         tolerance = max(self._rules.stop.restricted_tolerance(state.gap), at_least)
-        inner = restricted(state, A, self._rules)
-        trace = None if self._trace is None else Trace(self._trace.every)
         rules, outcome = self._rules._replace(stop=KKTGap(tolerance)), 0
-        with closing(ShrinkingEngine(inner, rules, self._make, self._limits, trace)) as engine:
-            while not outcome and inner.iteration < budget and not self._limits.pressing():
+        inner = restricted(state, A, rules, self._policy.full_gram_up_to)
+        trace = None if self._trace is None else Trace(self._trace.every)
+        with closing(ShrinkingEngine(inner, rules, self._make, self._limits, self._policy, trace)) as engine:
+            while not outcome and inner.iteration < budget and not self._limits.should_return_early():
                 outcome = engine.advance(budget - inner.iteration)
         before = state.objective
-        self._take_over(A, inner, trace)
+        self._apply(A, inner, trace)
         # a stalled problem that gained no more than rounding will not gain in the next round either
         rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
         return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
-    def _take_over(self, A: np.ndarray, inner: SolverState, trace: Trace | None) -> None:
+    def _apply(self, A: np.ndarray, inner: SolverState, trace: Trace | None) -> None:
         """α_A += δ, exactly at a bound where δ is, and G ← G − K[:, A] δ."""
         state, rows, delta = self._state, self._state.rows, inner.alpha
         lower, upper = state.lower[A], state.upper[A]
         alpha = np.clip(state.alpha[A] + delta, lower, upper)
         alpha[delta == inner.lower] = lower[delta == inner.lower]
         alpha[delta == inner.upper] = upper[delta == inner.upper]
+        state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
         change = np.zeros(len(state.alpha))
         change[A] = delta
-        state.alpha[A] = alpha
-        state.gradient -= rows.product(change)
-        state.gradient[A] = inner.gradient
+        state.shift(change)
+        state.alpha[A], state.gradient[A] = alpha, inner.gradient
         before, first = state.objective, state.iteration
         state.iteration += inner.iteration
         rows.hits += inner.rows.hits
@@ -151,7 +176,7 @@ class ShrinkingEngine:
             self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
 
 
-def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
+def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:
     """Return the state of the problem over α_A, with the variables counted from where they stand: δ = α_A − now.
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
@@ -159,19 +184,19 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules) -> SolverState:
     This is `DualProblem.restrict` moved to the current point, where v_A + (terms of the fixed variables) is
     the gradient: nothing has to be recomputed.
     """
-    rows, problem = state.rows, state.problem
+    rows = state.rows
     source, there = rows.evaluator, rows.indices[A]
     if len(A) <= source.capacity:
         few = 64 * 8 * len(A) / 2**20
         budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, few)
         small = KernelRows(RowsOf(source, there), budget)
-        if len(A) <= WHOLE and small.holds_all:
+        if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
         small = KernelRows(source.gram.restrict(there), rows.cache_mb)
     G, alpha = state.gradient[A], state.alpha[A]
-    view = DualProblem(small.gram, G, 0.0, problem.lower[A] - alpha, problem.upper[A] - alpha)
-    return SolverState(view, np.zeros(len(A)), small, *rules, gradient=G)
+    view = DualProblem(small.gram, G, 0.0, state.lower[A] - alpha, state.upper[A] - alpha)
+    return rules.begin(view, np.zeros(len(A)), small, gradient=G)
 
 
 def renumbered(steps: np.ndarray, A: np.ndarray, before: float, first: int, computed: int) -> np.ndarray:

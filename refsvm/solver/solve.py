@@ -1,32 +1,20 @@
-"""solve: run the loop, or its compiled twin, to the end."""
+"""solve: one problem, from its arguments to a Solution."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
-from contextlib import closing
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status, Trace
+from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.engine import Engine, engine_called
-from refsvm.solver.hard_margin import INSEPARABLE, HardMarginEngine
-from refsvm.solver.limits import Limits
-from refsvm.solver.rules import chosen_rules
-from refsvm.solver.shrinking import ShrinkingEngine
-from refsvm.solver.start import row_dtype, starting_state
+from refsvm.solver.rounds import Rounds
+from refsvm.solver.shrinking import ShrinkingPolicy
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["solve"]
-
-ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
-"""What an engine says by a negative code."""
 
 
 def solve(
@@ -37,13 +25,14 @@ def solve(
     stop: StoppingRule | None = None,
     start: Any = None,
     engine: str = "auto",
-    shrinking: bool = True,
+    shrinking: bool | ShrinkingPolicy = True,
     cache_mb: float = 200.0,
     cache_dtype: str = "auto",
     max_iter: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[SolverState], object] | None = None,
     trace: bool | int = False,
+    polish: bool = False,
 ) -> Solution:
     """Solve max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U by sequential minimal optimisation.
 
@@ -57,9 +46,9 @@ def solve(
         Signed α to start from, for instance ``solution.alpha`` of an interrupted solve; zero (or the nearest
         feasible point) by default. An infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}
-        The compiled loop, or the readable one; both take the same steps bit for bit. "auto" compiles where Numba is
-        installed.
-    shrinking : bool
+        The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable
+        loop and goes on in the compiled one where Numba is installed and the time spent pays for loading it.
+    shrinking : bool or ShrinkingPolicy
         Solve restricted to the variables that matter, again and again (`refsvm.solver.shrinking`): much faster, same
         answer up to the tolerance. False takes the steps of the papers, one by one on all variables.
     cache_mb : float
@@ -78,6 +67,8 @@ def solve(
         not the same steps from run to run.
     trace : bool or int
         Record every step, or every k-th.
+    polish : bool
+        Take one exact step on the free variables at the end, where there are few (`refsvm.solver.polish`).
 
     Returns
     -------
@@ -98,77 +89,8 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    began = time.perf_counter()
-    limits = Limits(problem.n, max_iter, time_limit, callback)
-    rules = chosen_rules(selector, step, stop)
-    state = starting_state(
-        problem, rules, start, cache_mb, row_dtype(cache_dtype, problem.n, cache_mb, shrinking)
-    )
-    recorder = None if trace is False else Trace(1 if trace is True else trace)
-    make = engine_called(engine, rules)
-    if shrinking:
-        runner: Engine = ShrinkingEngine(state, rules, make, limits, recorder)
-    else:
-        runner = make(state, rules, recorder)
-    if np.isinf(problem.upper).any() or np.isinf(problem.lower).any():
-        runner = HardMarginEngine(state, runner)
-    with limits.interruptible(), closing(runner):
-        status, code = _run_to_the_end(runner, state, rules[2], limits, recorder)
-    if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
-        warnings.warn(
-            f"The kernel is not positive semi-definite (a pair has q = {state.least_curvature:.3g} < 0); "
-            "the result is a stationary point, perhaps not the global optimum.",
-            stacklevel=2,
-        )
-    return Solution(
-        problem=problem,
-        alpha=state.alpha,
-        gradient=state.gradient,
-        iterations=state.iteration,
-        kernel_rows=state.rows.computed,
-        kernel_hits=state.rows.hits,
-        status=status,
-        reason=rules[2].reasons[code - 1] if code > 0 else status.value,
-        seconds=time.perf_counter() - began,
-        engine=runner.name,
-        trace=recorder,
-    )
-
-
-def _run_to_the_end(
-    engine: Engine, state: SolverState, stop: StoppingRule, limits: Limits, trace: Trace | None
-) -> tuple[Status, int]:
-    """Run; where rounding may have spoiled the gradient, compute it afresh and go on if that changes the verdict."""
-    for _ in range(10):
-        status, code = _run(engine, state, stop, limits, trace)
-        if not state.drifted():
-            break
-        state.refresh()
-        if status not in (Status.CONVERGED, Status.STALLED):
-            break
-        code = stop.check(state)
-        if code:
-            return Status.CONVERGED, code
-        status = Status.STALLED
-    return status, code
-
-
-def _run(
-    engine: Engine, state: SolverState, stop: StoppingRule, limits: Limits, trace: Trace | None
-) -> tuple[Status, int]:
-    """Run chunk after chunk, each of some ten milliseconds, until the rule or a limit says stop."""
-    chunk = 16
-    while True:
-        began = time.perf_counter()
-        left = limits.max_iter - state.iteration
-        code = engine.advance(min(chunk, left) if engine.paced else left)
-        now = time.perf_counter()
-        if trace is not None:
-            trace.stamp(began - limits.began, now - limits.began)
-        code = code or max(stop.check(state), 0)
-        if code:
-            return (Status.CONVERGED, code) if code > 0 else (ENDINGS[code], 0)
-        status = limits.reached(state)
-        if status is not None:
-            return status, 0
-        chunk = int(min(max(chunk * 0.02 / (now - began), chunk / 2, 16), chunk * 4, 1e9))
+    rounds = Rounds(
+        problem, selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
+        cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, polish=polish,
+    )  # fmt: skip
+    return rounds.solve(start=start, trace=trace)

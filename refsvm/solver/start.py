@@ -1,4 +1,4 @@
-"""Where a solve begins: a feasible α, its gradient, and memory for kernel rows."""
+"""Where a solve begins: memory for kernel rows, and a feasible α."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import vector
-from refsvm.kernels.rows import stored_rows
+from refsvm.kernels.rows import KernelRows, stored_rows
 from refsvm.problem import DualProblem
 from refsvm.solver.rules import Rules
-from refsvm.state import SolverState
 
-__all__ = ["row_dtype", "starting_state"]
+__all__ = ["row_dtype", "row_store", "starting_point"]
 
 
 def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
@@ -24,10 +23,8 @@ def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
     return np.float32 if name == "float32" or (name == "auto" and crowded) else np.float64
 
 
-def starting_state(
-    problem: DualProblem, rules: Rules, start: Any, cache_mb: float, dtype: type = np.float64
-) -> SolverState:
-    """Return the state before the first step."""
+def row_store(problem: DualProblem, rules: Rules, cache_mb: float, dtype: type = np.float64) -> KernelRows:
+    """Return memory for kernel rows that holds as many at once as the selector needs."""
     rows = stored_rows(problem.gram, cache_mb, dtype)
     needed = min(rules.selector.rows_needed(problem.n), problem.n)
     if needed > rows.capacity:
@@ -35,10 +32,10 @@ def starting_state(
             f"selector={rules.selector!r} needs {needed} kernel rows in memory and cache_mb={cache_mb!r} holds "
             f"{rows.capacity}; give at least {needed * 8 * problem.n / 2**20:.3g}."
         )
-    return SolverState(problem, _starting_point(problem, start), rows, *rules)
+    return rows
 
 
-def _starting_point(problem: DualProblem, start: Any) -> np.ndarray:
+def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     """Return a feasible α; a given one that is not feasible is repaired with a warning."""
     if start is None:
         return problem.feasible(np.zeros(problem.n))

@@ -11,11 +11,12 @@ NumPy is all they need. Where Numba is missing the engines are not compared, and
 """
 
 from refsvm.testing.contract import Case
-from refsvm.testing.engines import check_engines, first_difference
+from refsvm.testing.engines import SHRINK_EARLY, check_engines, first_difference
 from refsvm.testing.practice import practice_problems, smallest_cache_mb
 from refsvm.testing.strategy import StrategyReport, check_strategy
 
 __all__ = [
+    "SHRINK_EARLY",
     "Case",
     "StrategyReport",
     "check_engines",

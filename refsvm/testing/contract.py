@@ -21,6 +21,7 @@ from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps
+from refsvm.solver.rules import Rules
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
@@ -41,19 +42,23 @@ class Case:
     ----------
     name : str
     problem : DualProblem
-    rules : (selector, step, stop)
+    rules : Rules
 
     Examples
     --------
     >>> from refsvm import KKTGap, NewtonStep, SecondOrder
+    >>> from refsvm.solver.rules import Rules
     >>> from refsvm.testing import Case, practice_problems
-    >>> Case("duplicates", practice_problems()["duplicates"], (SecondOrder(), NewtonStep(), KKTGap())).name
+    >>> Case("duplicates", practice_problems()["duplicates"], Rules(SecondOrder(), NewtonStep(), KKTGap())).name
     'duplicates'
     """
 
     name: str
     problem: DualProblem
-    rules: tuple[WorkingSetSelector, StepRule, StoppingRule]
+    rules: Rules
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", Rules(*self.rules))
 
     def require(self, condition: Any, iteration: int, sentence: str) -> None:
         """Unless `condition` holds, raise an AssertionError naming the problem, the rules and the step."""
@@ -119,9 +124,9 @@ def check_solve(case: Case) -> int:
 
 def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
-    problem, stop = case.problem, case.rules[2]
+    problem, stop = case.problem, case.rules.stop
     start = problem.feasible(np.zeros(problem.n))
-    state = SolverState(problem, start, KernelRows(problem.gram), *case.rules)
+    state = case.rules.begin(problem, start, KernelRows(problem.gram))
     loop, cost = steps(state, *case.rules), 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
@@ -178,7 +183,7 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
 
 def _check_code(case: Case, state: SolverState, code: Any) -> None:
     """Check that a stopping rule gave 0 or the number of one of its reasons."""
-    count = len(case.rules[2].reasons)
+    count = len(case.rules.stop.reasons)
     known = isinstance(code, int | np.integer) and 0 <= code <= count
     case.require(
         known, state.iteration, f"check() returned {code!r}; expected a whole number from 0 to {count}."
@@ -249,9 +254,9 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
     """Seed one problem with the solution of another."""
-    rules = (SecondOrder(), NewtonStep(), KKTGap(1e-6))
+    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
     case = Case(name, new, rules)
-    solved = solve(old, stop=rules[2], engine="numpy")
+    solved = solve(old, stop=rules.stop, engine="numpy")
     alpha = solved.alpha.copy()
     seed: Any = seeder.seed(solved, new)
     again = seeder.seed(solved, new)
@@ -265,7 +270,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(right, 0, f"{seeder!r} gave {seed!r}; expected a float64 vector of {new.n}.")
     off = infeasibility(new, seed)
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
-    cold, warm = (solve(new, stop=rules[2], engine="numpy", start=s).objective for s in (None, seed))
+    cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
     if find_spec("numba") is not None and seeder.twin() is not None:

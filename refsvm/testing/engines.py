@@ -5,20 +5,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from refsvm.result import Solution
-from refsvm.solver import solve
+from refsvm.solver.shrinking import ShrinkingPolicy
+from refsvm.solver.solve import solve
 from refsvm.testing.contract import Case
 
-__all__ = ["check_engines", "first_difference"]
+__all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
 
 TWIN_LIMIT = 500  # steps over which the engines are compared
 
+SHRINK_EARLY = ShrinkingPolicy(period=10, copy_cost=0.0, multiple=1)
+"""Small problems are shrunk too, as large ones are by default."""
 
-def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
+
+def check_engines(case: Case, limit: int = TWIN_LIMIT, shrinking: bool = True, **options: Any) -> None:
     """Solve with both engines and compare; where they differ, find the first step after which they do.
 
     Parameters
@@ -26,8 +29,10 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
     case : Case
     limit : int
         Number of steps.
+    shrinking : bool
+        By `SHRINK_EARLY`.
     **options
-        For `refsvm.solve`, such as ``cache_mb`` and ``shrinking``.
+        For `refsvm.solve`, such as ``cache_mb``.
 
     Raises
     ------
@@ -44,13 +49,11 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
 
     def run(engine: str, steps: int) -> Solution:
         selector, step, stop = case.rules
-        # so that small problems shrink
-        early = mock.patch.multiple("refsvm.solver.shrinking", PERIOD=10, CARRY=0.0)
-        with warnings.catch_warnings(), early, mock.patch("refsvm.solver.active_sets.LANES", 1):
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
             return solve(
                 case.problem, selector=selector, step=step, stop=stop,
-                engine=engine, max_iter=steps, trace=True, **options,
+                engine=engine, max_iter=steps, trace=True, shrinking=shrinking and SHRINK_EARLY, **options,
             )  # fmt: skip
 
     found = first_difference(run("numpy", limit), run("numba", limit))
@@ -61,7 +64,7 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, **options: Any) -> None:
         t = _first(
             lambda steps: first_difference(run("numpy", steps), run("numba", steps)) is not None, limit
         )
-    shown = ", ".join(f"{name}={value}" for name, value in options.items())
+    shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
     case.require(False, t, f"the engines differ ({shown}): {sentence}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import HybridMaximumGain, MostViolatingPair, SecondOrder, WorkingSetSelector
+from refsvm.solver.rules import Rules
 from refsvm.steps import NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 from refsvm.testing.contract import Case, check_seeder, check_solve, check_value
@@ -18,7 +19,6 @@ from refsvm.testing.practice import practice_problems, smallest_cache_mb
 __all__ = ["StrategyReport", "check_strategy"]
 
 Rule = WorkingSetSelector | StepRule | StoppingRule
-Rules = tuple[WorkingSetSelector, StepRule, StoppingRule]
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,16 @@ def _told_of_seeds(seeder: Seeder, seeds: int) -> str:
 def _combinations(rule: Rule) -> Iterator[Rules]:
     """Yield the rule together with partners that fit."""
     if isinstance(rule, WorkingSetSelector):
-        yield rule, NewtonStep(), KKTGap()
+        yield Rules(rule, NewtonStep(), KKTGap())
         if rule.takes_candidates:
-            yield rule, PlanningAheadStep(), KKTGap()
+            yield Rules(rule, PlanningAheadStep(), KKTGap())
     elif isinstance(rule, StepRule):
-        yield SecondOrder(), rule, KKTGap()
+        yield Rules(SecondOrder(), rule, KKTGap())
         if not rule.history:
-            yield MostViolatingPair(), rule, KKTGap()
+            yield Rules(MostViolatingPair(), rule, KKTGap())
     else:
-        yield SecondOrder(), NewtonStep(), rule
-        yield HybridMaximumGain(), NewtonStep(), rule
+        yield Rules(SecondOrder(), NewtonStep(), rule)
+        yield Rules(HybridMaximumGain(), NewtonStep(), rule)
 
 
 def _check_twin(rule: Rule, cases: list[Case]) -> str:
@@ -131,7 +131,7 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
         return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
     solves = 0
     for case in cases:
-        for cache_mb in (200.0, smallest_cache_mb(case.rules[0], case.problem.n)):
+        for cache_mb in (200.0, smallest_cache_mb(case.rules.selector, case.problem.n)):
             for shrinking in (False, True):
                 check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
                 solves += 1

@@ -132,6 +132,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
         "cache_dtype": "float32",
         "max_iter": 77,
         "start": None,
+        "polish": True,
     }
     SVC().fit(X, y)
     assert (seen["max_iter"], seen["time_limit"]) == (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,8 +15,9 @@ from refsvm.solver import active_sets as sets
 from refsvm.solver import iterate
 from refsvm.solver.start import row_dtype
 from refsvm.state import SolverState
+from refsvm.testing import SHRINK_EARLY
 
-from ..settings import FAST, shrink_early
+from ..settings import FAST
 
 
 def after(steps: int, n: int = 60) -> SolverState:
@@ -38,27 +40,25 @@ def violators(state: SolverState) -> set[int]:
 @pytest.mark.parametrize("steps", [1, 5, 20, 40])
 def test_a_variable_is_pinned_unless_it_is_in_a_violating_pair(steps):
     state = after(steps)
-    assert set(np.flatnonzero(sets.pinned(state) < 0.0)) == violators(state)
+    assert set(np.flatnonzero(sets.distance_to_violation(state) < 0.0)) == violators(state)
 
 
 @pytest.mark.parametrize("lanes", [1, 8, 32])
 @pytest.mark.parametrize("steps", [5, 40])
-def test_the_active_set_is_all_but_the_pinned_ones_and_a_filling(steps, lanes, monkeypatch):
-    monkeypatch.setattr(sets, "LANES", lanes)
+def test_the_active_set_is_all_but_the_pinned_ones_and_a_filling(steps, lanes):
     state = after(steps)
-    A = sets.active_set(state)
+    A = sets.active_set(state, lanes)
     free = np.flatnonzero((state.alpha > state.lower) & (state.alpha < state.upper))
     needed = violators(state) | set(free)
     assert needed <= set(A)
     assert {state.top, state.bottom} <= set(A)
-    assert len(A) == state.problem.n or (len(A) % lanes == 0 and len(A) < len(needed) + lanes)
+    assert len(A) == len(state.alpha) or (len(A) % lanes == 0 and len(A) < len(needed) + lanes)
     assert (np.diff(A) > 0).all()
 
 
-def test_a_block_is_the_free_variables_and_the_most_violating_others(monkeypatch):
-    monkeypatch.setattr(sets, "BLOCK", 8)
+def test_a_block_is_the_free_variables_and_the_most_violating_others():
     state = after(6)
-    B = sets.block(state)
+    B = sets.block(state, 8)
     free = set(np.flatnonzero((state.alpha > state.lower) & (state.alpha < state.upper)))
     others = [t for t in B if t not in free]
     assert free <= set(B)
@@ -74,8 +74,8 @@ def test_a_block_is_the_free_variables_and_the_most_violating_others(monkeypatch
 
 def test_there_is_no_block_without_a_row_to_compute():
     state = after(6)
-    state.rows.fetch(np.arange(state.problem.n))
-    assert len(sets.block(state)) == 0
+    state.rows.fetch(np.arange(len(state.alpha)))
+    assert len(sets.block(state, 512)) == 0
 
 
 PROBLEMS = {
@@ -87,9 +87,7 @@ PROBLEMS = {
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("options", [{}, {"cache_mb": 0.5}, {"cache_dtype": "float32"}], ids=repr)
 def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
-    shrink_early(monkeypatch)
-    monkeypatch.setattr("refsvm.solver.shrinking.WHOLE", 0)
-    monkeypatch.setattr(sets, "BLOCK", 32)
+    policy = replace(SHRINK_EARLY, full_gram_up_to=0, block=32)
     data, gamma, C = PROBLEMS[name]
 
     def problem() -> DualProblem:
@@ -98,12 +96,14 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     plain = solve(problem(), stop=KKTGap(1e-7), engine=FAST, shrinking=False)
     costly, blocks, products = problem(), [], []
     costly.gram.prefers_batches = True
-    monkeypatch.setattr("refsvm.solver.shrinking.block", lambda state: blocks.append(0) or sets.block(state))
+    monkeypatch.setattr(
+        "refsvm.solver.shrinking.block", lambda state, most: blocks.append(0) or sets.block(state, most)
+    )
     evaluate = costly.gram.block
     costly.gram.block = lambda rows, *rest, **more: (
         products.append(len(rows)) or evaluate(rows, *rest, **more)
     )
-    result = solve(costly, stop=KKTGap(1e-7), engine=FAST, **options)
+    result = solve(costly, stop=KKTGap(1e-7), engine=FAST, shrinking=policy, **options)
     assert result.status is Status.CONVERGED
     rough = 1e-5 if "cache_dtype" in options else 1e-9
     assert result.objective == pytest.approx(plain.objective, rel=rough)
@@ -114,8 +114,8 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_are_kept_in_the_precision_asked_for(dtype):
     state = after(1)
-    K = state.problem.gram.block(np.arange(60))
-    rows = stored_rows(state.problem.gram, 1.0, dtype)
+    K = state.rows.gram.block(np.arange(60))
+    rows = stored_rows(state.rows.gram, 1.0, dtype)
     assert rows.evaluator.values.dtype == dtype
     got = np.array([rows.row(i) for i in range(60)])
     assert got.dtype == np.float64

@@ -33,11 +33,11 @@ from refsvm import (
 )
 from refsvm.datasets import make_chessboard
 from refsvm.solver import shrinking as shrinking_room
-from refsvm.testing import check_strategy
+from refsvm.testing import SHRINK_EARLY, check_strategy
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS, RULES, SELECTORS, STEPS, STOPS, combinations
-from ..settings import FAST, INTERPRETED, shrink_early
+from ..settings import FAST, INTERPRETED
 
 EASY = {name: known for name, known in PROBLEMS.items() if not known.hard and not known.large}
 LARGE = [name for name, known in PROBLEMS.items() if known.large]
@@ -103,8 +103,7 @@ def test_known_answers_are_found(name, engine, shrinking):
 
 
 @pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
-def test_every_combination_can_be_shrunk(selector, step, monkeypatch):
-    shrink_early(monkeypatch)
+def test_every_combination_can_be_shrunk(selector, step):
     for name in (name for name in CONVEX if "1e12" not in name):
         shrunk = solve(
             PROBLEMS[name].problem,
@@ -113,6 +112,7 @@ def test_every_combination_can_be_shrunk(selector, step, monkeypatch):
             stop=KKTGap(1e-6),
             engine=FAST,
             max_iter=100_000,
+            shrinking=SHRINK_EARLY,
         )
         best = reference(name).objective
         if stalls(selector) and shrunk.status is Status.STALLED:
@@ -124,17 +124,15 @@ def test_every_combination_can_be_shrunk(selector, step, monkeypatch):
 
 def test_small_problems_are_shrunk_here(engine, monkeypatch):
     """Otherwise the tests with shrinking would say nothing."""
-    shrink_early(monkeypatch)
-    monkeypatch.setattr("refsvm.solver.active_sets.LANES", 1)
     sizes = []
     before = shrinking_room.restricted
 
-    def watched(state, active, rules):
+    def watched(state, active, *rest):
         sizes.append(len(active))
-        return before(state, active, rules)
+        return before(state, active, *rest)
 
     monkeypatch.setattr("refsvm.solver.shrinking.restricted", watched)
-    solve(PLAIN, stop=KKTGap(1e-8), engine=engine)
+    solve(PLAIN, stop=KKTGap(1e-8), engine=engine, shrinking=SHRINK_EARLY)
     assert len(sizes) >= 2
     assert max(sizes) < PLAIN.n
 
@@ -182,10 +180,9 @@ def test_solutions_are_feasible_and_solved(name, engine, shrinking):
 
 
 @pytest.mark.parametrize("name", [*CONVEX, *LARGE])
-def test_shrinking_does_not_change_the_answer(name, monkeypatch):
-    shrink_early(monkeypatch)
+def test_shrinking_does_not_change_the_answer(name):
     problem = PROBLEMS[name].problem
-    shrunk = solve(problem, stop=KKTGap(1e-8), engine=FAST, shrinking=True)
+    shrunk = solve(problem, stop=KKTGap(1e-8), engine=FAST, shrinking=SHRINK_EARLY)
     assert shrunk.status is Status.CONVERGED
     assert shrunk.objective == pytest.approx(reference(name).objective, rel=1e-8)
     assert infeasibility(problem, shrunk.alpha) <= 1e-13

@@ -1,0 +1,268 @@
+"""Rounds: many related solves over one kernel matrix.
+
+Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ in
+their box: a left-out example or a fold has L = U = 0, another C scales the box. A round
+
+    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result off the state
+
+so that kernel rows are computed once for all rounds, and a round costs little more than its steps.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm.kernels.rows import KernelRows, RowsOf
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status, Trace
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.engine import Engine
+from refsvm.solver.handover import EngineMaker, solving
+from refsvm.solver.hard_margin import HardMarginEngine
+from refsvm.solver.limits import Limits, interruptible
+from refsvm.solver.polish import polish as polish_state
+from refsvm.solver.rules import Rules, chosen_rules
+from refsvm.solver.run import run_to_the_end
+from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
+from refsvm.solver.start import row_dtype, row_store, starting_point
+from refsvm.state import SolverState
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Its box is that of a round that names none.
+    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
+        As in `refsvm.solve`. `max_iter` is a limit for each round.
+    time_limit : float, optional
+        Seconds for all rounds together.
+
+    Attributes
+    ----------
+    rows : KernelRows
+        The one store of kernel rows.
+    state : SolverState
+        Where the last round ended. Made by the first round.
+
+    Raises
+    ------
+    ValueError
+        On arguments out of range or rules that do not fit together.
+
+    Notes
+    -----
+    A round begins with counters and scratch memory of its own. Its steps depend on earlier rounds through the rounding
+    of G alone, and not even so if it starts cold or names its `origin`. Not to be shared by threads.
+
+    Examples
+    --------
+    Brute-force leave-one-out:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, Rounds
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    >>> rounds, errors = Rounds(problem), 0
+    >>> for r in range(problem.n):
+    ...     left_out = problem.without(r)
+    ...     solution = rounds.solve(lower=left_out.lower, upper=left_out.upper)
+    ...     errors += heart.y[r] * solution.decision_values[r] <= 0
+    >>> int(errors)
+    40
+    """
+
+    state: SolverState
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        *,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        stop: StoppingRule | None = None,
+        engine: str = "auto",
+        shrinking: bool | ShrinkingPolicy = True,
+        cache_mb: float = 200.0,
+        cache_dtype: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[SolverState], object] | None = None,
+        polish: bool = False,
+    ) -> None:
+        self._given = problem
+        self._limits = Limits(problem.n, max_iter, time_limit, callback)
+        self._rules = chosen_rules(selector, step, stop)
+        self._policy = shrinking if isinstance(shrinking, ShrinkingPolicy) else ShrinkingPolicy()
+        self._shrinks, self._polishes = shrinking is not False, polish
+        dtype = row_dtype(cache_dtype, problem.n, cache_mb, self._shrinks)
+        self._make = EngineMaker(engine)
+        self.rows: KernelRows = row_store(problem, self._rules, cache_mb, dtype)
+        self._engine: Engine | None = None
+        self._traced = self._has_warned = False
+
+    @cached_property
+    def problem(self) -> DualProblem:
+        """The problem with a Gram matrix that takes its rows from the store, so that none is computed twice."""
+        gram = self._given.gram
+        stored = gram if gram.dense is not None else RowsOf(self.rows, np.arange(gram.n))
+        return self._given.boxed(self._given.lower, self._given.upper, gram=stored)
+
+    def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
+        """Return the problem of a round, for instance to hand it to a seeder.
+
+        Parameters
+        ----------
+        lower, upper : ndarrays of shape (n,), float64
+            The box.
+
+        Returns
+        -------
+        DualProblem
+            Its ``gram`` reads the stored kernel rows.
+        """
+        return self.problem.boxed(lower, upper)
+
+    def solve(
+        self,
+        *,
+        lower: np.ndarray | None = None,
+        upper: np.ndarray | None = None,
+        start: Any = None,
+        origin: Solution | None = None,
+        stop: StoppingRule | None = None,
+        trace: bool | int = False,
+    ) -> Solution:
+        """Solve one round.
+
+        Parameters
+        ----------
+        lower, upper : ndarrays of shape (n,), float64, optional
+            The box of this round; that of the problem by default.
+        start : array-like of shape (n,), optional
+            Signed α to start from; cold by default. An infeasible start is repaired with a warning.
+        origin : Solution, optional
+            An earlier round, from whose α and G the start is reached; where the last round ended by default. Results
+            are then the same whatever rounds lie between.
+        stop : StoppingRule, optional
+            The stopping rule of this round.
+        trace : bool or int
+            Record every step, or every k-th.
+
+        Returns
+        -------
+        Solution
+            With counters of this round alone, and copies of α and G.
+
+        Raises
+        ------
+        ValueError
+            If the box is not a box, holds no α with the sum z, or the start is not a vector of n numbers.
+        """
+        began = self._limits.begin_round()
+        problem = self._given
+        if lower is not None or upper is not None:
+            problem = self.boxed(
+                problem.lower if lower is None else lower, problem.upper if upper is None else upper
+            )
+        rules = self._rules if stop is None else chosen_rules(self._rules.selector, self._rules.step, stop)
+        recorder = None if trace is False else Trace(1 if trace is True else trace)
+        rows_before, hits_before = self.rows.computed, self.rows.hits
+        with interruptible() as interrupt, solving():
+            self._limits.interrupt = interrupt
+            self._move(problem, starting_point(problem, start), origin, rules)
+            engine = self._engine_for(rules, recorder)
+            status, code = run_to_the_end(engine, self.state, rules.stop, self._limits, recorder)
+            if self._polishes and status is Status.CONVERGED:
+                polish_state(self.state)
+        state = self.state
+        if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
+            self._warn_of_indefinite_kernel()
+        return Solution(
+            problem=problem,
+            alpha=state.alpha.copy(),
+            gradient=state.gradient.copy(),
+            iterations=state.iteration,
+            kernel_rows=self.rows.computed - rows_before,
+            kernel_hits=self.rows.hits - hits_before,
+            status=status,
+            reason=rules.stop.reasons[code - 1] if code > 0 else status.value,
+            seconds=time.perf_counter() - began,
+            engine=", ".join(self._make.used),
+            trace=recorder,
+        )
+
+    def _move(self, problem: DualProblem, start: np.ndarray, origin: Solution | None, rules: Rules) -> None:
+        """Set the box and bring the state to the start, by whichever way takes fewer kernel rows."""
+        if not hasattr(self, "state"):
+            self.state = rules.begin(problem, start, self.rows)
+            return
+        state = self.state
+        if origin is not None:
+            state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient
+        if origin is None and np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
+            state.alpha[:], state.gradient[:] = 0.0, state.v
+            state.updates, state.largest = -state.iteration, 0.0
+        state.shift(start - state.alpha)
+        state.alpha[:] = start
+        memory = rules.stop.prepare(problem)
+        if memory.shape == state.stop_memory.shape:
+            state.stop_memory[:] = memory
+        else:
+            state.stop_memory = memory
+        state.selector_memory[:], state.step_memory[:] = (
+            rules.selector.prepare(problem),
+            rules.step.prepare(problem),
+        )
+        state.restart(problem.lower, problem.upper)
+
+    def _engine_for(self, rules: Rules, trace: Trace | None) -> Engine:
+        """Return the engine of the last round, or a new one where that does not do."""
+        is_open = bool(np.isinf(self.state.lower).any() or np.isinf(self.state.upper).any())
+        usable = self._engine is not None and not (is_open or self._traced or trace is not None)
+        if self._engine is not None and usable and self._engine.restart(rules):
+            del self._make.used[:-1]  # the last one used goes on
+            return self._engine
+        self.close()
+        self._make.used.clear()
+        self._traced = trace is not None
+        if self._shrinks:
+            self._engine = ShrinkingEngine(self.state, rules, self._make, self._limits, self._policy, trace)
+        else:
+            self._engine = self._make(self.state, rules, trace)
+        if is_open:
+            self._engine = HardMarginEngine(self.state, self._engine, balanced=self._given.z == 0.0)
+        return self._engine
+
+    def _warn_of_indefinite_kernel(self) -> None:
+        """Say so once for all rounds."""
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"The kernel is not positive semi-definite (a pair has q = {self.state.least_curvature:.3g} < 0); "
+                "the result is a stationary point, perhaps not the global optimum.",
+                stacklevel=4,
+            )
+
+    def close(self) -> None:
+        """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_engine", None) is not None:
+            self.close()
