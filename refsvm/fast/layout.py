@@ -20,6 +20,11 @@ NOW = np.dtype(
         *[(name, SCALARS[name]) for name in SCALARS.names or ()],
         ("end", np.int64),  # steps after which the loop returns to Python
         ("missing", np.int64),  # kernel row to be computed before the loop can go on
+        ("i", np.int64),  # the pair selected
+        ("j", np.int64),
+        ("stage", np.int64),  # where the step in progress goes on: 0 with the stopping rule
+        ("j_first", np.int64),  # 1 if row j is fetched before row i
+        ("fetched", np.int64),  # how many of the two rows are fetched
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
         ("hits", np.int64),
         ("computed", np.int64),
@@ -71,11 +76,11 @@ STATE = types.NamedTuple(
 )  # fmt: skip
 
 SELECT = types.UniTuple(int64, 2)(_vector, STATE)
-"""select(parameters, state) -> (i, j)"""
+"""select(parameters, state) -> (i, j), or (i, −1) to be asked again once kernel row i is in memory"""
 LENGTH = float64(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> μ"""
 CHECK = int64(_vector, STATE)
-"""check(parameters, state) -> code"""
+"""check(parameters, state) -> code, or −1 − i to be asked again once kernel row i is in memory"""
 STEPS = (
     types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
     _vector, _vector, _vector, STATE,

@@ -18,7 +18,16 @@ from refsvm.fast.layout import STEPS
 
 __all__ = ["BUDGET_SPENT", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "TRACE_FULL", "begin", "compiled_steps"]
 
-BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
+BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE, STEP_TAKEN, PAIR_CHOSEN = (
+    0,
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+    -6,
+)
+CHECKING, SELECTING, FETCHING = 0, 1, 2  # where the step in progress goes on
 TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
@@ -155,60 +164,98 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
     now.traced += 1
 
 
-def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.solver.steps`: yield an outcome whenever Python is wanted, until ``now.end`` is negative.
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def ask_for_row(state, i, stage):  # type: ignore[no-untyped-def]
+    """Name the kernel row that has to be computed before the step can go on, at this stage."""
+    now = state.now[0]
+    if i >= len(state.alpha):
+        return NO_VARIABLE
+    now.missing, now.stage = i, stage
+    return MISSING_ROW
 
-    Yields the code of the stopping rule (> 0), or BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
-    MISSING_ROW (``now.missing`` names it; go on once it is there), TRACE_FULL, or NO_VARIABLE if the selector's twin is
-    wrong.
-    """
-    while True:
-        now = state.now[0]  # taken anew after every yield: a generator keeps copies of records
-        if now.end < 0:
-            return  # a generator left unfinished would never release its arrays
-        # --- stop, budget ---
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def]
+    """Ask the stopping rule and the selector; return PAIR_CHOSEN (now.i, now.j), or the outcome that prevents it."""
+    now = state.now[0]
+    # --- stop, budget ---
+    if now.stage == CHECKING:
         code = check_with(check, stop, state)
-        if code > 0:
-            yield code
-            continue
+        if code != 0:
+            return code if code > 0 else ask_for_row(state, -1 - code, CHECKING)
         if now.iteration >= now.end:
-            yield BUDGET_SPENT
-            continue
-        # --- select ---
-        if now.stalled > 1:
-            yield NO_PAIR
-            continue
-        i, j = select_with(select, selector, state)
-        if i < 0:
-            yield NO_PAIR
-            continue
-        if max(i, j) >= len(state.alpha):
-            yield NO_VARIABLE
-            continue
-        if j < 0:
-            now.missing = i
-            yield MISSING_ROW
-            continue
-        # --- step ---
-        first, second = (i, j) if state.slots[i] >= 0 else (j, i)
-        for wanted in (first, second):
-            if state.slots[wanted] < 0:
-                now.missing = wanted
-                yield MISSING_ROW
-                now = state.now[0]
-            else:
-                now.hits += 1
-                now.clock += 1
-                state.stamps[state.slots[wanted]] = now.clock
-        measure(state, i, j)
-        now.n_candidates = 0
-        mu = length_with(length, step, state, i, j)
-        # --- update ---
-        move(state, i, j, mu)
-        if now.every > 0 and now.iteration % now.every == 0:
-            record(state, i, j)
-            if now.traced == len(state.trace):
-                yield TRACE_FULL
+            return BUDGET_SPENT
+    # --- select ---
+    i, j = select_with(select, selector, state) if now.stalled < 2 else (-1, -1)
+    if i < 0:
+        return NO_PAIR
+    if max(i, j) >= len(state.alpha):
+        return NO_VARIABLE
+    if j < 0:
+        return ask_for_row(state, i, SELECTING)
+    now.i, now.j = i, j
+    # a stored row first, so that the other one does not take its place
+    now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0
+    return PAIR_CHOSEN
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def fetch(state):  # type: ignore[no-untyped-def]
+    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW. Called again, it goes on."""
+    now = state.now[0]
+    while now.fetched < 2:
+        wanted = now.i if now.fetched == now.j_first else now.j
+        now.fetched += 1
+        if state.slots[wanted] < 0:
+            return ask_for_row(state, wanted, FETCHING)  # whoever computes it counts it
+        now.hits += 1
+        now.clock += 1
+        state.stamps[state.slots[wanted]] = now.clock
+    return STEP_TAKEN
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def one_step(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Take one step and return STEP_TAKEN, or return the outcome for which it must wait or end.
+
+    The outcomes are the code of the stopping rule (> 0), BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
+    MISSING_ROW (``now.missing`` names it; call again once it is there), TRACE_FULL after a step, and NO_VARIABLE if a
+    twin is wrong.
+
+    After MISSING_ROW the step goes on at its stage. A rule that has answered is not asked again: the missing row may
+    have replaced the one that it read. Whoever changes the state in between sets ``now.stage`` to CHECKING.
+    """
+    now = state.now[0]
+    if now.stage != FETCHING:
+        outcome = choose(select, check, selector, stop, state)
+        now.stage = now.stage if outcome == MISSING_ROW else CHECKING
+        if outcome != PAIR_CHOSEN:
+            return outcome
+    # --- step ---
+    if fetch(state) == MISSING_ROW:
+        return MISSING_ROW
+    i, j, now.stage = now.i, now.j, CHECKING
+    measure(state, i, j)
+    now.n_candidates = 0
+    mu = length_with(length, step, state, i, j)
+    # --- update ---
+    move(state, i, j, mu)
+    if now.every > 0 and now.iteration % now.every == 0:
+        record(state, i, j)
+        if now.traced == len(state.trace):
+            return TRACE_FULL
+    return STEP_TAKEN
+
+
+def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.solver.steps`: yield an outcome of `one_step` whenever Python is wanted.
+
+    It returns once ``now.end`` is negative: a generator left unfinished would never release its arrays.
+    """
+    while state.now[0].end >= 0:
+        outcome = one_step(select, length, check, selector, step, stop, state)
+        if outcome != STEP_TAKEN:
+            yield outcome
 
 
 def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]

@@ -64,7 +64,7 @@ class CompiledEngine:
         state, rows, now = self._state, self._state.rows, self._now
         for name in SCALARS.names or ():
             now[name] = getattr(state, name)
-        now["end"] = state.iteration + budget
+        now["end"], now["stage"] = state.iteration + budget, 0
         self._shared.sides[:] = sides_of(state.alpha, state.lower, state.upper)
         while True:
             now["clock"], now["hits"], now["computed"] = rows.clock, rows.hits, rows.computed
@@ -74,15 +74,15 @@ class CompiledEngine:
                 missing = int(now["missing"])
                 if rows.slots[missing] >= 0:
                     raise RuntimeError(
-                        f"The twin of the selector asked for kernel row {missing}, which is in memory; it must return "
-                        "(i, -1) only where state.slots[i] < 0."
+                        f"A twin asked for kernel row {missing}, which is in memory; a selector's twin must return "
+                        "(i, -1), and a stopping rule's -1 - i, only where state.slots[i] < 0."
                     )
                 rows.row(missing)
                 continue
             if outcome == NO_VARIABLE:
                 raise IndexError(
-                    f"The twin of the selector chose a variable beyond the last of {len(state.alpha)}; it must return "
-                    "indices into state.alpha."
+                    f"A twin named a variable beyond the last of {len(state.alpha)}; the selector's and the stopping "
+                    "rule's must return indices into state.alpha."
                 )
             self._flush()
             if outcome != TRACE_FULL:

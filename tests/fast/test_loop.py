@@ -1,0 +1,114 @@
+"""The compiled step: what it may be asked by a stopping rule, and that other compiled code can call it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    MostViolatingPair,
+    NewtonStep,
+    SecondOrder,
+    StoppingRule,
+    solve,
+)
+from refsvm.kernels.rows import KernelRows
+from refsvm.solver.compiled_engine import CompiledEngine
+from refsvm.solver.loop import steps
+from refsvm.state import SolverState
+from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
+
+numba = pytest.importorskip("numba")
+
+
+@numba.njit
+def row_below(parameters, state):
+    """Twin of `RowBelow`."""
+    top = state.now[0].top
+    if top < 0:
+        return 1
+    if state.slots[top] < 0:
+        return -1 - top
+    largest = 0.0
+    for value in state.kernel[state.slots[top]]:
+        largest = max(largest, abs(value))
+    return int(state.now[0].gap <= parameters[0] * largest)
+
+
+@dataclass(frozen=True)
+class RowBelow(StoppingRule):
+    """Stop where ψ ≤ ε max |K[i]|, i the first of the most violating pair: a rule that reads a kernel row."""
+
+    eps: float = 1e-3
+
+    def check(self, state):
+        if state.top < 0:
+            return 1
+        return int(state.gap <= self.eps * float(np.abs(state.row(state.top)).max()))
+
+    def parameters(self):
+        return (self.eps,)
+
+    def twin(self):
+        return row_below
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("name", ["overlapping classes", "large penalty", "any box"])
+def test_a_stopping_rule_may_ask_for_a_kernel_row(name, shrinking):
+    """With all rows in memory and with as few as two: the same steps, rows and hits."""
+    problem = practice_problems()[name]
+    for selector in (SecondOrder(), MostViolatingPair()):
+        case = Case(name, problem, (selector, NewtonStep(), RowBelow()))
+        for cache_mb in (200.0, smallest_cache_mb(selector, problem.n)):
+            check_engines(case, limit=100, cache_mb=cache_mb, shrinking=shrinking)
+
+
+@dataclass(frozen=True)
+class Beyond(RowBelow):
+    """Its twin asks for a row that does not exist."""
+
+    def twin(self):
+        return numba.njit(lambda parameters, state: -1 - len(state.alpha))
+
+
+def test_a_stopping_rule_that_asks_for_no_row_is_stopped():
+    with pytest.raises(IndexError, match="beyond the last of 32"):
+        solve(practice_problems()["duplicates"], stop=Beyond(), step=NewtonStep(), engine="numba")
+
+
+def test_compiled_code_of_others_can_take_steps():
+    """A loop of one's own around `one_step`, as a compiled driver of many rounds has."""
+    from refsvm.fast.loop import STEP_TAKEN, one_step
+    from refsvm.fast.selectors import second_order
+    from refsvm.fast.steps import newton
+    from refsvm.fast.stopping import kkt_gap
+
+    @numba.njit(error_model="numpy", _nrt=False)
+    def drive(selector, step, stop, state):
+        outcome = STEP_TAKEN
+        while outcome == STEP_TAKEN:
+            outcome = one_step(second_order, newton, kkt_gap, selector, step, stop, state)
+        return outcome
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    rules = SecondOrder(), NewtonStep(), KKTGap(1e-6)
+    rows = KernelRows(problem.gram)
+    rows.fetch(np.arange(problem.n))
+    readable, compiled = (SolverState(problem, np.zeros(problem.n), rows, *rules) for _ in range(2))
+    for _ in steps(readable, *rules):
+        pass
+    engine = CompiledEngine(compiled, rules)
+    engine.advance(0)  # writes the numbers of the state into the record
+    engine._now["end"] = 10_000
+    assert drive(*engine._parameters, engine._shared) == 1
+    assert engine._now["iteration"] == readable.iteration > 10
+    assert np.array_equal(compiled.alpha, readable.alpha)
+    assert np.array_equal(compiled.gradient, readable.gradient)
