@@ -13,55 +13,71 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
-def real(name: str, value: Any) -> float:
-    """A finite real number, as float."""
+def number(name: str, value: Any) -> float:
+    """One real number, NaN and ±inf included, as float; text, None, complex numbers and arrays are none."""
     try:
-        number = float(value)
+        if isinstance(value, str | bytes | complex | np.complexfloating) or np.ndim(value):
+            raise TypeError
+        return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name}={value!r} is not a number; give a finite real number.") from None
-    if not math.isfinite(number):
+    except OverflowError:
+        raise ValueError(f"{name} is beyond the range of float64; give a finite real number.") from None
+
+
+def real(name: str, value: Any) -> float:
+    """A finite real number, as float."""
+    result = number(name, value)
+    if not math.isfinite(result):
         raise ValueError(f"{name}={value!r} is not finite; give a finite real number.")
-    return number
+    return result
 
 
 def positive(name: str, value: Any) -> float:
     """A finite number above zero, as float."""
-    number = real(name, value)
-    if number <= 0:
+    result = real(name, value)
+    if result <= 0:
         raise ValueError(f"{name}={value!r} is not positive; give a number above 0.")
-    return number
+    return result
 
 
 def positive_or_inf(name: str, value: Any) -> float:
     """A number above zero, or infinity, as float."""
-    return math.inf if value == math.inf else positive(name, value)
+    return math.inf if number(name, value) == math.inf else positive(name, value)
 
 
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
-    number = (
-        math.nan
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number)
-        else float(value)
+    is_real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if is_real and least <= value < 2**63 and value % 1 == 0:
+        return int(value)
+    limit = " and below 2⁶³" if is_real and 2**63 <= value < math.inf else ""
+    raise ValueError(
+        f"{name}={value!r:.40} is not a whole number ≥ {least}{limit}; give e.g. {name}={max(least, 1)}."
     )
-    if not (number >= least and number.is_integer()):
-        raise ValueError(
-            f"{name}={value!r} is not a whole number ≥ {least}; give e.g. {name}={max(least, 1)}."
-        )
-    return int(number)
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
-    """Real numbers as a float64 array."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        try:
-            array = np.asarray(values, dtype=object).astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{name} holds {array.dtype} values that are not real numbers; give real numbers."
-            ) from None
-    return np.asarray(array, dtype=np.float64)
+    """Real numbers as a float64 array; text, None and complex numbers are none."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths; give a table of real numbers.") from None
+    if array.dtype.kind in "fiub":
+        return np.asarray(array, dtype=np.float64)
+    items = np.asarray(values, dtype=object)
+    if array.dtype.kind != "O":  # text beside numbers has become text, so the items are looked at
+        array = items
+    return np.array([_item(name, item) for item in array.flat], dtype=np.float64).reshape(array.shape)
+
+
+def _item(name: str, value: Any) -> float:
+    """Return one item of an array as float."""
+    try:
+        return number(name, value)
+    except ValueError:
+        kind = "is beyond the range of float64" if isinstance(value, int) else "is not a real number"
+        raise ValueError(f"{name} holds {value!r:.40}, which {kind}; give finite real numbers.") from None
 
 
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
@@ -78,9 +94,21 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
     return array
 
 
+def penalties(C: Any, n: int) -> np.ndarray:
+    """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
+    if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
+        positive_or_inf("C", C)
+    result = vector("C", C, n, infinite=True)
+    if (result < 0).any():
+        raise ValueError(f"C contains {result.min():.6g}; penalties must not be negative.")
+    return result
+
+
 def examples(X: Any) -> Any:
     """Data as a C-ordered float64 array or CSR of shape (n, d), finite, n ≥ 1."""
     if is_sparse(X):
+        if X.dtype.kind not in "fiub":
+            raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
         X = X.tocsr().astype(np.float64)
         values = X.data
     else:
@@ -95,17 +123,48 @@ def examples(X: Any) -> Any:
 
 def signs(y: Any, n: int) -> np.ndarray:
     """Labels as float64 ±1, both present, one for each of n examples."""
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            f"y has parts of different lengths; give {n} labels, one for each row of X."
+        ) from None
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
-    values = np.unique(array)
-    if len(values) == 1:
+    distinct = _distinct(array)
+    if len(distinct) == 1:
         raise ValueError(
-            f"y holds a single class, {values[0].item()!r}; two classes are needed to train a classifier."
+            f"y holds a single class, {distinct[0]!r}; two classes are needed to train a classifier."
         )
-    if len(values) != 2 or set(values.tolist()) != {-1, 1}:
-        shown = ", ".join(repr(v) for v in values[:4].tolist()) + (", …" if len(values) > 4 else "")
+    if array.dtype.kind == "c" or len(distinct) != 2 or set(distinct) != {-1, 1}:
+        shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")
     return array.astype(np.float64)
+
+
+def _distinct(labels: np.ndarray) -> list[Any]:
+    """Return the different labels: sorted, or, where they cannot be compared, in the order of their first use."""
+    try:
+        return list(np.unique(labels).tolist())
+    except TypeError:
+        return list(dict.fromkeys(labels.tolist()))
+
+
+def positions(name: str, values: Any, n: int) -> np.ndarray:
+    """Return different positions among n as an int64 vector."""
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        shown = " ".join(repr(values).split())
+        raise ValueError(
+            f"{name}={shown:.80} is not a list of positions; give whole numbers from 0 to {n - 1}."
+        )
+    array = array.astype(np.int64)
+    if len(array) and not (-n <= array.min() and array.max() < n):
+        raise ValueError(
+            f"{name} holds {array[np.abs(array + 0.5).argmax()]}; give positions from 0 to {n - 1}."
+        )
+    return array

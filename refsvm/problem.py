@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, positive_or_inf, signs, vector
+from refsvm._checks import examples, penalties, positions, real, signs, vector
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, KernelMatrix
 from refsvm.primal import best_intercept, primal_value
@@ -68,6 +68,7 @@ class DualProblem:
             array = vector(name, getattr(self, name), self.n, infinite=name != "v").copy()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+        object.__setattr__(self, "z", real("z", self.z))
         crossed = self.lower > self.upper
         if crossed.any():
             raise ValueError(
@@ -119,16 +120,14 @@ class DualProblem:
         X = examples(X)
         n = X.shape[0]
         labels = signs(y, n)
-        penalties = vector("C", C if np.ndim(C) else positive_or_inf("C", C), n, infinite=True)
-        if (penalties < 0).any():
-            raise ValueError(f"C contains {penalties.min():.6g}; penalties must not be negative.")
+        weights = penalties(C, n)
         kernel = Linear() if kernel is None else kernel
         if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
             raise ValueError(
                 f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
             )
         gram = Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
-        signed = labels * penalties
+        signed = labels * weights
         return cls(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
 
     @property
@@ -206,10 +205,10 @@ class DualProblem:
         DualProblem
             Its gradient at α_B equals this problem's G[B] at α.
         """
-        B = np.asarray(indices, dtype=np.int64)
+        B = positions("indices", indices, self.n)
         v, z = self.v[B], self.z
         if alpha is not None:
-            fixed = np.array(alpha, dtype=np.float64)
+            fixed = vector("alpha", alpha, self.n).copy()
             fixed[B] = 0.0
             N = np.flatnonzero(fixed)
             z = self.z - float(fixed.sum())
@@ -227,6 +226,7 @@ class DualProblem:
 
     def without(self, r: int) -> DualProblem:
         """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
+        (r,) = positions("r", [r], self.n)
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[r] = upper[r] = 0.0
         return self.boxed(lower, upper)

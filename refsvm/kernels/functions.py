@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import positive, real
+from refsvm._checks import positive, real, whole
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.threads import compiled
 
@@ -143,8 +143,7 @@ class Polynomial(Kernel):
     def __post_init__(self) -> None:
         positive("gamma", self.gamma)
         real("coef0", self.coef0)
-        if int(self.degree) != self.degree or self.degree < 1:
-            raise ValueError(f"degree={self.degree!r} is not a whole number ≥ 1; give e.g. degree=3.")
+        whole("degree", self.degree, 1)
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate (γ x·z + c)ᵈ."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refsvm._checks import real
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.maximum_gain import best_reselection, checked_rows
 
@@ -56,7 +57,7 @@ class HybridMaximumGain(WorkingSetSelector):
     rows: int | str = 2
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.eta < 0.5:
+        if not 0.0 <= real("eta", self.eta) < 0.5:
             raise ValueError(f"eta={self.eta!r} is outside [0, 0.5); the paper uses 1e-8.")
         checked_rows(self.rows)
 

@@ -110,6 +110,6 @@ def rows_looked_at(state: SolverState, rows: int | str) -> list[int]:
 
 def checked_rows(rows: int | str) -> float:
     """Return rows as a number, 0 standing for "all"."""
-    if rows not in (1, 2, "all"):
+    if isinstance(rows, complex | np.ndarray) or rows not in (1, 2, "all"):
         raise ValueError(f'rows={rows!r} is unknown; give 2 (the paper\'s rule), 1 or "all".')
     return 0.0 if rows == "all" else float(rows)

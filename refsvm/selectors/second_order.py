@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from refsvm._checks import real
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.gain import exact_gain
 from refsvm.state import TAU
@@ -56,7 +57,7 @@ class SecondOrder(WorkingSetSelector):
     takes_candidates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.planned_range < 1.0:
+        if not 0.0 < real("planned_range", self.planned_range) < 1.0:
             raise ValueError(f"planned_range={self.planned_range!r} is outside (0, 1); the paper uses 0.9.")
 
     def select(self, state: SolverState) -> tuple[int, int]:

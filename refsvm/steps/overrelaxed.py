@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refsvm._checks import real
 from refsvm.steps.base import StepRule
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class OverrelaxedNewtonStep(StepRule):
     factor: float = 1.1
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.factor < 2.0:
+        if not 0.0 < real("factor", self.factor) < 2.0:
             raise ValueError(
                 f"factor={self.factor!r} is outside (0, 2), where every step gains; the paper uses 1.1."
             )

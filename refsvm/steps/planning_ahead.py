@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refsvm._checks import whole
 from refsvm.state import TAU
 from refsvm.steps.base import StepRule
 
@@ -56,10 +57,7 @@ class PlanningAheadStep(StepRule):
     history: int = 1
 
     def __post_init__(self) -> None:
-        if int(self.history) != self.history or self.history < 1:
-            raise ValueError(
-                f"history={self.history!r} is not a whole number ≥ 1; 1 is the paper's standard rule."
-            )
+        whole("history", self.history, 1)
 
     def length(self, state: SolverState, i: int, j: int) -> float:
         """Plan with every recent working set; fall back on the clipped Newton step."""

@@ -1,0 +1,139 @@
+"""What is no real number is refused in every numeric argument, in one sentence that names the argument."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    HybridMaximumGain,
+    KKTGap,
+    Linear,
+    MaximumGain,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    Polynomial,
+    SecondOrder,
+    Sigmoid,
+    WorkingSetGap,
+    solve,
+)
+from refsvm.kernels import Gram
+
+X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
+ONES = np.ones(3)
+
+
+def problem(**changes) -> DualProblem:
+    parts = {"v": ONES, "z": 0.0, "lower": -ONES, "upper": ONES, **changes}
+    return DualProblem(Gram(Linear(), np.eye(3)), **parts)
+
+
+def solved(**options) -> object:
+    return solve(problem(), engine="numpy", **options)
+
+
+NUMBERS = {
+    "z": lambda value: problem(z=value),
+    "C": lambda value: DualProblem.classification(X, Y, C=value),
+    "gamma": lambda value: RBF(gamma=value),
+    "gamma of Polynomial": lambda value: Polynomial(gamma=value),
+    "degree": lambda value: Polynomial(degree=value),
+    "coef0": lambda value: Polynomial(coef0=value),
+    "coef0 of Sigmoid": lambda value: Sigmoid(coef0=value),
+    "tol": lambda value: KKTGap(tol=value),
+    "tol of WorkingSetGap": lambda value: WorkingSetGap(tol=value),
+    "planned_range": lambda value: SecondOrder(planned_range=value),
+    "eta": lambda value: HybridMaximumGain(eta=value),
+    "rows": lambda value: MaximumGain(rows=value),
+    "factor": lambda value: OverrelaxedNewtonStep(factor=value),
+    "history": lambda value: PlanningAheadStep(history=value),
+    "cache_mb": lambda value: solved(cache_mb=value),
+    "max_iter": lambda value: solved(max_iter=value),
+    "time_limit": lambda value: solved(time_limit=value),
+    "trace": lambda value: solved(trace=value),
+    "r": lambda value: problem().without(value),
+}
+OPTIONAL = {"max_iter", "time_limit"}  # None means: no limit
+UNBOUNDED = {"C", "cache_mb"}  # infinity has a meaning
+VECTORS = {
+    "v": lambda value: problem(v=value),
+    "lower": lambda value: problem(lower=value),
+    "upper": lambda value: problem(upper=value),
+    "C": lambda value: DualProblem.classification(X, Y, C=value),
+    "X": lambda value: DualProblem.classification(np.array([value], dtype=object).T, Y),
+    "y": lambda value: DualProblem.classification(X, value),
+    "start": lambda value: solved(start=value),
+    "alpha": lambda value: problem().restrict([0], value),
+    "indices": lambda value: problem().restrict(value),
+}
+NO_NUMBERS = [1j, np.complex128(1.0), None, "1", b"1", [1.0, 2.0], np.nan, np.inf, 10**400, object()]
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize("place", NUMBERS)
+def test_what_is_no_number_is_refused(place, value):
+    name = place.split()[0]
+    if (value is None and name in OPTIONAL) or (isinstance(value, float) and value > 1 and name in UNBOUNDED):
+        NUMBERS[place](value)
+        return
+    with pytest.raises(ValueError, match=rf"\b{name}\b.*; |^selector=.* needs") as refusal:
+        NUMBERS[place](value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("value", [1j, None, "1", b"1", np.nan, 10**400], ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_vector_of_other_things_is_refused(name, value):
+    for values in ([value, 1.0, 1.0], np.array([1.0, value, 1.0], dtype=object)):
+        with pytest.raises(ValueError, match=rf"^{name}\b.*; ") as refusal:
+            VECTORS[name](values)
+        assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_a_complex_vector_is_refused(name):
+    with pytest.raises(ValueError, match=rf"^{name}\b"):
+        VECTORS[name](np.array([1.0, -1.0, 1.0]) + 0j)
+
+
+@pytest.mark.parametrize("value", [1, np.float32(0.5), np.int8(1), Fraction(1, 2), np.array(0.5), True])
+def test_a_real_number_of_any_type_is_taken(value):
+    assert isinstance(problem(z=value).z, float)
+    assert problem(v=[value, 0, 1.0]).v.dtype == np.float64
+
+
+def test_the_sentence_names_argument_value_and_remedy():
+    with pytest.raises(ValueError, match=r"^z=inf is not finite; give a finite real number\.$"):
+        problem(z=np.inf)
+    with pytest.raises(ValueError, match=r"^z=\(1\+0j\) is not a number; give a finite real number\.$"):
+        problem(z=1 + 0j)
+    with pytest.raises(ValueError, match=r"^v holds None, which is not a real number; give finite real"):
+        problem(v=[None, 1.0, 1.0])
+    with pytest.raises(ValueError, match=r"^X has rows of different lengths; give a table of real numbers"):
+        DualProblem.classification([[1.0], [1.0, 2.0]], [-1, 1])
+
+
+def test_labels_that_cannot_be_compared_are_shown():
+    with pytest.raises(ValueError, match=r"^y holds the labels -1, None; code the two classes"):
+        DualProblem.classification(X, [-1, None, None])
+    with pytest.raises(ValueError, match=r"^y holds a single class, 'a'; two classes"):
+        DualProblem.classification(X, np.array(["a", "a", "a"], dtype=object))
+
+
+@pytest.mark.parametrize("indices", [[0.5], [[0]], [3], [-4], "0", [True, False, True]])
+def test_positions_outside_of_the_problem_are_refused(indices):
+    with pytest.raises(ValueError, match=r"^indices.*from 0 to 2\."):
+        problem().restrict(indices)
+    assert problem().restrict([]).n == 0
+    assert problem().restrict([2, 0]).n == 2
+
+
+def test_sparse_data_of_complex_numbers_are_refused():
+    csr_matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    with pytest.raises(ValueError, match=r"^X holds values of type complex128; give real numbers"):
+        DualProblem.classification(csr_matrix(X + 1j), Y)
