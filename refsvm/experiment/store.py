@@ -62,9 +62,9 @@ class RunStore:
         Raises
         ------
         ValueError
-            If the folder does not exist, or the file is something else.
+            If the folder does not exist, or the file is something else or damaged.
         OSError
-            If the file cannot be written, or another process holds it for a minute.
+            If the file cannot be made or written, or another process holds it for a minute.
         """
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise ValueError(
@@ -81,14 +81,26 @@ class RunStore:
     def add(
         self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
     ) -> None:
-        """Store a finished run under its hash; a run that is already there stays as it is."""
+        """Store a finished run under its hash; a run that is already there stays as it is.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         row = (run, _text(config), problem, strategy, _text(metrics), finished)
         with self._connected() as connection:
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the metrics of those of the runs that are finished, by hash."""
+        """Return the metrics of those of the runs that are finished, by hash.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
         if not self.path.is_file():
             return {}
         found = {}
@@ -96,44 +108,79 @@ class RunStore:
             for run in runs:
                 row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
                 if row is not None:
-                    found[run] = json.loads(row[0])
+                    found[run] = self._document(row[0])
         return found
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Keep the file open: while somebody does, closing it elsewhere does not write back the whole log."""
-        with self._connected():
+        with self._sentences():
+            connection = self._opened()
+        try:
             yield
+        finally:
+            connection.close()
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for some statements, and close it."""
+        with self._sentences():
+            connection = self._opened()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+    def _opened(self) -> sqlite3.Connection:
         """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
         connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         try:
             self._refuse_foreign(connection)
-            connection.execute(
-                "PRAGMA synchronous=NORMAL"
-            )  # a loss of power may take the last runs, never the file
-            yield connection
+            # a loss of power may take the last runs, never the file
+            connection.execute("PRAGMA synchronous=NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Say what SQLite says, and of which file."""
+        try:
+            yield
         except sqlite3.OperationalError as error:
             raise OSError(
-                f"store={str(self.path)!r} cannot be used ({error}); free it or give another file."
+                f"store={str(self.path)!r} cannot be used ({_line(error)}); free it or give another file."
             ) from error
-        finally:
-            connection.close()
+        except (
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # a damaged name may stand in SQLite's own message
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+                raise ValueError(
+                    f"store={str(self.path)!r} is not an SQLite file; give another file."
+                ) from None
+            raise ValueError(self._damaged(error)) from error
+
+    def _damaged(self, reason: object) -> str:
+        return f"store={str(self.path)!r} is damaged ({_line(reason)}); move it away and give another file."
+
+    def _document(self, text: object) -> dict[str, Any]:
+        """Read the metrics of a run."""
+        try:
+            document = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise ValueError(self._damaged("the metrics of a run cannot be read"))
+        return document
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is no store, or one of another format."""
-        try:
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            marks = tuple(
-                connection.execute(f"PRAGMA {mark}").fetchone()[0]
-                for mark in ("application_id", "user_version")
-            )
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            raise ValueError(f"store={str(self.path)!r} is not an SQLite file; give another file.") from None
+        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        marks = tuple(
+            connection.execute(f"PRAGMA {mark}").fetchone()[0] for mark in ("application_id", "user_version")
+        )
         if tables and marks != (_APPLICATION, _FORMAT):
             raise ValueError(
                 f"store={str(self.path)!r} is an SQLite file that this version of refsvm did not make; give another."
@@ -150,6 +197,11 @@ class RunStore:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+
+def _line(message: object) -> str:
+    """Return what SQLite says as one line."""
+    return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
 
 
 def _text(document: Mapping[str, Any]) -> str:
