@@ -10,6 +10,7 @@ shrunk problem and a block are all `DualProblem.restrict`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -64,11 +65,20 @@ class DualProblem:
     upper: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("v", "lower", "upper"):
-            array = vector(name, getattr(self, name), self.n, infinite=name != "v").copy()
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        self._keep("v", self.v)
         object.__setattr__(self, "z", real("z", self.z))
+        self._check_box(self.lower, self.upper)
+
+    def _keep(self, name: str, values: Any) -> None:
+        """Set an attribute to a checked copy that nobody can write to."""
+        array = vector(name, values, self.n, infinite=name != "v").copy()
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    def _check_box(self, lower: Any, upper: Any) -> None:
+        """Set L and U; refuse a box that is none, or that holds no α with the sum z."""
+        self._keep("lower", lower)
+        self._keep("upper", upper)
         crossed = self.lower > self.upper
         if crossed.any():
             raise ValueError(
@@ -222,7 +232,11 @@ class DualProblem:
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray, gram: KernelMatrix | None = None) -> DualProblem:
         """Return the same problem in another box, and with another source of its kernel matrix if one is given."""
-        return DualProblem(self.gram if gram is None else gram, self.v, self.z, lower, upper)
+        problem = copy(self)
+        if gram is not None:
+            object.__setattr__(problem, "gram", gram)
+        problem._check_box(lower, upper)
+        return problem
 
     def without(self, r: int) -> DualProblem:
         """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""

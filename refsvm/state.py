@@ -116,9 +116,20 @@ class SolverState:
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
 
-    def restart(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Begin another solve where the last one ended, in another box that holds α; the counters begin at 0."""
+    def restart(
+        self, lower: np.ndarray, upper: np.ndarray, memories: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> None:
+        """Begin another solve where the last one ended, in another box that holds α; the counters begin at 0.
+
+        Arrays that are as long as before stay the same ones, because a compiled loop holds on to them.
+        """
         self.updates += self.iteration
+        for name, memory in zip(("selector_memory", "step_memory", "stop_memory"), memories, strict=True):
+            present = getattr(self, name)
+            if len(present) != len(memory):
+                setattr(self, name, memory)
+            elif len(memory):
+                present[:] = memory
         self.lower[:], self.upper[:] = lower, upper
         self.working_sets[:] = self.candidates[:] = -1
         self._forget()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from refsvm.state import SolverState
 
 __all__ = ["CompiledEngine", "compiled"]
+
+_NAMES: Final = SCALARS.names or ()
+_numbers_of: Final = attrgetter(*_NAMES)
 
 
 class CompiledEngine:
@@ -46,6 +50,7 @@ class CompiledEngine:
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
+        self._numbers = record[list(_NAMES)]  # a view of those that the state has, all copied at once
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(
@@ -62,8 +67,7 @@ class CompiledEngine:
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""
         state, rows, now = self._state, self._state.rows, self._now
-        for name in SCALARS.names or ():
-            now[name] = getattr(state, name)
+        self._numbers[0] = _numbers_of(state)
         now["end"], now["stage"] = state.iteration + budget, 0
         self._shared.sides[:] = sides_of(state.alpha, state.lower, state.upper)
         while True:
@@ -87,7 +91,7 @@ class CompiledEngine:
             self._flush()
             if outcome != TRACE_FULL:
                 break
-        self._leave()
+        state.__dict__.update(zip(_NAMES, self._numbers[0].item(), strict=True))
         return -1 if outcome == NO_PAIR else int(outcome)
 
     def restart(self, rules: Rules) -> bool:
@@ -104,11 +108,6 @@ class CompiledEngine:
         """End the compiled generator, which releases the arrays it holds."""
         self._now["end"] = -1
         next(self._steps, None)
-
-    def _leave(self) -> None:
-        """Copy the numbers out."""
-        for name in SCALARS.names or ():
-            setattr(self._state, name, self._now[name].item())
 
     def _flush(self) -> None:
         """Move the filled part of the trace buffer to the trace."""

@@ -129,10 +129,7 @@ def interruptible() -> Iterator[Interrupt]:
         yield _present[0]
         return
     interrupt = Interrupt()
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
 
@@ -140,10 +137,14 @@ def interruptible() -> Iterator[Interrupt]:
         interrupt.pressed = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    _present.append(interrupt)
-    signal.signal(signal.SIGINT, note)
+    earlier = signal.signal(signal.SIGINT, note)
+    if earlier is not signal.default_int_handler:  # somebody else's
+        signal.signal(signal.SIGINT, earlier)
+        yield interrupt
+        return
     try:
+        _present.append(interrupt)
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         _present.clear()
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -218,16 +218,7 @@ class Rounds:
             state.updates, state.largest = -state.iteration, 0.0
         state.shift(start - state.alpha)
         state.alpha[:] = start
-        memory = rules.stop.prepare(problem)
-        if memory.shape == state.stop_memory.shape:
-            state.stop_memory[:] = memory
-        else:
-            state.stop_memory = memory
-        state.selector_memory[:], state.step_memory[:] = (
-            rules.selector.prepare(problem),
-            rules.step.prepare(problem),
-        )
-        state.restart(problem.lower, problem.upper)
+        state.restart(problem.lower, problem.upper, rules.memories(problem))
 
     def _engine_for(self, rules: Rules, trace: Trace | None) -> Engine:
         """Return the engine of the last round, or a new one where that does not do."""

@@ -36,9 +36,13 @@ class Rules(NamedTuple):
             alpha,
             rows,
             history=self.step.history,
-            memories=(self.selector.prepare(problem), self.step.prepare(problem), self.stop.prepare(problem)),
+            memories=self.memories(problem),
             gradient=gradient,
         )
+
+    def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return fresh scratch memory of each rule."""
+        return self.selector.prepare(problem), self.step.prepare(problem), self.stop.prepare(problem)
 
 
 def chosen_rules(

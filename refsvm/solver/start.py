@@ -38,7 +38,9 @@ def row_store(problem: DualProblem, rules: Rules, cache_mb: float, dtype: type =
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     """Return a feasible α; a given one that is not feasible is repaired with a warning."""
     if start is None:
-        return problem.feasible(np.zeros(problem.n))
+        zero = np.zeros(problem.n)
+        is_feasible = problem.z == 0.0 and problem.lower.max() <= 0.0 <= problem.upper.min()
+        return zero if is_feasible else problem.feasible(zero)
     given = vector("start", start, problem.n)
     point = problem.feasible(given)
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))

@@ -1,0 +1,152 @@
+"""The readable loop hands a solve over to the compiled one: when, and that nobody can tell from the result."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    HybridMaximumGain,
+    KKTGap,
+    MostViolatingPair,
+    NewtonStep,
+    PlanningAheadStep,
+    Rounds,
+    SecondOrder,
+    Status,
+    solve,
+)
+from refsvm.solver import handover
+from refsvm.stopping.base import StoppingRule
+from refsvm.testing import SHRINK_EARLY, first_difference
+
+from ..settings import needs_jit, needs_numba
+
+rng = np.random.default_rng(8)
+X = rng.normal(size=(80, 3))
+Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=80) > 0.7, 1, -1)
+PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=20.0)
+
+
+class ClockThatRings:
+    """Says after k looks that the allowance is spent."""
+
+    def __init__(self, k: int) -> None:
+        self.left = k
+        self.finished = self.began = 0.0
+
+    def allowance_is_spent(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.fixture
+def after_steps(monkeypatch):
+    """Let the compiled loop take over after so many steps."""
+
+    def set_to(k):
+        monkeypatch.setattr(handover, "PIECE_STEPS", 1)
+        monkeypatch.setattr(handover, "_loaded", set())
+        monkeypatch.setattr(handover, "_clock", ClockThatRings(k))
+
+    return set_to
+
+
+@needs_numba
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 10, 37])
+@pytest.mark.parametrize("shrinking", [False, True, SHRINK_EARLY], ids=["plain", "default", "early"])
+@pytest.mark.parametrize(
+    ("selector", "step"),
+    [(SecondOrder(), PlanningAheadStep()), (MostViolatingPair(), NewtonStep()), (HybridMaximumGain(), NewtonStep())],
+    ids=repr,
+)
+@pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
+def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cache_mb, after_steps):
+    options = {"selector": selector, "step": step, "shrinking": shrinking, "cache_mb": cache_mb, "trace": True}
+    alone = {engine: solve(PROBLEM, engine=engine, **options) for engine in ("numpy", "numba")}
+    after_steps(k)
+    both = solve(PROBLEM, **options)
+    assert both.engine == ("numba" if k == 0 else "numpy, numba")
+    assert both.iterations > k
+    for engine, one in alone.items():
+        assert one.engine == engine
+        assert first_difference(one, both) is None
+
+
+def test_a_short_solve_needs_no_compiled_loop(monkeypatch):
+    monkeypatch.setattr(handover, "_loaded", set())
+    monkeypatch.setattr(handover, "_clock", handover._Clock())
+    assert solve(PROBLEM).engine == "numpy"
+
+
+@needs_numba
+def test_the_seconds_of_all_solves_add_up(monkeypatch):
+    monkeypatch.setattr(handover, "_loaded", set())
+    monkeypatch.setattr(handover, "_clock", handover._Clock())
+    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.05)
+    engines = []
+    while len(engines) < 1000 and "numba" not in engines:
+        engines.append(solve(PROBLEM).engine.split(", ")[-1])
+    assert engines[0] == "numpy"
+    assert engines[-1] == "numba"
+    assert solve(PROBLEM).engine == "numba"
+
+
+@needs_numba
+def test_rounds_go_on_with_the_engine_that_took_over(after_steps):
+    rounds = Rounds(PROBLEM)
+    after_steps(10)
+    left_out = PROBLEM.without(3)
+    engines = [rounds.solve(lower=left_out.lower, upper=left_out.upper).engine for _ in range(3)]
+    assert engines == ["numpy, numba", "numba", "numba"]
+
+
+class Unreadable(StoppingRule):
+    """A stopping rule without a twin."""
+
+    def check(self, state):
+        return int(state.gap <= 1e-3)
+
+
+def test_a_rule_without_a_twin_stays_in_the_readable_loop(after_steps):
+    after_steps(5)
+    solution = solve(PROBLEM, stop=Unreadable())
+    assert solution.engine == "numpy"
+    assert solution.status is Status.CONVERGED
+
+
+@needs_numba
+def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypatch):
+    expected = solve(PROBLEM, engine="numpy")
+    after_steps(5)
+
+    def broken(*arguments):
+        raise ImportError("libllvmlite.so: cannot open shared object file")
+
+    monkeypatch.setattr(handover.EngineMaker, "compiled", broken)
+    with pytest.warns(UserWarning, match="Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"):
+        solution = solve(PROBLEM)
+    assert solution.engine == "numpy"
+    assert first_difference(expected, solution) is None
+
+
+@needs_jit
+def test_a_new_process_does_not_load_numba_for_a_small_problem():
+    script = (
+        "import sys; from refsvm import *; from refsvm.datasets import load; h = load('heart'); "
+        "s = solve(DualProblem.classification(h.X, h.y, kernel=RBF(0.005), C=1.0)); "
+        "print(s.engine, 'numba' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["numpy", "False"]
+
+
+def test_the_tolerance_of_a_round_is_its_own():
+    rounds = Rounds(PROBLEM)
+    gaps = [rounds.solve(stop=KKTGap(tol)).kkt_gap for tol in (1e-1, 1e-6, 1e-1)]
+    assert gaps[1] <= 1e-6 < gaps[0] == gaps[2] <= 1e-1
