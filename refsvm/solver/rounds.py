@@ -188,6 +188,8 @@ class Rounds:
             status, code = run_to_the_end(engine, self.state, rules.stop, self._limits, recorder)
             if self._polishes and status is Status.CONVERGED:
                 polish_state(self.state)
+        if interrupt.pressed:  # in the moment in which it converged, if it did: the caller has to know
+            status, code = Status.INTERRUPTED, 0
         state = self.state
         if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
             self._warn_of_indefinite_kernel()

@@ -13,7 +13,6 @@ from refsvm import (
     DualProblem,
     HybridMaximumGain,
     KKTGap,
-    MostViolatingPair,
     NewtonStep,
     PlanningAheadStep,
     Rounds,
@@ -58,16 +57,22 @@ def after_steps(monkeypatch):
 
 
 @needs_numba
-@pytest.mark.parametrize("k", [0, 1, 2, 3, 10, 37])
+@pytest.mark.parametrize("k", [0, 1, 2, 10, 37])
 @pytest.mark.parametrize("shrinking", [False, True, SHRINK_EARLY], ids=["plain", "default", "early"])
 @pytest.mark.parametrize(
     ("selector", "step"),
-    [(SecondOrder(), PlanningAheadStep()), (MostViolatingPair(), NewtonStep()), (HybridMaximumGain(), NewtonStep())],
+    [(SecondOrder(), PlanningAheadStep()), (HybridMaximumGain(), NewtonStep())],
     ids=repr,
 )
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
 def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cache_mb, after_steps):
-    options = {"selector": selector, "step": step, "shrinking": shrinking, "cache_mb": cache_mb, "trace": True}
+    options = {
+        "selector": selector,
+        "step": step,
+        "shrinking": shrinking,
+        "cache_mb": cache_mb,
+        "trace": True,
+    }
     alone = {engine: solve(PROBLEM, engine=engine, **options) for engine in ("numpy", "numba")}
     after_steps(k)
     both = solve(PROBLEM, **options)
@@ -129,7 +134,9 @@ def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypa
         raise ImportError("libllvmlite.so: cannot open shared object file")
 
     monkeypatch.setattr(handover.EngineMaker, "compiled", broken)
-    with pytest.warns(UserWarning, match="Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"):
+    with pytest.warns(
+        UserWarning, match="Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"
+    ):
         solution = solve(PROBLEM)
     assert solution.engine == "numpy"
     assert first_difference(expected, solution) is None
