@@ -38,7 +38,7 @@ from refsvm.selectors import (
 )
 from refsvm.solver import Rounds, iterate, solve
 from refsvm.steps import NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
-from refsvm.stopping import KKTGap, StoppingRule, WorkingSetGap
+from refsvm.stopping import KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
 
 __version__ = "0.1.0"
 
@@ -52,6 +52,7 @@ __all__ = [
     "Greedy",
     "HybridMaximumGain",
     "KKTGap",
+    "LOODualityGap",
     "Linear",
     "MaximumGain",
     "MostViolatingPair",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from refsvm._sums import total
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem, most_violating_pair
 
@@ -150,7 +151,7 @@ class SolverState:
         self.stalled = 0
         self.largest = max(self.largest, float(np.abs(self.alpha).max()))
         # f = ½ αᵀ(v + G)
-        self.objective = 0.5 * float(self.alpha @ (self.v + self.gradient))
+        self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
         self.top, self.bottom, self.gap = most_violating_pair(
             self.alpha, self.gradient, self.lower, self.upper
         )

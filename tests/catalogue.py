@@ -22,6 +22,7 @@ from refsvm import (
     HybridMaximumGain,
     KKTGap,
     Linear,
+    LOODualityGap,
     MaximumGain,
     MostViolatingPair,
     NewtonStep,
@@ -55,7 +56,7 @@ STEPS = [
     PlanningAheadStep(),
     PlanningAheadStep(history=3),
 ]
-STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap()]
+STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap(), LOODualityGap(), LOODualityGap(variables=1)]
 SEEDERS = [Cold(), AVG(), TOP()]
 RULES = [*SELECTORS, *STEPS, *STOPS, *SEEDERS]
 

@@ -1,4 +1,4 @@
-"""What seeders share: move single variables within the box, spread what the sum lacks, and sum in a fixed order."""
+"""What seeders share: spread what the sum lacks over the variables that have room."""
 
 from __future__ import annotations
 
@@ -6,22 +6,11 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["complete", "spread", "total"]
+from refsvm._sums import total
+
+__all__ = ["complete", "spread"]
 
 ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
-
-
-def total(values: np.ndarray) -> float:
-    """Σ values, from left to right: the order in which the twins sum, so that both get the same number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm.seeders.spread import total
-    >>> total(np.array([1.0, 2.0, 4.0]))
-    7.0
-    """
-    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def spread(

@@ -2,6 +2,7 @@
 
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.stopping.loo_duality_gap import LOODualityGap
 from refsvm.stopping.working_set_gap import WorkingSetGap
 
-__all__ = ["KKTGap", "StoppingRule", "WorkingSetGap"]
+__all__ = ["KKTGap", "LOODualityGap", "StoppingRule", "WorkingSetGap"]

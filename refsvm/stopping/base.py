@@ -24,9 +24,15 @@ class StoppingRule(ABC):
     ----------
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
+    left_out : bool
+        Whether the rule is made for problems from which one example is left out, and for no others.
+    rows_needed : int
+        Kernel rows that have to fit into memory beside those that the selector needs.
     """
 
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
+    left_out: ClassVar[bool] = False
+    rows_needed: ClassVar[int] = 0
 
     def prepare(self, problem: DualProblem) -> np.ndarray:
         """Return scratch memory for one solve, float64 of any length; it reappears as ``state.stop_memory``."""
@@ -48,5 +54,9 @@ class StoppingRule(ABC):
         return ()
 
     def twin(self) -> Callable[..., int] | None:
-        """Return the Numba version ``check(parameters, state) -> code``, equal bit for bit, or None."""
+        """Return the Numba version ``check(parameters, state) -> code``, equal bit for bit, or None.
+
+        Compiled code computes no kernel. Where the rule calls ``state.row(i)`` its twin returns −1 − i if
+        ``state.slots[i] < 0``, and is asked again once the row is there.
+        """
         return None

@@ -9,8 +9,15 @@ import numpy as np
 from refsvm.kernels import RBF, Gram, Linear, Precomputed, Sigmoid
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.stopping.base import StoppingRule
 
-__all__ = ["any_box_problem", "practice_problems", "regression_problem", "smallest_cache_mb"]
+__all__ = [
+    "any_box_problem",
+    "left_out_problems",
+    "practice_problems",
+    "regression_problem",
+    "smallest_cache_mb",
+]
 
 
 def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
@@ -57,6 +64,24 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
         "any box": any_box_problem(rng),
         "regression box": regression_problem(X[:24], X[:24, 0] ** 2 + X[:24, 1], C=2.0, width=0.1),
     }
+
+
+def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
+    """Leave one example out of each problem whose α sums to 0, if no other example is left out of it.
+
+    Examples
+    --------
+    >>> from refsvm.testing.practice import left_out_problems, practice_problems
+    >>> left_out = left_out_problems(practice_problems())
+    >>> len(left_out), float(left_out["duplicates"].upper[3])
+    (11, 0.0)
+    """
+    left_out = {}
+    for name, problem in problems.items():
+        without = problem.without(3) if problem.n > 3 and problem.z == 0.0 else problem
+        if ((without.lower == 0.0) & (without.upper == 0.0)).sum() == 1:
+            left_out[name] = without
+    return left_out
 
 
 def any_box_problem(rng: np.random.Generator, n: int = 32) -> DualProblem:
@@ -106,8 +131,8 @@ def regression_problem(X: np.ndarray, targets: np.ndarray, C: float, width: floa
     )
 
 
-def smallest_cache_mb(selector: WorkingSetSelector, n: int) -> float:
-    """Return the `cache_mb` that holds as few kernel rows of length n as the selector allows, two at least.
+def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None) -> float:
+    """Return the `cache_mb` that holds as few kernel rows of length n as selector and stopping rule allow.
 
     Examples
     --------
@@ -116,4 +141,5 @@ def smallest_cache_mb(selector: WorkingSetSelector, n: int) -> float:
     >>> int(smallest_cache_mb(SecondOrder(), n=1000) * 2**20 / (8 * 1000))
     2
     """
-    return (max(2, selector.rows_needed(n)) + 0.5) * 8 * n / 2**20
+    beside = 0 if stop is None else stop.rows_needed
+    return (max(2, selector.rows_needed(n)) + beside + 0.5) * 8 * n / 2**20

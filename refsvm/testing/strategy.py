@@ -14,7 +14,7 @@ from refsvm.steps import NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 from refsvm.testing.contract import Case, check_seeder, check_solve, check_value
 from refsvm.testing.engines import check_engines
-from refsvm.testing.practice import practice_problems, smallest_cache_mb
+from refsvm.testing.practice import left_out_problems, practice_problems, smallest_cache_mb
 
 __all__ = ["StrategyReport", "check_strategy"]
 
@@ -50,7 +50,8 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     memory lives in the state. It never writes to α, G or the box. A selector returns i in I_up and j in
     I_down, or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not
     together with the next one. A stopping rule returns 0 or the number of one of its reasons, and asking it
-    again changes nothing. Every practice problem is solved to its KKT tolerance; only a selector with an
+    again changes nothing; one made for left-out examples (``left_out``) is checked on problems that have one.
+    Every practice problem is solved to its KKT tolerance; only a selector with an
     attribute ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from
     which the same optimum is reached.
 
@@ -89,10 +90,13 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
             f"rule={rule!r} is no selector, step rule, stopping rule or seeder; pass an instance."
         )
     problems = practice_problems(rng)
-    check_value(rule, next(iter(problems.values())))
     if isinstance(rule, Seeder):
+        check_value(rule, next(iter(problems.values())))
         seeds = check_seeder(rule, problems)
         return StrategyReport(repr(rule), tuple(problems), 0, _told_of_seeds(rule, seeds))
+    if isinstance(rule, StoppingRule) and rule.left_out:
+        problems = left_out_problems(problems)
+    check_value(rule, next(iter(problems.values())))
     combinations = tuple(_combinations(rule))
     cases = [Case(name, problem, rules) for name, problem in problems.items() for rules in combinations]
     walked = sum(check_solve(case) for case in cases)
@@ -131,7 +135,7 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
         return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
     solves = 0
     for case in cases:
-        for cache_mb in (200.0, smallest_cache_mb(case.rules.selector, case.problem.n)):
+        for cache_mb in (200.0, smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop)):
             for shrinking in (False, True):
                 check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
                 solves += 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm.seeders.spread import complete, spread, total
+from refsvm._sums import total
+from refsvm.seeders.spread import complete, spread
 
 
 def test_equal_shares_until_nothing_is_missing():
