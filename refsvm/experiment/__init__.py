@@ -3,7 +3,8 @@
 ==============  ==============================================================================
 `experiment`    Experiment: which runs there are, carry out those that are missing, look at them
 `problem`       Problem: examples, kernel and C by name; Instance: its examples in one order
-`strategy`      Strategy: what is done with an instance and measured; Solve: one call of `solve`
+`strategy`      Strategy: what is done with an instance and measured, and how to add a kind of strategy
+`solve`         Solve: one call of `refsvm.solve`
 `identity`      what makes two runs the same run
 `store`         RunStore: one SQLite row for each finished run
 `comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
@@ -18,8 +19,9 @@ from refsvm.experiment.comparison import Comparison, Summary, paired_p
 from refsvm.experiment.experiment import Experiment
 from refsvm.experiment.grid import Grid
 from refsvm.experiment.problem import Instance, Problem
+from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
 from refsvm.experiment.store import RunStore
-from refsvm.experiment.strategy import STEP_RATIO_EDGES, Solve, Strategy
+from refsvm.experiment.strategy import Strategy
 
 __all__ = [
     "STEP_RATIO_EDGES",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -20,7 +21,9 @@ from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import described, digest
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.store import RunStore
-from refsvm.experiment.strategy import Strategy
+from refsvm.experiment.strategy import Strategy, one_thread
+from refsvm.result import Status
+from refsvm.solver.limits import Interrupt, interruptible
 
 __all__ = ["Experiment"]
 
@@ -128,6 +131,8 @@ class Experiment:
             If the store cannot be written, n_jobs is 0, or a strategy refuses a problem; the runs before that are kept.
         ImportError
             If n_jobs asks for processes and joblib is not installed.
+        KeyboardInterrupt
+            After Ctrl-C. The run under way is stored if it ended before that; half a run is not.
         """
         _check_processes(n_jobs)
         store = RunStore(Path(self.store))
@@ -138,11 +143,16 @@ class Experiment:
         done, new = total - len(missing), 0
         if progress is not None:
             progress(done, total)
-        with store.kept_open():
+        # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
+        # joblib each have their own, and joblib ends them when this one is interrupted.
+        in_this_process = n_jobs in (None, 1)
+        with store.kept_open(), interruptible() if in_this_process else nullcontext(Interrupt()) as interrupt:
             for carried_out in _outcomes(self._tasks(store, missing), n_jobs):
                 done, new = done + 1, new + carried_out
                 if progress is not None:
                     progress(done, total)
+                if interrupt.pressed:
+                    raise KeyboardInterrupt
         return new
 
     @cached_property
@@ -295,15 +305,22 @@ def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
     if store.metrics([run.hash]):
         return False
     settings = digest(run.strategy.settings())
-    try:
-        if settings not in _warm:
-            run.strategy.warm_up()
-            _warm.add(settings)
-        metrics = run.strategy.measure(instance.permuted(run.config["seed"], run.permutation))
-    except ValueError as error:
-        error.add_note(f"Refused: strategy {run.strategy.name!r} on problem {run.problem!r}.")
-        raise
-    store.add(run.hash, config=run.config, problem=run.problem, strategy=run.strategy.name, metrics=metrics)
+    with interruptible() as interrupt:
+        try:
+            with one_thread():
+                if settings not in _warm:
+                    run.strategy.warm_up()
+                    _warm.add(settings)
+                record = run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
+        except ValueError as error:
+            error.add_note(f"Refused: strategy {run.strategy.name!r} on problem {run.problem!r}.")
+            raise
+        ended = record.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
+        if ended == Status.INTERRUPTED.name:
+            raise KeyboardInterrupt
+        store.add(
+            run.hash, config=run.config, problem=run.problem, strategy=run.strategy.name, metrics=record
+        )
     return True
 
 

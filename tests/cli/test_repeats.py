@@ -11,7 +11,8 @@ from rich.console import Console
 from refsvm import NewtonStep, SecondOrder
 from refsvm.cli import tables
 from refsvm.datasets import load
-from refsvm.experiment import Experiment, Problem, Solve, strategy
+from refsvm.experiment import Experiment, Problem, Solve
+from refsvm.experiment import solve as solve_module
 from refsvm.kernels import RBF
 from refsvm.stopping import KKTGap
 
@@ -72,7 +73,7 @@ def test_the_table_has_a_line_for_each_problem_and_strategy():
 def test_a_store_keeps_finished_runs(tmp_path, monkeypatch):
     store = tmp_path / "runs.sqlite"
     first = json_of(*TWO, "--repeats", 2, "--store", store)
-    monkeypatch.setattr(Solve, "measure", None)  # a run that is carried out again fails
+    monkeypatch.setattr(Solve, "run", None)  # a run that is carried out again fails
     assert json_of(*TWO, "--repeats", 2, "--store", store) == first
     with sqlite3.connect(store) as connection:
         assert connection.execute("SELECT count(*) FROM runs").fetchone() == (8,)
@@ -126,8 +127,8 @@ def ctrl_c_in_run(monkeypatch):
                     os.kill(os.getpid(), signal.SIGINT)
             return plain(problem, **arguments)
 
-        plain = strategy.solve
-        monkeypatch.setattr(strategy, "solve", pressed)
+        plain = solve_module.solve
+        monkeypatch.setattr(solve_module, "solve", pressed)
 
     return press
 

@@ -1,0 +1,135 @@
+"""Solve: a strategy that is one call of `refsvm.solve`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.experiment.problem import Instance
+from refsvm.experiment.strategy import Record, Strategy
+from refsvm.kernels import RBF
+from refsvm.result import Solution, Trace
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rules import chosen_rules
+from refsvm.solver.solve import solve
+from refsvm.state import SolverState
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["STEP_RATIO_EDGES", "Solve", "record_of"]
+
+STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
+"""Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
+
+
+@dataclass(frozen=True)
+class Solve(Strategy):
+    """One call of `refsvm.solve`, its arguments by the same names.
+
+    Parameters
+    ----------
+    name : str
+        Name in the tables.
+    selector, step, stop : rules
+        Where none is given, the default of `solve` is filled in.
+    shrinking : bool
+    cache_mb : float
+    engine : {"auto", "numba", "numpy"}
+    max_iter : int, optional
+    time_limit : float, optional
+    trace : bool
+        Count the planned steps, and how long they are compared with Newton's.
+
+    Raises
+    ------
+    ValueError
+        If the rules do not fit together or have no lasting description.
+
+    Notes
+    -----
+    The record holds ``iterations``, ``kernel_rows``, ``kernel_hits``, ``seconds``, ``objective``, ``primal_objective``,
+    ``duality_gap``, ``kkt_gap``, ``training_error`` (share of the examples on the wrong side), ``support_vectors``,
+    ``bounded_support_vectors`` (at a bound other than zero), ``engine``, ``status``; with a trace also ``free_steps``,
+    ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from refsvm import PlanningAheadStep, RBF
+    >>> from refsvm.datasets import load
+    >>> from refsvm.experiment import Problem, Solve
+    >>> heart = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=1.0).instance()
+    >>> planned = Solve("planned", step=PlanningAheadStep(), shrinking=False).run(heart)
+    >>> planned["status"], round(planned["objective"], 2)
+    ('CONVERGED', 129.6)
+    """
+
+    selector: WorkingSetSelector | None = None
+    step: StepRule | None = None
+    stop: StoppingRule | None = None
+    shrinking: bool = True
+    cache_mb: float = 200.0
+    engine: str = "auto"
+    max_iter: int | None = None
+    time_limit: float | None = None
+    trace: bool = False
+
+    def __post_init__(self) -> None:
+        rules = chosen_rules(self.selector, self.step, self.stop)
+        for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
+            object.__setattr__(self, role, rule)
+        object.__setattr__(self, "cache_mb", float(self.cache_mb))
+        self.settings()
+
+    def run(self, instance: Instance) -> Record:
+        """Solve the dual."""
+        return record_of(self.solve(instance))
+
+    def warm_up(self) -> None:
+        """Solve four points."""
+        X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        self.solve(Instance(X, np.array([-1.0, 1.0, 1.0, -1.0]), RBF(1.0), 1.0))
+
+    def solve(self, instance: Instance, callback: Callable[[SolverState], object] | None = None) -> Solution:
+        """Solve the dual; return the solution itself. `callback` is that of `refsvm.solve`."""
+        arguments = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
+        return solve(instance.dual(), callback=callback, **arguments)
+
+
+def record_of(solution: Solution) -> Record:
+    """Take from the solution of a classification problem what is stored; see `Solve`."""
+    problem, alpha = solution.problem, solution.alpha
+    # h(xᵢ) = (Kα)ᵢ + b = vᵢ − Gᵢ + b
+    decisions = problem.v - solution.gradient + solution.intercept
+    at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
+    record: dict[str, Any] = {
+        "iterations": solution.iterations,
+        "kernel_rows": solution.kernel_rows,
+        "kernel_hits": solution.kernel_hits,
+        "seconds": solution.seconds,
+        "objective": solution.objective,
+        "primal_objective": solution.primal_objective,
+        "duality_gap": solution.duality_gap,
+        "kkt_gap": solution.kkt_gap,
+        "training_error": float(np.mean(np.where(decisions > 0.0, 1.0, -1.0) != problem.v)),
+        "support_vectors": int(np.count_nonzero(alpha)),
+        "bounded_support_vectors": int(np.count_nonzero(at_bound)),
+        "engine": solution.engine,
+        "status": solution.status.name,
+    }
+    return record if solution.trace is None else record | of_trace(solution.trace)
+
+
+def of_trace(trace: Trace) -> Record:
+    """Count the free and the planned steps, and the latter by their μ/μ̂ − 1."""
+    planned = trace["planned"] == 1
+    ratio = trace["step"][planned] / trace["newton"][planned] - 1.0
+    counts, _ = np.histogram(ratio, bins=np.array(STEP_RATIO_EDGES))
+    return {
+        "free_steps": int(trace["free"].sum()),
+        "planned_steps": int(planned.sum()),
+        "step_ratio_histogram": counts.tolist(),
+    }
