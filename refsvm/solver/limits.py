@@ -16,7 +16,7 @@ from refsvm.result import Status
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["Interrupt", "Limits", "interruptible"]
+__all__ = ["Interrupt", "Limits", "interruptible", "is_interruptible"]
 
 
 class Limits:
@@ -104,6 +104,11 @@ class Interrupt:
 
 
 _present: list[Interrupt] = []  # the one whose handler is installed, if any
+
+
+def is_interruptible() -> bool:
+    """Whether an `interruptible` block is open, so that its owner will see a press."""
+    return bool(_present)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.engine import Engine
 from refsvm.solver.handover import EngineMaker, solving
 from refsvm.solver.hard_margin import HardMarginEngine
-from refsvm.solver.limits import Limits, interruptible
+from refsvm.solver.limits import Limits, interruptible, is_interruptible
 from refsvm.solver.polish import polish as polish_state
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.run import run_to_the_end
@@ -103,6 +103,7 @@ class Rounds:
         callback: Callable[[SolverState], object] | None = None,
         polish: bool = False,
     ) -> None:
+        began = time.perf_counter()
         self._given = problem
         self._limits = Limits(problem.n, max_iter, time_limit, callback)
         self._rules = chosen_rules(selector, step, stop)
@@ -113,6 +114,7 @@ class Rounds:
         self.rows: KernelRows = row_store(problem, self._rules, cache_mb, dtype)
         self._engine: Engine | None = None
         self._traced = self._has_warned = False
+        self._preparation = time.perf_counter() - began  # counted as part of the first round
 
     @cached_property
     def problem(self) -> DualProblem:
@@ -172,7 +174,7 @@ class Rounds:
         ValueError
             If the box is not a box, holds no α with the sum z, or the start is not a vector of n numbers.
         """
-        began = self._limits.begin_round()
+        began, self._preparation = self._limits.begin_round() - self._preparation, 0.0
         problem = self._given
         if lower is not None or upper is not None:
             problem = self.boxed(
@@ -180,7 +182,7 @@ class Rounds:
             )
         rules = self._rules if stop is None else chosen_rules(self._rules.selector, self._rules.step, stop)
         recorder = None if trace is False else Trace(1 if trace is True else trace)
-        rows_before, hits_before = self.rows.computed, self.rows.hits
+        rows_before, hits_before, inside_block = self.rows.computed, self.rows.hits, is_interruptible()
         with interruptible() as interrupt, solving():
             self._limits.interrupt = interrupt
             self._move(problem, starting_point(problem, start), origin, rules)
@@ -188,7 +190,9 @@ class Rounds:
             status, code = run_to_the_end(engine, self.state, rules.stop, self._limits, recorder)
             if self._polishes and status is Status.CONVERGED:
                 polish_state(self.state)
-        if interrupt.pressed:  # in the moment in which it converged, if it did: the caller has to know
+        if (
+            interrupt.pressed and not inside_block
+        ):  # though it may have converged: nobody else would tell the caller
             status, code = Status.INTERRUPTED, 0
         state = self.state
         if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):

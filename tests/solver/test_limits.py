@@ -27,7 +27,7 @@ from refsvm import (
     iterate,
     solve,
 )
-from refsvm.solver.limits import Limits
+from refsvm.solver.limits import Limits, interruptible
 from refsvm.state import SolverState
 from refsvm.testing.contract import infeasibility
 
@@ -332,3 +332,42 @@ def test_without_numba_auto_is_the_readable_engine_and_numba_a_sentence(monkeypa
     assert solve(problem).engine == "numpy"
     with pytest.raises(ValueError, match='engine="numba" needs the package numba'):
         solve(problem, engine="numba", step=NewtonStep())
+
+
+@dataclass(frozen=True)
+class PressedWhenSolved(StoppingRule):
+    """Ctrl-C is pressed, once, in the moment in which the problem is solved."""
+
+    def check(self, state):
+        if state.gap > 1e-3:
+            return 0
+        if not PRESSED:
+            PRESSED.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return 1
+
+
+PRESSED = []
+
+
+def test_a_press_in_the_moment_of_convergence_is_not_lost():
+    problem = PROBLEMS["xor"].problem
+    PRESSED.clear()
+    solution = solve(problem, stop=PressedWhenSolved(), engine="numpy")
+    assert solution.status is Status.INTERRUPTED
+    assert solution.kkt_gap <= 1e-3
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_blocks_share_one_press():
+    """Who solves many problems sees it, and decides what becomes of those that are solved."""
+    problem = PROBLEMS["xor"].problem
+    PRESSED.clear()
+    with interruptible() as interrupt:
+        first = solve(problem, stop=PressedWhenSolved(), engine="numpy")
+        second = solve(ENDLESS, engine="numpy")
+        assert interrupt.pressed
+    assert first.status is Status.CONVERGED
+    assert second.status is Status.INTERRUPTED
+    assert solve(problem, engine="numpy").status is Status.CONVERGED
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
