@@ -27,7 +27,7 @@ from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths import PathTracker
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.seeders import AVG, TOP, Cold, Seeder
+from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
     Greedy,
     HybridMaximumGain,
@@ -43,10 +43,14 @@ from refsvm.stopping import KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
 __version__ = "0.1.0"
 
 __all__ = [
+    "ATO",
     "AVG",
+    "MIR",
     "RBF",
+    "SIR",
     "SVC",
     "TOP",
+    "ActiveSet",
     "Cold",
     "DualProblem",
     "Greedy",

@@ -13,9 +13,13 @@ from typing import Any
 import numpy as np
 
 from refsvm import (
+    ATO,
     AVG,
+    MIR,
     RBF,
+    SIR,
     TOP,
+    ActiveSet,
     Cold,
     DualProblem,
     Greedy,
@@ -57,7 +61,7 @@ STEPS = [
     PlanningAheadStep(history=3),
 ]
 STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap(), LOODualityGap(), LOODualityGap(variables=1)]
-SEEDERS = [Cold(), AVG(), TOP()]
+SEEDERS = [Cold(), AVG(), TOP(), SIR(), MIR(), ATO(), ATO(margin=0.1, max_events=20), ActiveSet()]
 RULES = [*SELECTORS, *STEPS, *STOPS, *SEEDERS]
 
 

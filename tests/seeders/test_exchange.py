@@ -1,0 +1,173 @@
+"""SIR, MIR, ATO and the active set: feasible for any exchange, and what each does to α."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refsvm import ATO, MIR, RBF, SIR, ActiveSet, Cold, DualProblem, KKTGap, Precomputed, solve
+from refsvm.datasets import load
+from refsvm.seeders.bordered import Bordered
+from refsvm.seeders.mir import least_squares
+
+from ..catalogue import SEEDERS
+
+
+def boxed(problem, absent):
+    lower, upper = np.where(absent, 0.0, problem.lower), np.where(absent, 0.0, problem.upper)
+    return dataclasses.replace(problem, lower=lower, upper=upper)
+
+
+@pytest.fixture(scope="module")
+def heart():
+    data = load("heart")
+    return DualProblem.classification(data.X[:150], data.y[:150], kernel=RBF(0.02), C=10.0)
+
+
+@st.composite
+def exchanges(draw):
+    """Two boxes of one problem: any examples absent before, any absent after; degenerate data on purpose."""
+    n = draw(st.integers(4, 24))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from(["random", "duplicates", "constant", "rank one"]))
+    X = rng.normal(size=(n, 2))
+    if kind == "duplicates":
+        X = X[rng.integers(0, 3, size=n)]
+    elif kind == "constant":
+        X = np.ones((n, 2))
+    y = np.where(rng.random(n) < draw(st.sampled_from([0.5, 0.1, 0.9])), 1, -1)
+    y[:2] = 1, -1
+    C = 10.0 ** draw(st.integers(-6, 6)) * (rng.uniform(size=n) if draw(st.booleans()) else np.ones(n))
+    if kind == "rank one":
+        problem = DualProblem.classification(np.outer(X[:, 0], X[:, 0]), y, kernel=Precomputed(), C=C)
+    else:
+        problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=C)
+    absent = rng.random((2, n)) < draw(st.sampled_from([0.0, 0.2, 0.5]))
+    case = draw(st.sampled_from(["any", "nothing removed", "nothing added", "a class", "all"]))
+    if case == "nothing removed":
+        absent[1] &= absent[0]
+    elif case == "nothing added":
+        absent[0] &= absent[1]
+    elif case == "a class":
+        absent[0], absent[1] = y == 1, y == -1
+    elif case == "all":
+        absent[0] = True
+    return boxed(problem, absent[0]), boxed(problem, absent[1])
+
+
+@pytest.mark.parametrize("seeder", SEEDERS, ids=repr)
+@settings(deadline=None, max_examples=60)
+@given(problems=exchanges())
+def test_feasible_whatever_is_removed_and_added(seeder, problems):
+    old, new = problems
+    seed = seeder.seed(solve(old, engine="numpy", max_iter=200), new)
+    C = max(np.abs(new.lower).max(), np.abs(new.upper).max())
+    assert (new.lower <= seed).all()
+    assert (seed <= new.upper).all()
+    assert abs(seed.sum()) <= 1e-12 * C * new.n
+
+
+def test_sir_replaces_by_the_most_similar_of_the_class(heart):
+    fold = np.arange(heart.n) % 10
+    old, new = boxed(heart, fold == 0), boxed(heart, fold == 1)
+    solved = solve(old)
+    seed, K = SIR().seed(solved, new), heart.gram.block(np.arange(heart.n))
+    assert (seed[fold > 1] == solved.alpha[fold > 1]).mean() > 0.9
+    r = np.flatnonzero((fold == 1) & (solved.alpha != 0))[0]
+    candidates = np.flatnonzero((fold == 0) & (heart.v == heart.v[r]))
+    t = candidates[K[r, candidates].argmax()]
+    assert abs(seed[t] - solved.alpha[r]) < 0.5 * abs(solved.alpha[r])
+
+
+def test_sir_where_a_class_is_missing_is_random_but_reproducible(heart):
+    positive, negative = np.flatnonzero(heart.v > 0), np.flatnonzero(heart.v < 0)
+    before, after = np.zeros((2, heart.n), dtype=bool)
+    before[negative[:20]] = after[positive[:10]] = True
+    solved, new = solve(boxed(heart, before)), boxed(heart, after)
+    seeds = [SIR(seed_number=number).seed(solved, new) for number in (3, 3)]
+    assert np.array_equal(*seeds)
+    # there is no room for positive weight among the added negatives: the others take it
+    assert (seeds[0][after] == 0.0).all()
+    assert abs(seeds[0].sum()) < 1e-12 * 10 * heart.n
+
+
+def test_ato_ends_at_the_optimum(heart):
+    """With a margin that leaves nothing out, the end of the path is the solution."""
+    fold, stop = np.arange(heart.n) % 5, KKTGap(1e-9)
+    solved, new = solve(boxed(heart, fold == 0), stop=stop), boxed(heart, fold == 1)
+    seed = ATO(margin=np.inf).seed(solved, new)
+    assert new.kkt_gap(seed) < 1e-6
+    np.testing.assert_allclose(new.objective(seed), solve(new, stop=stop).objective, rtol=1e-9)
+
+
+def test_ato_follows_another_box_too(heart):
+    """Along C it is the regularisation path."""
+    stop = KKTGap(1e-9)
+    new = dataclasses.replace(heart, lower=3 * heart.lower, upper=3 * heart.upper)
+    assert new.kkt_gap(ATO(margin=np.inf).seed(solve(heart, stop=stop), new)) < 1e-6
+
+
+def test_the_active_set_stays(heart):
+    solved = solve(heart)
+    new = dataclasses.replace(heart, lower=2 * heart.lower, upper=2 * heart.upper)
+    seed = ActiveSet().seed(solved, new)
+    at_bound = (solved.alpha == heart.lower) | (solved.alpha == heart.upper)
+    both = (seed == new.lower) | (seed == new.upper)
+    assert both[at_bound].mean() > 0.9
+    assert (seed[solved.alpha == 0] == 0).all()
+
+
+def test_ato_and_the_active_set_save_steps(heart):
+    fold = np.arange(heart.n) % 10
+    solved, new = solve(boxed(heart, fold == 0)), boxed(heart, fold == 1)
+    taken = {rule: solve(new, start=rule.seed(solved, new)).iterations for rule in (Cold(), ATO(), MIR())}
+    assert taken[ATO()] < 0.5 * taken[Cold()]
+    small, wider = (
+        dataclasses.replace(heart, lower=t * heart.lower, upper=t * heart.upper) for t in (0.01, 0.02)
+    )
+    start = ActiveSet().seed(solve(small), wider)
+    assert solve(wider, start=start).iterations < 0.7 * solve(wider).iterations
+
+
+@pytest.mark.parametrize("rank", [3, 8])
+def test_least_squares_of_least_norm(rank):
+    rng = np.random.default_rng(rank)
+    rows = rng.normal(size=(8, rank)) @ rng.normal(size=(rank, 30))
+    right = rng.normal(size=30)
+    expected = np.linalg.pinv(rows.T) @ right
+    np.testing.assert_allclose(least_squares(rows, right.copy(), 50, 1e-12), expected, atol=1e-6)
+
+
+def test_the_inverse_follows_its_set():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(12, 5))
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    system, members = Bordered(12), []
+    for k in [4, 3, 7, 1, -3, 5, -4, 9, 11, -11, 2]:
+        if k < 0:
+            system.leave(-k)
+            members.remove(-k)
+        else:
+            assert system.enter(k, K[k])
+            members.append(k)
+        assert sorted(system.members[: system.count]) == sorted(members)
+    M = system.members[: system.count]
+    A = np.ones((len(M) + 1, len(M) + 1))
+    A[0, 0], A[1:, 1:] = 0.0, K[np.ix_(M, M)]
+    right = rng.normal(size=len(M))
+    top, rest = system.solve(0.7, right)
+    np.testing.assert_allclose(np.append(top, rest), np.linalg.solve(A, np.append(0.7, right)), rtol=1e-9)
+
+
+def test_a_dependent_variable_is_refused():
+    K = np.ones((3, 3))
+    system = Bordered(3)
+    assert system.enter(0, K[0])
+    assert not system.enter(1, K[1])
+    assert system.count == 1
+    system.leave(0)
+    assert system.solve(1.0, np.zeros(0)) == (0.0, pytest.approx([]))
