@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["best_intercept", "primal_value"]
+__all__ = ["best_intercept", "primal_value", "total"]
 
 
 def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
@@ -72,3 +72,16 @@ def primal_value(
         lower, upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
     losses = np.maximum(upper * excess, lower * excess)
     return 0.5 * t * t * quadratic + float(losses.sum()) + t * bz
+
+
+def total(values: np.ndarray) -> float:
+    """Σ values, from left to right: the order in which the twins sum, so that both get the same number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.primal import total
+    >>> total(np.array([1.0, 2.0, 4.0]))
+    7.0
+    """
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0

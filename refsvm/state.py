@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from refsvm._sums import total
 from refsvm.kernels.rows import KernelRows
+from refsvm.primal import total
 from refsvm.problem import DualProblem, most_violating_pair
 
 __all__ = ["SCALARS", "TAU", "SolverState"]

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm._sums import total
+from refsvm.primal import total
 
 __all__ = ["complete", "spread"]
 

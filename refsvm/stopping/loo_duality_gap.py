@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm._sums import total
+from refsvm.primal import total
 from refsvm.state import TAU, moved
 from refsvm.stopping.base import StoppingRule
 
