@@ -5,10 +5,11 @@ They return labels as they stand in the file; `binary_labels` maps two of them o
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import operator
 import os
-import zipfile
 import zlib
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,7 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
-_CSR: Final = ("data", "indices", "indptr", "shape")
+from refsvm.datasets.archive import archived, table
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> tuple[Any, np.ndarray]:
@@ -42,7 +45,8 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is malformed or empty, has an index of 0 or above n_features, or holds NaN or infinity.
+        If the file is malformed or empty, has an index of 0 or above n_features or of more than 31 bits, or
+        holds NaN or infinity.
     ImportError
         If scikit-learn, which parses the file, is not installed.
 
@@ -65,11 +69,16 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
             "reading LIBSVM files needs scikit-learn, which is not installed; install refsvm[sklearn]."
         ) from None
     try:
-        X, y = load_svmlight_file(str(path), n_features=n_features, zero_based=False, dtype=np.float64)
-    except (ValueError, OSError, EOFError, zlib.error) as error:
+        with _opened(path) as stream:
+            if stream.peek(3)[:3] == _BYTE_ORDER_MARK:
+                stream.read(3)
+            X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False, dtype=np.float64)
+    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
         width = "" if n_features is None else f" with n_features={n_features!r}"
+        overflow = isinstance(error, OverflowError)
+        reason = "an index has more than 31 bits" if overflow else str(error).rstrip(".")
         raise ValueError(
-            f"path={str(path)!r} is not a LIBSVM file{width} ({str(error).rstrip('.')}); "
+            f"path={str(path)!r} is not a LIBSVM file{width} ({reason}); "
             f"expected lines such as '+1 1:0.5 7:2', indices from 1."
         ) from None
     _require_examples(path, X)
@@ -110,12 +119,13 @@ def read_csv(
         If path is not a file.
     ValueError
         If the file is not text, empty or ragged, has no such label column, or a cell that is not a finite
-        number.
+        number; if delimiter is not one character.
 
     Notes
     -----
-    The first row is taken as a header where label is a name, where none of its feature cells is a number, or
-    where its label cell alone is not a number.
+    The first row is taken as a header where label is a name. Otherwise it is one where none of its cells is a number
+    and its label cell is not a label of another row; or where its label cell is a word above numbers, and the other
+    cells number the columns. Any other row with a cell that is no number is refused.
 
     Examples
     --------
@@ -166,7 +176,7 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not such an archive, its parts do not fit together, or X holds NaN or infinity.
+        If the file is not such an archive, its parts do not fit together, or it holds NaN or infinity.
 
     Examples
     --------
@@ -179,9 +189,9 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
     ((2, 2), [-1, 1])
     """
     path = _existing(path)
-    parts = _parts(path)
+    parts = archived(path)
     try:
-        X = _table(parts)
+        X = table(parts)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"path={str(path)!r} holds no table of numbers ({error}); store X (n, d) or its CSR parts."
@@ -191,9 +201,20 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
         raise ValueError(
             f"path={str(path)!r} has X of shape {X.shape} and y of shape {y.shape}; expected (n, d) and (n,)."
         )
+    if y.dtype.kind not in "biufSU":
+        raise ValueError(f"path={str(path)!r} has labels of type {y.dtype}; store numbers or text.")
+    if y.dtype.kind == "f":
+        _require_finite(path, y)
     _require_examples(path, X)
     _require_finite(path, X if isinstance(X, np.ndarray) else X.data)
     return X, y
+
+
+def _opened(path: Path) -> Any:
+    """Open a file that may be packed, as bytes."""
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    return bz2.open(path) if path.suffix == ".bz2" else path.open("rb")
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:
@@ -212,6 +233,11 @@ def _require_examples(path: Path, X: Any) -> None:
 def _require_finite(path: Path, values: np.ndarray) -> None:
     if not np.isfinite(values).all():
         raise ValueError(f"path={str(path)!r} contains NaN or infinity; drop or impute those entries first.")
+
+
+def _require_character(delimiter: Any) -> None:
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
+        raise ValueError(f"delimiter={delimiter!r} is not a character between cells; give one, such as ';'.")
 
 
 def _is_number(cell: str) -> bool:
@@ -240,7 +266,7 @@ def csv_rows(path: Path, delimiter: str = ",") -> list[list[str]]:
     Raises
     ------
     ValueError
-        If the file is not text, empty, ragged or of one column.
+        If the file is not text, empty, ragged or of one column; if delimiter is not one character.
 
     Examples
     --------
@@ -250,6 +276,7 @@ def csv_rows(path: Path, delimiter: str = ",") -> list[list[str]]:
     >>> csv_rows(path)
     [['a', 'b'], ['1', '2']]
     """
+    _require_character(delimiter)
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             rows = [[cell.strip() for cell in row] for row in csv.reader(stream, delimiter=delimiter) if row]
@@ -289,9 +316,14 @@ def _label_column(path: Path, first_row: list[str], label: str | int) -> int:
 
 
 def _starts_with_header(labels: list[str], cells: list[list[str]]) -> bool:
+    """Whether the first row names the columns."""
+    if _is_number(labels[0]) or (len(labels) > 1 and labels[0] in labels[1:]):
+        return False
     if not any(map(_is_number, cells[0])):
         return True
-    return len(labels) > 1 and not _is_number(labels[0]) and all(map(_is_number, labels[1:]))
+    counts = [int(cell) if cell.isdecimal() else -1 for cell in cells[0]]
+    are_columns = counts == sorted(set(counts)) and counts[0] >= 0 and counts[-1] <= len(counts) + 1
+    return are_columns and len(labels) > 1 and all(map(_is_number, labels[1:]))
 
 
 def _numbers(path: Path, cells: list[list[str]], first_row: int) -> np.ndarray:
@@ -304,41 +336,4 @@ def _numbers(path: Path, cells: list[list[str]], first_row: int) -> np.ndarray:
             f"path={str(path)!r} has {cell!r} in row {row}, which is not a number; code or drop that column."
         ) from None
     _require_finite(path, X)
-    return X
-
-
-def _parts(path: Path) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive that make up X and y."""
-    if not zipfile.is_zipfile(path):
-        raise ValueError(f"path={str(path)!r} is not an .npz archive; write it with numpy.savez_compressed.")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            wanted = ("X", "y") if "X" in archive.files else (*_CSR, "y")
-            missing = not set(wanted) <= set(archive.files)
-            parts = {} if missing else {key: archive[key] for key in wanted}
-            held = ", ".join(archive.files) or "nothing"
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        reason = str(error).rstrip(".")
-        raise ValueError(
-            f"path={str(path)!r} cannot be read as an .npz archive ({reason}); write it anew."
-        ) from None
-    if missing:
-        raise ValueError(f"path={str(path)!r} holds {held}; expected y and X, or y and {', '.join(_CSR)}.")
-    return parts
-
-
-def _table(parts: dict[str, np.ndarray]) -> Any:
-    """Return X as float64, dense or CSR; ValueError or TypeError where the parts do not make a table."""
-    values = parts["X" if "X" in parts else "data"]
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"its values are of type {values.dtype}")
-    values = values.astype(np.float64)
-    if "X" in parts:
-        return values
-    from scipy.sparse import csr_matrix
-
-    indices, indptr = (parts[key].astype(np.int64, casting="safe") for key in ("indices", "indptr"))
-    n, d = (int(size) for size in parts["shape"])
-    X = csr_matrix((values, indices, indptr), shape=(n, d))
-    X.check_format(full_check=True)
     return X

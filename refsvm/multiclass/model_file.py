@@ -135,7 +135,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not a model of a classifier, or is cut off or inconsistent.
+        If the file is not a model of a classifier, or is cut off or inconsistent; if labels or counts are not
+        whole numbers, or a label stands twice.
 
     Examples
     --------
@@ -154,11 +155,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             f"path={str(path)!r} is not a file; give a model written by 'refsvm fit' or LIBSVM."
         )
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is passed over
         header, body = _header(lines)
         return _model(header, body)
-    except (ValueError, OverflowError) as error:
-        reason = "it is not text" if isinstance(error, UnicodeDecodeError) else str(error).rstrip(".")
+    except (ValueError, OverflowError, RecursionError) as error:
+        said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
+        reason = said.get(type(error), str(error).rstrip("."))
         raise ValueError(
             f"path={str(path)!r} is not a LIBSVM model file of a classifier ({reason}); "
             "give a model written by 'refsvm fit' or LIBSVM's svm-train."
@@ -276,6 +278,15 @@ def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
     return values
 
 
+def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
+    """Return `size` whole numbers of 32 bits, as LIBSVM's are."""
+    values = _finite(words, keyword, size)
+    wrong = (values != np.floor(values)) | (np.abs(values) >= 2**31)
+    if wrong.any():
+        raise ValueError(f"{keyword} holds {values[wrong][0]:g}, which is not a whole number of 32 bits")
+    return values.astype(np.int64)
+
+
 def _model(header: dict[str, list[str]], body: list[str]) -> Model:
     """Check the header, then read the support vectors."""
     svm_type, name = _one(header, "svm_type"), _one(header, "kernel_type")
@@ -284,21 +295,23 @@ def _model(header: dict[str, list[str]], body: list[str]) -> Model:
     if name not in _KERNELS:
         raise ValueError(f"kernel_type {name} is unknown")
     parameters = {field.name: float(_one(header, field.name)) for field in fields(_KERNELS[name])}
-    k, total = int(_one(header, "nr_class")), int(_one(header, "total_sv"))
+    k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
     if k < 2 or total < 1:
         raise ValueError(f"nr_class {k} and total_sv {total} do not make a classifier")
-    n_support = _finite(header.get("nr_sv", []), "nr_sv", k).astype(np.int64)
+    n_support = _whole(header.get("nr_sv", []), "nr_sv", k)
     if len(body) < total or n_support.sum() != total or (n_support < 0).any():
         raise ValueError(
             f"total_sv is {total}, nr_sv adds up to {n_support.sum()} and {len(body)} lines follow SV"
         )
+    intercept = -_sign(k) * _finite(header.get("rho", []), "rho", k * (k - 1) // 2)
+    classes = _classes(_whole(header.get("label", []), "label", k), body[total:])
     coefficients, vectors = _support_vectors(body[:total], k, name == "precomputed")
     return Model(
         kernel=_KERNELS[name](**parameters),
         support_vectors=vectors,
         dual_coef=_sign(k) * coefficients,
-        intercept=-_sign(k) * _finite(header.get("rho", []), "rho", k * (k - 1) // 2),
-        classes=_classes(_finite(header.get("label", []), "label", k), body[total:]),
+        intercept=intercept,
+        classes=classes,
         n_support=n_support,
     )
 
@@ -310,8 +323,12 @@ def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
             names = json.loads(line.removeprefix(_NAMES))
             if not isinstance(names, list) or len(names) != len(labels):
                 raise ValueError(f"the last line should name {len(labels)} classes")
-            return np.array([str(name) for name in names])
-    return labels.astype(np.int64)
+            if len({name for name in names if isinstance(name, str)}) < len(names):
+                raise ValueError("the last line should name the classes by different texts")
+            return np.array(names)
+    if len(set(labels.tolist())) < len(labels):
+        raise ValueError("label holds the same label twice")
+    return labels
 
 
 def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.ndarray, Any]:
@@ -319,20 +336,24 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients = np.empty((k - 1, len(lines)))
+    coefficients: list[np.ndarray] = []  # line by line: a file cannot claim more than it holds
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
         cells = line.split()
-        coefficients[:, row] = _finite(cells[: k - 1], f"support vector {row + 1}", k - 1)
+        coefficients.append(_finite(cells[: k - 1], f"support vector {row + 1}", k - 1))
         pairs = [cell.split(":") for cell in cells[k - 1 :]]
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError(f"support vector {row + 1} is not a list of index:value")
         rows += [row] * len(pairs)
         words += pairs
-    columns = np.array([int(index) for index, _ in words], dtype=np.int64) - lowest
+    columns = _whole((index for index, _ in words), "SV", len(words)) - lowest
     values = _finite((value for _, value in words), "SV", len(words))
-    if len(columns) == 0 or columns.min() < 0 or (precomputed and (columns.any() or values.min() < 1)):
+    if len(columns) == 0 or columns.min() < 0 or (precomputed and columns.any()):
         raise ValueError(f"the support vectors need indices from {lowest}")
+    if precomputed and (values.min() < 1 or (values != np.floor(values)).any()):
+        raise ValueError("the support vectors of a precomputed kernel need whole numbers from 1")
+    if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
+        raise ValueError("the indices of a support vector should rise")
     shape = (len(lines), int(columns.max()) + 1)
-    return coefficients, csr_matrix((values, (np.array(rows), columns)), shape=shape)
+    return np.array(coefficients).T.copy(), csr_matrix((values, (np.array(rows), columns)), shape=shape)

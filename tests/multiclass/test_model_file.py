@@ -1,6 +1,7 @@
 """LIBSVM model files: what is written reads back to the same decisions; what LIBSVM wrote is understood."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -209,13 +210,27 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         (" 1:1", " 1=1", "support vector 1 is not a list of index:value"),
         (" 1:1", " 0:1", "the support vectors need indices from 1"),
         (" 1:1", " 1:inf", "SV should hold 4 finite numbers"),
-        (" 2:1", " two:1", "invalid literal"),
+        (" 2:1", " two:1", "SV holds something else than numbers"),
         ("2.4041098536306622", "1:1", "support vector 1 holds something else than numbers"),
         (r"(?s)\A.*\Z", "", "there is no line 'SV'"),
         ("nr_class", "\nnr_class", "there is no line 'SV'"),
         (r"(?s)\A.*\Z", "\0\1\2", "there is no line 'SV'"),
         (r"\Z", '# names ["a"]', "should name 3 classes"),
         (r"\Z", "# names [", "Expecting value"),
+        (r"\Z", "# names " + "[" * 200_000, "the names of the classes are nested"),
+        (r"\Z", '# names ["a", "b", "a"]', "name the classes by different texts"),
+        (r"\Z", '# names ["a", "b", [1]]', "name the classes by different texts"),
+        ("label .*", "label 3 -1 7.5", "label holds 7.5, which is not a whole number of 32 bits"),
+        ("label .*", "label 3 -1 1e300", "label holds 1e+300, which is not a whole number of 32 bits"),
+        ("label .*", "label 3 -1 3", "label holds the same label twice"),
+        ("nr_sv .*", "nr_sv 1.5 1.5 1", "nr_sv holds 1.5, which is not a whole number"),
+        ("nr_sv .*", "nr_sv 1e300 -1e300 4", "nr_sv holds 1e+300, which is not a whole number"),
+        ("nr_class 3", "nr_class 3.5", "nr_class holds 3.5"),
+        ("total_sv 4", "total_sv four", "total_sv holds something else than numbers"),
+        (" 2:1", " 1.5:1", "SV holds 1.5, which is not a whole number of 32 bits"),
+        (" 2:1", " 2147483648:1", "SV holds 2.14748e+09, which is not a whole number of 32 bits"),
+        (" 2:1", " 99999999999999999999:1", "SV holds 1e+20"),
+        (" 2:1", " 2:1 2:1", "the indices of a support vector should rise"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_reason(tmp_path, pattern, replacement, reason):
@@ -236,3 +251,50 @@ def test_a_binary_file_and_a_missing_one(tmp_path):
         read_model(tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="is not a file"):
         read_model(tmp_path)
+
+
+def test_serial_numbers_of_a_precomputed_kernel_are_whole(tmp_path):
+    text = BINARY_BY_LIBSVM.replace("linear", "precomputed").replace("-0.5\n", "-0.5 0:2\n")
+    for serial, accepted in (("1", True), ("1.5", False), ("0", False), ("1e300", True)):
+        (tmp_path / "m").write_text(text.replace(" 1:2", f" 0:{serial}"))
+        if accepted:
+            assert read_model(tmp_path / "m").support_vectors.shape == (2, 1)
+        else:
+            with pytest.raises(ValueError, match="need whole numbers from 1"):
+                read_model(tmp_path / "m")
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    (tmp_path / "m").write_bytes(b"\xef\xbb\xbf" + BINARY_BY_LIBSVM.encode())
+    assert read_model(tmp_path / "m").classes.tolist() == [1, -1]
+
+
+def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
+    """100,000 classes with one support vector each would be a table of 75 GiB; the file has no number of it."""
+    k = 100_000
+    head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\n"
+    (tmp_path / "m").write_text(head + "nr_sv " + "1 " * k + "\nSV\n" + "\n" * k)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="rho should hold 4999950000 finite numbers"):
+        read_model(tmp_path / "m")
+    (tmp_path / "m").write_text(BINARY_BY_LIBSVM.replace(" 1:2", " 2000000000:2"))
+    assert read_model(tmp_path / "m").support_vectors.shape == (2, 2_000_000_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_model_with_any_damage_is_refused_or_usable(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(60):
+        content = bytearray(BY_LIBSVM.encode())
+        for place in rng.integers(len(content), size=rng.integers(1, 4)):
+            content[place] = rng.choice(np.frombuffer(b"0123456789.-+e: \n\x00\xff", dtype=np.uint8))
+        (tmp_path / "m").write_bytes(content)
+        try:
+            model = read_model(tmp_path / "m")
+        except ValueError as error:
+            assert str(error).startswith("path=")  # noqa: PT017
+        else:
+            assert len(set(model.classes.tolist())) == len(model.n_support) == 3

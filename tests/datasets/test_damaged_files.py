@@ -1,0 +1,201 @@
+"""Files that are damaged, claim more than they hold, or hold what is no table: ValueError, and little memory."""
+
+import io
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from refsvm.datasets import open_data, read_csv, read_libsvm, read_npz
+
+pytest.importorskip("scipy")
+pytest.importorskip("sklearn")
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((30, 4)), np.where(RNG.uniform(size=30) < 0.5, -1, 1)
+MARK = b"\xef\xbb\xbf"
+
+
+def refused(read, path, sentence):
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        read(path)
+    assert "\n" not in str(refusal.value)
+
+
+# -- LIBSVM ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", ["2147483648", "99999999999999999999", "9" * 5000])
+def test_an_index_beyond_31_bits_is_refused(index, tmp_path):
+    path = tmp_path / "wide.libsvm"
+    path.write_text(f"+1 {index}:1\n-1 1:1\n")
+    refused(read_libsvm, path, r"^path='.*' is not a LIBSVM file \(")
+
+
+def test_a_large_index_takes_little_memory(tmp_path):
+    path = tmp_path / "wide.libsvm"
+    path.write_text("+1 2000000000:1\n-1 1:1\n")
+    tracemalloc.start()
+    read, _ = read_libsvm(path)
+    assert open_data(path).d == 2_000_000_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert read.shape == (2, 2_000_000_000)
+    assert peak < 10e6
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_byte_order_mark_is_passed_over(packed, tmp_path):
+    import gzip
+
+    path = tmp_path / ("t.gz" if packed else "t.libsvm")
+    content = MARK + b"+1 1:0.5 2:2\n-1 2:1\n"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    read, y = read_libsvm(path)
+    assert read.toarray().tolist() == [[0.5, 2], [0, 1]]
+    assert y.tolist() == [1, -1]
+    assert open_data(path).n == 2
+
+
+# -- CSV ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delimiter", ["", "ab", "\n", '"', None, 5])
+def test_a_delimiter_is_one_character(delimiter, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1,2\n")
+    refused(lambda p: read_csv(p, 0, delimiter), path, "^delimiter=.* is not a character between cells; give")
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "bad"),
+    [
+        ("1x,1\n2,-1\n3,1\n", 1, "'1x' in row 1"),
+        ("?,1\n2,-1\n", -1, r"'\?' in row 1"),
+        ("0.5,?,1\n2,3,-1\n", -1, r"'\?' in row 1"),
+        ("1.5.2,oak\n2,elm\n3,oak\n", 1, r"'1\.5\.2' in row 1"),
+        ("NA,NA,oak\n2,3,oak\n", 2, "'NA' in row 1"),
+        ("kind,1,2\n?,3,4\n", 2, "'kind' in row 1"),
+    ],
+)
+def test_a_first_row_with_a_bad_number_is_no_header(text, label, bad, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    refused(lambda p: read_csv(p, label), path, f"has {bad}, which is not a number")
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "n"),
+    [
+        ("height,kind\n1.5,oak\n0.5,elm\n", 1, 2),
+        ("a,b,y\n1,2,1\n3,4,-1\n", -1, 2),
+        ("0,1,y\n5,2,1\n3,4,-1\n", -1, 2),
+        ("0,y,2\n5,1,1\n3,-1,4\n", 1, 2),
+        ("0.5,2,y\n5,2,1\n3,4,-1\n", -1, 3),
+    ],
+)
+def test_a_header_is_still_seen(text, label, n, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert len(read_csv(path, label)[0]) == n
+
+
+# -- NumPy archives ----------------------------------------------------------------------------------------------------
+
+
+def member(array, **header):
+    """The bytes of an .npy file, with a changed header."""
+    stream = io.BytesIO()
+    plain = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(stream, {**plain, **header})
+    return stream.getvalue() + array.tobytes()
+
+
+def archive(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+
+
+@pytest.mark.parametrize("shape", [(10**7, 1000), (10**12, 10**12), (30, 5), (0, 4)])
+def test_an_array_that_claims_more_than_it_holds_is_refused(shape, tmp_path):
+    path = tmp_path / "t.npz"
+    archive(path, X=member(X, shape=shape), y=member(Y))
+    tracemalloc.start()
+    refused(
+        read_npz,
+        path,
+        r"cannot be read as an \.npz archive \(X\.npy claims \d+ bytes of values, but holds 960",
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+@pytest.mark.parametrize("shape", [[1.0, np.inf], [2.5, 2], [-2, 2], [2], [[2, 2]], [3, 2]])
+def test_a_shape_that_is_not_two_whole_numbers_is_refused(shape, tmp_path):
+    path = tmp_path / "t.npz"
+    parts = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2])}
+    np.savez(path, **parts, shape=np.array(shape), y=np.array([-1, 1]))
+    refused(read_npz, path, r"holds no table of numbers \(its shape ")
+
+
+def test_labels_of_no_use_are_refused(tmp_path):
+    path = tmp_path / "t.npz"
+    for y, sentence in (
+        (Y + 0j, "has labels of type complex128"),
+        (np.where(Y > 0, np.nan, 1.0), "contains NaN"),
+        (Y.astype("datetime64[s]"), "has labels of type datetime64"),
+    ):
+        np.savez(path, X=X, y=y)
+        refused(read_npz, path, sentence)
+
+
+# -- any of them -------------------------------------------------------------------------------------------------------
+
+
+def written(path):
+    """One valid file of each format, and how it is read."""
+    rows = [
+        f"{y} " + " ".join(f"{j + 1}:{v:.3g}" for j, v in enumerate(x)) for x, y in zip(X, Y, strict=True)
+    ]
+    (path / "a.libsvm").write_text("\n".join(rows))
+    np.savetxt(path / "a.csv", np.column_stack([Y, X]), delimiter=",", fmt="%.3g")
+    np.savez(path / "a.npz", X=X, y=Y)
+    np.savez_compressed(path / "b.npz", X=X, y=Y)
+    sparse = {"data": X.ravel(), "indices": np.tile(np.arange(4), 30), "indptr": np.arange(0, 121, 4)}
+    np.savez(path / "c.npz", **sparse, shape=np.array(X.shape), y=Y)
+    return {
+        "a.libsvm": read_libsvm,
+        "a.csv": lambda p: read_csv(p, 0),
+        **dict.fromkeys(("a.npz", "b.npz", "c.npz"), read_npz),
+    }
+
+
+def damaged(content, rng):
+    """Some bytes changed, anywhere or in the head; or a part cut out."""
+    content = bytearray(content)
+    if rng.integers(4) == 0:
+        first, length = rng.integers(len(content)), rng.integers(1, 50)
+        del content[first : first + length]
+        return content
+    reach = min(len(content), int(rng.choice([200, 10**9])))
+    for place in rng.integers(reach, size=rng.integers(1, 6)):
+        content[place] = rng.integers(256)
+    return content
+
+
+@pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a.npz", "b.npz", "c.npz"])
+def test_any_damage_is_a_sentence_or_harmless(name, tmp_path):
+    read, path, rng = written(tmp_path)[name], tmp_path / name, np.random.default_rng(1)
+    whole = path.read_bytes()
+    refusals = 0
+    for _ in range(150):
+        path.write_bytes(damaged(whole, rng))
+        try:
+            read(path)
+        except ValueError as error:
+            refusals += 1
+            assert "\n" not in str(error)  # noqa: PT017
+    assert refusals > 10
