@@ -73,6 +73,7 @@ html_sidebars = {
         "notation",
         "papers/**",
         "choosing",
+        "rounds",
         "how_fast",
         "data",
         "changelog",

@@ -1,9 +1,8 @@
 """The loop. `steps` is SMO itself, readable; `iterate` sets it up.
 
-until the stopping rule is satisfied
-select a working set (i, j)
-choose a step length μ
-αᵢ += μ,  αⱼ −= μ,  G −= μ(K[i] − K[j])
+Until the stopping rule is satisfied: select a working set (i, j), choose a step length μ, and move,
+
+    αᵢ += μ,   αⱼ −= μ,   G −= μ(K[i] − K[j]).
 """
 
 from __future__ import annotations
@@ -57,14 +56,8 @@ def iterate(
 
     Parameters
     ----------
-    problem : DualProblem
-    selector, step, stop : rules
-        By default SecondOrder(), KKTGap(1e-3), and PlanningAheadStep() where the selector takes candidates,
-        NewtonStep() where it does not.
-    start : array-like of shape (n,), optional
-        Signed α to start from; see `solve`.
-    cache_mb : float
-        Budget for kernel rows in MiB.
+    problem, selector, step, stop, start, cache_mb
+        As in `refsvm.solve`.
 
     Yields
     ------
