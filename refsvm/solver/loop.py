@@ -1,8 +1,6 @@
 """The loop. `steps` is SMO itself, readable; `iterate` sets it up.
 
-Until the stopping rule is satisfied: select a working set (i, j), choose a step length μ, and move,
-
-    αᵢ += μ,   αⱼ −= μ,   G −= μ(K[i] − K[j]).
+Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]).
 """
 
 from __future__ import annotations
