@@ -59,6 +59,6 @@ def scale_or_number(text: str) -> str | float:
     if text in ("scale", "auto"):
         return text
     try:
-        return positive("gamma", text)
+        return positive("gamma", float(text))
     except ValueError:
         raise ValueError(f"gamma={text!r} is not a positive number; give one, or scale or auto.") from None

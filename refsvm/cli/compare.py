@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from refsvm._checks import positive
 from refsvm.cli import tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
-from refsvm.cli.comparison import Settings, Strategy, compare_strategies, strategies
+from refsvm.cli.comparison import Outcome, choices, compare_once
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
 from refsvm.cli.messages import INTERRUPTED, note
 from refsvm.cli.options import (
@@ -29,9 +30,10 @@ from refsvm.cli.options import (
     TimeLimit,
     Tol,
 )
-from refsvm.cli.repetition import repeat
+from refsvm.cli.repetition import compare_in_orders
 from refsvm.datasets import Dataset, binary_labels
-from refsvm.experiment import Problem
+from refsvm.experiment.problem import Problem
+from refsvm.stopping import KKTGap
 
 __all__ = ["compare"]
 
@@ -39,11 +41,16 @@ __all__ = ["compare"]
 def compare(
     data: SeveralData,
     selectors: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(SELECTORS)}, comma between; or all.")
-    ] = "mvp,second-order",
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help=f"Some of {', '.join(SELECTORS)}, comma between; or all.  [default: mvp,second-order]",
+        ),
+    ] = None,
     steps: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(STEPS)}; or all.")
-    ] = "newton",
+        str | None,
+        typer.Option(metavar="NAMES", help=f"Some of {', '.join(STEPS)}; or all.  [default: newton]"),
+    ] = None,
     engines: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(ENGINES)}; or all.")
     ] = "all",
@@ -53,9 +60,7 @@ def compare(
     degree: Degree = 3,
     coef0: Coef0 = 0.0,
     tol: Tol = 1e-6,
-    shrinking: Annotated[
-        bool, typer.Option("--shrinking", help="Solve block by block, not step by step on all variables.")
-    ] = False,
+    shrinking: Annotated[bool, typer.Option("--shrinking", help="Use shrinking in every strategy.")] = False,
     cache_mb: CacheMB = 200.0,
     max_iter: MaxIter = None,
     time_limit: TimeLimit = None,
@@ -71,15 +76,24 @@ def compare(
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
 
+    Without --selectors and --steps, the default of the package is compared, too: second-order selection, steps that
+    plan ahead, and shrinking.
+
     One DATA is solved once. With several, with --repeats or with --store it is an experiment: means over random
     orders of the examples, and a Wilcoxon test against the first strategy.
     """
-    wanted = strategies(
-        names("selectors", selectors, SELECTORS),
-        names("steps", steps, STEPS),
+    wanted = choices(
+        None if selectors is None else names("selectors", selectors, SELECTORS),
+        None if steps is None else names("steps", steps, STEPS),
         names("engines", engines, ENGINES),
+        shrinking,
     )
-    settings = Settings(tol, cache_mb, max_iter, time_limit, shrinking)
+    settings = {
+        "stop": KKTGap(tol),
+        "cache_mb": positive("cache_mb", cache_mb),
+        "max_iter": max_iter,
+        "time_limit": time_limit,
+    }
     problems, descriptions = [], []
     for each in data:
         dataset = open_labelled(each, label, data_dir)
@@ -87,57 +101,48 @@ def compare(
         two_classes = replace(dataset, y=binary_labels(dataset.y))
         problems.append(Problem(dataset.name, partial(_itself, two_classes), chosen, penalty))
         parameters = {"kernel": {"name": kernel, **asdict(chosen)}, "C": penalty}
-        descriptions.append(described(dataset) | parameters | {"tol": tol, "shrinking": shrinking})
+        descriptions.append(described(dataset) | parameters | {"tol": tol})
     if len(data) == 1 and repeats is None and store is None:
-        _compare_once(problems[0], wanted, settings, descriptions[0], json)
+        with tables.progress(len(wanted)) as watch:
+            outcome = compare_once(wanted, settings, problems[0].instance(), watch)
+        _show_once(outcome, descriptions[0], json)
     else:
         orders = 1 if repeats is None else repeats
-        _compare_repeatedly(problems, wanted, settings, orders, store, descriptions, json)
+        with tables.counter() as count:
+            outcome = compare_in_orders(wanted, settings, problems, orders, store, count)
+        _show_orders(outcome, descriptions, orders, json)
 
 
 def _itself(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def _compare_repeatedly(
-    problems: list[Problem],
-    wanted: list[Strategy],
-    settings: Settings,
-    repeats: int,
-    store: Path | None,
-    descriptions: list[dict[str, Any]],
-    json: bool,
-) -> None:
-    """Compare in an experiment."""
-    with tables.counter() as count:
-        repetition = repeat(problems, wanted, settings, repeats, store, count)
-    _say_what_was_left_out(repetition.left_out)
+def _show_once(outcome: Outcome, description: dict[str, Any], json: bool) -> None:
+    """Print what came out of the examples as they are."""
+    _say_what_was_left_out(outcome)
     if json:
-        tables.print_json(tables.repetition_document(descriptions, repeats, repetition))
-    elif repetition.rows:
-        tables.repetition_table(descriptions, repeats, repetition.rows)
-    if repetition.interrupted:
-        total = len(problems) * (len(wanted) - len(repetition.left_out)) * repeats
-        note(f"note: Interrupted; {sum(row.runs for row in repetition.rows)} of {total} runs are finished")
+        tables.print_json(tables.comparison_document(description, outcome))
+    elif outcome.rows:
+        tables.comparison_table(description, outcome.rows)
+    if outcome.interrupted:
+        note(f"note: Interrupted; {len(outcome.rows)} of {outcome.total} strategies were tried")
         raise typer.Exit(INTERRUPTED)
 
 
-def _say_what_was_left_out(left_out: list[tuple[Strategy, str]]) -> None:
-    for strategy, reason in left_out:
-        note(f"note: {strategy.selector}, {strategy.step}, {strategy.engine} left out: {reason}")
-
-
-def _compare_once(
-    problem: Problem, wanted: list[Strategy], settings: Settings, description: dict[str, Any], json: bool
-) -> None:
-    """Compare on the examples as they are."""
-    with tables.progress(len(wanted)) as watch:
-        comparison = compare_strategies(problem.instance().dual(), wanted, settings, watch)
-    _say_what_was_left_out(comparison.left_out)
+def _show_orders(outcome: Outcome, descriptions: list[dict[str, Any]], repeats: int, json: bool) -> None:
+    """Print what came out of an experiment."""
+    _say_what_was_left_out(outcome)
     if json:
-        tables.print_json(tables.comparison_document(description, comparison))
-    elif comparison.runs:
-        tables.comparison_table(description, comparison.runs)
-    if comparison.interrupted:
-        note(f"note: Interrupted; {len(comparison.runs)} of {len(wanted)} strategies were tried")
+        tables.print_json(tables.repetition_document(descriptions, repeats, outcome))
+    elif outcome.rows:
+        tables.repetition_table(descriptions, repeats, outcome.rows)
+    if outcome.interrupted:
+        note(
+            f"note: Interrupted; {sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"
+        )
         raise typer.Exit(INTERRUPTED)
+
+
+def _say_what_was_left_out(outcome: Outcome) -> None:
+    for choice, reason in outcome.left_out:
+        note(f"note: {choice} left out: {reason}")

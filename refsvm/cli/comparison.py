@@ -1,226 +1,180 @@
-"""Strategies side by side on one problem."""
+"""Strategies side by side on one problem, its examples as they are."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import cache
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from itertools import product
-from types import FrameType
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from refsvm.cli.choices import SELECTORS, STEPS
-from refsvm.kernels import RBF
-from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
-from refsvm.solver import solve
+from refsvm.experiment.problem import Instance
+from refsvm.experiment.solve import Solve, record_of
+from refsvm.result import Status
+from refsvm.solver.limits import Interrupt, interruptible
 from refsvm.state import SolverState
-from refsvm.stopping import KKTGap
 
-__all__ = ["Comparison", "Run", "Settings", "Strategy", "compare_strategies", "strategies"]
+__all__ = ["Choice", "Outcome", "Watch", "choices", "compare_once", "objective_spread", "strategies"]
+
+SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", "planning-ahead"))
+"""Selector and step of what is compared by default; the last one is the default of the package."""
 
 
 @dataclass(frozen=True)
-class Strategy:
-    """A selector, a step rule and an engine, by name."""
+class Choice:
+    """A strategy as the command line names it."""
 
     selector: str
     step: str
     engine: str
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What all strategies have in common; the arguments of `solve`."""
-
-    tol: float
-    cache_mb: float
-    max_iter: int | None
-    time_limit: float | None
     shrinking: bool
 
-    def solve(
-        self, problem: DualProblem, strategy: Strategy, callback: Callable[[SolverState], object]
-    ) -> Solution:
-        """Solve a problem by a strategy."""
-        return solve(
-            problem,
-            selector=SELECTORS[strategy.selector](),
-            step=STEPS[strategy.step](),
-            stop=KKTGap(self.tol),
-            engine=strategy.engine,
-            shrinking=self.shrinking,
-            cache_mb=self.cache_mb,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-            callback=callback,
-        )
+    def __str__(self) -> str:
+        return f"{self.selector}, {self.step}, {self.engine}{', shrinking' if self.shrinking else ''}"
 
 
-@dataclass(frozen=True)
-class Run:
-    """What one strategy did on the problem.
-
-    `seconds` leaves out what the first use of a strategy in a process costs, compiling it or loading its compiled
-    code: that is measured before, on a problem of four points, as `first_use_seconds`.
-    """
-
-    selector: str
-    step: str
-    engine: str
-    status: str
-    iterations: int
-    kernel_rows: int
-    seconds: float
-    first_use_seconds: float
-    objective: float
-    primal_objective: float
-    duality_gap: float
-    kkt_gap: float
-    training_error: float
-    support_vectors: int
-    bounded_support_vectors: int
+Watch: TypeAlias = Callable[[Choice], Callable[[SolverState], object] | None]
+"""Called before each run; returns what is called with the state meanwhile, if anything."""
 
 
 @dataclass
-class Comparison:
-    """Runs in the order asked for, and the strategies left out, with the reason."""
+class Outcome:
+    """What a comparison found.
 
-    runs: list[Run] = field(default_factory=list)
-    left_out: list[tuple[Strategy, str]] = field(default_factory=list)
+    Attributes
+    ----------
+    total : int
+        How many strategies or runs were asked for.
+    rows : list of dict
+        What is known of each strategy, in the order asked for: the fields of its `Choice`, and more.
+    left_out : list of (Choice, str)
+        What the package refuses, and why.
+    interrupted : bool
+        Whether Ctrl-C was pressed.
+    """
+
+    total: int
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[tuple[Choice, str]] = field(default_factory=list)
     interrupted: bool = False
 
 
-def strategies(selectors: Iterable[str], steps: Iterable[str], engines: Iterable[str]) -> list[Strategy]:
-    """Return every combination."""
-    return [Strategy(*names) for names in product(selectors, steps, engines)]
+def choices(
+    selectors: Iterable[str] | None, steps: Iterable[str] | None, engines: Iterable[str], shrinking: bool
+) -> list[Choice]:
+    """Return every combination of the selectors and steps that are named, in each engine.
+
+    Where none is named, return those of the papers beside the default of the package, which uses shrinking.
+    """
+    if selectors is None and steps is None:
+        named = [(*pair, shrinking or pair == SHOWN[-1]) for pair in SHOWN]
+    else:
+        selectors = ("mvp", "second-order") if selectors is None else selectors
+        steps = ("newton",) if steps is None else steps
+        named = [(*pair, shrinking) for pair in product(selectors, steps)]
+    return [
+        Choice(selector, step, engine, shrinks)
+        for (selector, step, shrinks), engine in product(named, engines)
+    ]
 
 
-def compare_strategies(
-    problem: DualProblem,
-    wanted: Iterable[Strategy],
-    settings: Settings,
-    watch: Callable[[Strategy, SolverState | None], object],
-) -> Comparison:
-    """Solve a problem by each strategy in turn, until done or Ctrl-C.
+def strategies(
+    wanted: Iterable[Choice], settings: Mapping[str, Any]
+) -> tuple[dict[Choice, Solve], list[tuple[Choice, str]]]:
+    """Return the strategies of an experiment, and the choices whose rules do not fit together.
 
     Parameters
     ----------
-    problem : DualProblem
-        Of classification: v is y.
-    wanted : iterable of Strategy
+    wanted : iterable of Choice
+    settings : mapping
+        Arguments of `Solve` that all have in common.
+
+    Raises
+    ------
+    ValueError
+        If no choice is left.
+    """
+    chosen, left_out = {}, []
+    for choice in wanted:
+        try:
+            chosen[choice] = Solve(
+                str(choice),
+                selector=SELECTORS[choice.selector](),
+                step=STEPS[choice.step](),
+                engine=choice.engine,
+                shrinking=choice.shrinking,
+                **settings,
+            )
+        except ValueError as refusal:
+            left_out.append((choice, str(refusal)))
+    if not chosen:
+        raise ValueError(left_out[0][1])
+    return chosen, left_out
+
+
+def compare_once(
+    wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance, watch: Watch
+) -> Outcome:
+    """Solve an instance by each strategy in turn, until done or Ctrl-C.
+
+    Parameters
+    ----------
+    wanted : iterable of Choice
         One that the package refuses, for instance because its rules do not fit together, is left out.
-    settings : Settings
-    watch : callable
-        Called before each run with None, and with the state every some ten milliseconds.
+    settings : mapping
+        Arguments of `Solve` that all have in common.
+    instance : Instance
+    watch : Watch
 
     Returns
     -------
-    Comparison
-        After Ctrl-C: what was computed until then, the run under way included.
+    Outcome
+        A row is the choice and the record of `Solve`, with ``first_use_seconds``: what the first use of the strategy
+        in this process cost, compiling it or loading its compiled code. That is measured before, on four points, and
+        not part of ``seconds``. After Ctrl-C there is what was computed until then, the run under way included.
 
     Raises
     ------
     ValueError
         If every strategy is refused.
     """
-    comparison = Comparison()
-    with _CtrlC() as ctrl_c:
-        for strategy in wanted:
-            watch(strategy, None)
+    chosen, left_out = strategies(wanted, settings)
+    outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
+    with interruptible() as interrupt:
+        for choice, strategy in chosen.items():
+            callback = watch(choice)
             try:
-                run = _run(problem, strategy, settings, watch, ctrl_c)
+                first_use = _seconds_of_first_use(strategy, interrupt)
+                solution = strategy.solve(instance, callback)
             except ValueError as refusal:
-                comparison.left_out.append((strategy, str(refusal)))
+                outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:
-                run = None
-            if run is not None:
-                comparison.runs.append(run)
-            if ctrl_c.pressed:
-                comparison.interrupted = True
+            except KeyboardInterrupt:  # while warming up, or for the second time
                 break
-    if comparison.left_out and not (comparison.runs or comparison.interrupted):
-        raise ValueError(comparison.left_out[0][1])
-    return comparison
+            outcome.rows.append(asdict(choice) | record_of(solution) | {"first_use_seconds": first_use})
+            if interrupt.pressed:
+                break
+        outcome.interrupted = interrupt.pressed
+    if outcome.left_out and not (outcome.rows or outcome.interrupted):
+        raise ValueError(outcome.left_out[0][1])
+    return outcome
 
 
-class _CtrlC:
-    """Notes the first Ctrl-C, so that the run under way can end with its best point; the second one interrupts."""
-
-    def __enter__(self) -> _CtrlC:
-        self.pressed = False
-        self._before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.pressed:
-            raise KeyboardInterrupt
-        self.pressed = True
+def _seconds_of_first_use(strategy: Solve, interrupt: Interrupt) -> float:
+    """Warm up, and return how long that took."""
+    began = time.perf_counter()
+    strategy.warm_up()
+    if interrupt.pressed:
+        raise KeyboardInterrupt
+    return time.perf_counter() - began
 
 
-def _run(
-    problem: DualProblem,
-    strategy: Strategy,
-    settings: Settings,
-    watch: Callable[[Strategy, SolverState | None], object],
-    ctrl_c: _CtrlC,
-) -> Run | None:
-    """Solve the four points, then the problem; None if Ctrl-C came before that."""
-
-    def stopped(state: SolverState) -> bool:
-        watch(strategy, state)
-        return ctrl_c.pressed
-
-    first_use = settings.solve(_four_points(), strategy, lambda state: False).seconds
-    if ctrl_c.pressed:
-        return None
-    solution = settings.solve(problem, strategy, stopped)
-    return _measured(strategy, solution, first_use)
-
-
-@cache
-def _four_points() -> DualProblem:
-    X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    return DualProblem.classification(X, np.array([-1, 1, 1, -1]), kernel=RBF(1.0))
-
-
-def _measured(strategy: Strategy, solution: Solution, first_use_seconds: float) -> Run:
-    """Take from a solution what is compared."""
-    problem, alpha = solution.problem, solution.alpha
-    # h(xᵢ) = (Kα)ᵢ + b = vᵢ − Gᵢ + b
-    decisions = problem.v - solution.gradient + solution.intercept
-    at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
-    interrupted = solution.status is Status.CALLBACK  # our callback ends a run for no other reason
-    status = Status.INTERRUPTED if interrupted else solution.status
-    return Run(
-        selector=strategy.selector,
-        step=strategy.step,
-        engine=solution.engine,
-        status=status.name,
-        iterations=solution.iterations,
-        kernel_rows=solution.kernel_rows,
-        seconds=solution.seconds,
-        first_use_seconds=first_use_seconds,
-        objective=solution.objective,
-        primal_objective=solution.primal_objective,
-        duality_gap=solution.duality_gap,
-        kkt_gap=solution.kkt_gap,
-        training_error=float(np.mean(np.where(decisions > 0.0, 1.0, -1.0) != problem.v)),
-        support_vectors=int(np.count_nonzero(alpha)),
-        bounded_support_vectors=int(np.count_nonzero(at_bound)),
-    )
-
-
-def objective_spread(runs: Iterable[Any]) -> float:
+def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:
     """Return the largest relative difference between the objectives of runs that converged; 0 if there are none."""
-    values = [run.objective for run in runs if run.status == Status.CONVERGED.name]
+    values = [row["objective"] for row in rows if row["status"] == Status.CONVERGED.name]
     if not values:
         return 0.0
     return (max(values) - min(values)) / max(max(map(abs, values)), np.finfo(float).tiny)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ class OneSentence(TyperGroup):
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run a command and exit."""
         try:
-            with _warnings_as_notes():
+            with _warnings_as_notes(), _notices_as_notes():
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
@@ -79,3 +80,30 @@ def _warnings_as_notes() -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = say
         yield
+
+
+class _Notices(logging.Handler):
+    """Prints, as notes, the records of the package that are meant for whoever waits for a command.
+
+    The package marks them: ``logger.info("Compiling ...", extra={"notice": True})``.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a marked record."""
+        if getattr(record, "notice", False):
+            note(f"note: {record.getMessage()}")
+
+
+@contextmanager
+def _notices_as_notes() -> Iterator[None]:
+    """Listen to the logger of the package while a command runs."""
+    logger, handler = logging.getLogger("refsvm"), _Notices(logging.INFO)
+    level = logger.level
+    logger.addHandler(handler)
+    if logger.getEffectiveLevel() > logging.INFO:
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -3,61 +3,40 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Final
 
-from refsvm.cli.choices import SELECTORS, STEPS
-from refsvm.cli.comparison import Settings, Strategy
-from refsvm.experiment import Experiment, Problem, Solve, Summary
+from refsvm.cli.comparison import Choice, Outcome, strategies
+from refsvm.experiment.experiment import Experiment
+from refsvm.experiment.problem import Problem
+from refsvm.experiment.solve import Solve
 from refsvm.result import Status
-from refsvm.stopping import KKTGap
 
-__all__ = ["Repeated", "Repetition", "repeat"]
+__all__ = ["compare_in_orders"]
 
-
-@dataclass(frozen=True)
-class Repeated:
-    """What one strategy did on one problem, over the orders; compared with the first strategy over the same ones."""
-
-    data: str
-    selector: str
-    step: str
-    engine: str
-    runs: int
-    converged: int
-    iterations: Summary
-    kernel_rows: Summary
-    seconds: Summary
-    objective: Summary
+METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
 
 
-@dataclass
-class Repetition:
-    """The rows in the order asked for, and the strategies left out, with the reason."""
-
-    rows: list[Repeated] = field(default_factory=list)
-    left_out: list[tuple[Strategy, str]] = field(default_factory=list)
-    interrupted: bool = False
-
-
-def repeat(
+def compare_in_orders(
+    wanted: Iterable[Choice],
+    settings: Mapping[str, Any],
     problems: Sequence[Problem],
-    wanted: Iterable[Strategy],
-    settings: Settings,
     repeats: int,
     store: Path | None,
     progress: Callable[[int, int], object],
-) -> Repetition:
+) -> Outcome:
     """Solve every problem by every strategy in `repeats` orders, until done or Ctrl-C.
 
     Parameters
     ----------
-    problems : sequence of Problem
-    wanted : iterable of Strategy
+    wanted : iterable of Choice
         One whose rules do not fit together is left out.
-    settings : Settings
+    settings : mapping
+        Arguments of `Solve` that all have in common.
+    problems : sequence of Problem
     repeats : int
     store : path, optional
         Where finished runs are kept, and found again; they are forgotten without.
@@ -66,46 +45,25 @@ def repeat(
 
     Returns
     -------
-    Repetition
-        After Ctrl-C: what was finished until then.
+    Outcome
+        A row is the name of the problem (``data``), the choice, the number of finished ``runs`` and how many of them
+        ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
 
     Raises
     ------
     ValueError
         If every strategy is refused, or one refuses a problem.
     """
-    repetition, chosen = Repetition(), {}
-    for strategy in wanted:
-        name = f"{strategy.selector}, {strategy.step}, {strategy.engine}"
-        try:
-            chosen[strategy] = _solve(name, strategy, settings)
-        except ValueError as refusal:
-            repetition.left_out.append((strategy, str(refusal)))
-    if not chosen:
-        raise ValueError(repetition.left_out[0][1])
+    chosen, left_out = strategies(wanted, settings)
+    outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
     with _kept(store) as path:
         experiment = Experiment(list(chosen.values()), problems, path, repeats)
         try:
             experiment.run(progress=progress)
         except KeyboardInterrupt:
-            repetition.interrupted = True
-        repetition.rows = list(_rows(experiment, chosen))
-    return repetition
-
-
-def _solve(name: str, strategy: Strategy, settings: Settings) -> Solve:
-    """Return the strategy of an experiment."""
-    return Solve(
-        name,
-        selector=SELECTORS[strategy.selector](),
-        step=STEPS[strategy.step](),
-        stop=KKTGap(settings.tol),
-        shrinking=settings.shrinking,
-        cache_mb=settings.cache_mb,
-        engine=strategy.engine,
-        max_iter=settings.max_iter,
-        time_limit=settings.time_limit,
-    )
+            outcome.interrupted = True
+        outcome.rows = list(_rows(experiment, chosen))
+    return outcome
 
 
 @contextmanager
@@ -118,25 +76,19 @@ def _kept(store: Path | None) -> Iterator[Path]:
         yield Path(folder, "runs.sqlite")
 
 
-def _rows(experiment: Experiment, chosen: dict[Strategy, Solve]) -> Iterator[Repeated]:
+def _rows(experiment: Experiment, chosen: Mapping[Choice, Solve]) -> Iterator[dict[str, Any]]:
     """Summarise the finished runs."""
     records = experiment.records()
     if not records:
         return
     baseline = next(iter(chosen.values())).name
-    metrics = ("iterations", "kernel_rows", "seconds", "objective")
-    cells = {metric: experiment.compare(metric, baseline).cells for metric in metrics}
+    cells = {metric: experiment.compare(metric, baseline).cells for metric in METRICS}
     for problem in experiment.problems:
-        for strategy, solve in chosen.items():
-            place = problem.name, solve.name
+        for choice, strategy in chosen.items():
+            place = problem.name, strategy.name
             own = [record for record in records if (record["problem"], record["strategy"]) == place]
             if own:
-                yield Repeated(
-                    problem.name,
-                    strategy.selector,
-                    strategy.step,
-                    strategy.engine,
-                    len(own),
-                    sum(record["status"] == Status.CONVERGED.name for record in own),
-                    **{metric: cells[metric][place] for metric in metrics},
-                )
+                converged = sum(record["status"] == Status.CONVERGED.name for record in own)
+                yield {"data": problem.name, **asdict(choice), "runs": len(own), "converged": converged} | {
+                    metric: cells[metric][place] for metric in METRICS
+                }

@@ -17,9 +17,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from refsvm.cli.comparison import Comparison, Run, Strategy, objective_spread
-from refsvm.cli.repetition import Repeated, Repetition
+from refsvm.cli.comparison import Choice, Outcome, Watch, objective_spread
 from refsvm.datasets import Dataset
+from refsvm.experiment.comparison import Summary
 from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.result import Status
 from refsvm.state import SolverState
@@ -42,36 +42,41 @@ def _strict(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def comparison_document(problem: dict[str, Any], comparison: Comparison) -> dict[str, Any]:
+def comparison_document(problem: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
     """Return what ``compare --json`` prints."""
     return {
         "problem": problem,
-        "runs": [asdict(run) for run in comparison.runs],
-        "left_out": [{**asdict(strategy), "reason": reason} for strategy, reason in comparison.left_out],
-        "objective_spread": objective_spread(comparison.runs),
-        "interrupted": comparison.interrupted,
+        "runs": outcome.rows,
+        "left_out": _left_out(outcome),
+        "objective_spread": objective_spread(outcome.rows),
+        "interrupted": outcome.interrupted,
     }
 
 
-def comparison_table(problem: dict[str, Any], runs: list[Run]) -> None:
+def _left_out(outcome: Outcome) -> list[dict[str, Any]]:
+    return [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]
+
+
+def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     """Print the problem, and the runs, a line each."""
-    columns: dict[str, Callable[[Run], str]] = {
-        "selector": lambda run: run.selector,
-        "step": lambda run: run.step,
-        "engine": lambda run: run.engine,
-        "iterations": lambda run: str(run.iterations),
-        "kernel\nrows": lambda run: str(run.kernel_rows),
-        "seconds": lambda run: f"{run.seconds:.4f}" if run.seconds < 10 else f"{run.seconds:.1f}",
-        "objective": lambda run: f"{run.objective:.10g}",
-        "KKT\ngap": lambda run: f"{run.kkt_gap:.1e}",
-        "duality\ngap": lambda run: f"{run.duality_gap:.1e}",
-        "training\nerror": lambda run: f"{run.training_error:.4f}",
-        "support\nvectors": lambda run: str(run.support_vectors),
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "selector": lambda row: row["selector"],
+        "step": lambda row: row["step"],
+        "shrinking": lambda row: "yes" if row["shrinking"] else "no",
+        "engine": lambda row: row["engine"],
+        "iterations": lambda row: str(row["iterations"]),
+        "kernel\nrows": lambda row: str(row["kernel_rows"]),
+        "seconds": lambda row: f"{row['seconds']:.4f}" if row["seconds"] < 10 else f"{row['seconds']:.1f}",
+        "objective": lambda row: f"{row['objective']:.10g}",
+        "KKT\ngap": lambda row: f"{row['kkt_gap']:.1e}",
+        "duality\ngap": lambda row: f"{row['duality_gap']:.1e}",
+        "training\nerror": lambda row: f"{row['training_error']:.4f}",
+        "support\nvectors": lambda row: str(row["support_vectors"]),
     }
-    if any(run.status != Status.CONVERGED.name for run in runs):
-        columns["status"] = lambda run: run.status.lower().replace("_", " ")
-    print_table(_heading(problem), columns, runs, names=("selector", "step", "engine", "status"))
-    for line in _remarks(runs):
+    if any(row["status"] != Status.CONVERGED.name for row in rows):
+        columns["status"] = lambda row: row["status"].lower().replace("_", " ")
+    print_table(_heading(problem), columns, rows, names=("selector", "step", "shrinking", "engine", "status"))
+    for line in _remarks(rows):
         typer.echo(line)
 
 
@@ -82,57 +87,53 @@ def _heading(problem: dict[str, Any]) -> str:
     return (
         f"{problem['data']}: {problem['n']} examples, {problem['d']} features; {name} kernel"
         f"{f' ({parameters})' if parameters else ''}, C={problem['C']:.6g}, tol={problem['tol']:.6g}"
-        f"{', block by block' if problem['shrinking'] else ''}"
     )
 
 
-def _remarks(runs: list[Run]) -> list[str]:
-    """What the table cannot show."""
-    converged = [run for run in runs if run.status == Status.CONVERGED.name]
-    first_use = sum(run.first_use_seconds for run in runs)
-    remarks = (
-        [f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code."]
-        if runs
-        else []
-    )
-    if len(converged) > 1:
-        remarks.insert(0, f"The objectives agree to {objective_spread(runs):.1e} (relative).")
+def _remarks(rows: list[dict[str, Any]]) -> list[str]:
+    """Say what the table cannot show."""
+    first_use = sum(row["first_use_seconds"] for row in rows)
+    remarks = [f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code."]
+    if sum(row["status"] == Status.CONVERGED.name for row in rows) > 1:
+        remarks.insert(0, f"The objectives agree to {objective_spread(rows):.1e} (relative).")
     return remarks
 
 
-def repetition_document(
-    problems: list[dict[str, Any]], repeats: int, repetition: Repetition
-) -> dict[str, Any]:
+def repetition_document(problems: list[dict[str, Any]], repeats: int, outcome: Outcome) -> dict[str, Any]:
     """Return what ``compare --json`` prints of an experiment."""
     return {
         "problems": problems,
         "repeats": repeats,
-        "results": [asdict(row) for row in repetition.rows],
-        "left_out": [{**asdict(strategy), "reason": reason} for strategy, reason in repetition.left_out],
-        "interrupted": repetition.interrupted,
+        "results": [
+            {name: asdict(value) if isinstance(value, Summary) else value for name, value in row.items()}
+            for row in outcome.rows
+        ],
+        "left_out": _left_out(outcome),
+        "interrupted": outcome.interrupted,
     }
 
 
-def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[Repeated]) -> None:
+def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]]) -> None:
     """Print the problems, and means over the orders, a line for each problem and strategy."""
-    columns: dict[str, Callable[[Repeated], str]] = {
-        "data": lambda row: row.data,
-        "selector": lambda row: row.selector,
-        "step": lambda row: row.step,
-        "engine": lambda row: row.engine,
-        "iterations": lambda row: row.iterations.show(),
-        "iterations /\nthe first's": lambda row: ratio_of(row.iterations.ratio),
-        "p": lambda row: p_value(row.iterations.p),
-        "kernel rows": lambda row: row.kernel_rows.show(),
-        "seconds": lambda row: row.seconds.show(3),
-        "objective": lambda row: f"{row.objective.mean:.8g}",
+    columns: dict[str, Callable[[dict[str, Any]], str]] = {
+        "data": lambda row: row["data"],
+        "selector": lambda row: row["selector"],
+        "step": lambda row: row["step"],
+        "shrinking": lambda row: "yes" if row["shrinking"] else "no",
+        "engine": lambda row: row["engine"],
+        "iterations": lambda row: row["iterations"].show(),
+        "iterations /\nthe first's": lambda row: ratio_of(row["iterations"].ratio),
+        "p": lambda row: p_value(row["iterations"].p),
+        "kernel rows": lambda row: row["kernel_rows"].show(),
+        "seconds": lambda row: row["seconds"].show(3),
+        "objective": lambda row: f"{row['objective'].mean:.8g}",
     }
-    if any(row.converged < row.runs for row in rows):
-        columns["converged"] = lambda row: f"{row.converged} of {row.runs}"
+    if any(row["converged"] < row["runs"] for row in rows):
+        columns["converged"] = lambda row: f"{row['converged']} of {row['runs']}"
     for problem in problems:
         typer.echo(_heading(problem))
     heading = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
-    print_table(heading, columns, rows, names=("data", "selector", "step", "engine"))
+    print_table(heading, columns, rows, names=("data", "selector", "step", "shrinking", "engine"))
 
 
 def datasets_table(datasets: Iterable[Dataset]) -> None:
@@ -176,21 +177,30 @@ def counter(console: Console | None = None) -> Iterator[Callable[[int, int], Non
 
 
 @contextmanager
-def progress(
-    total: int, console: Console | None = None
-) -> Iterator[Callable[[Strategy, SolverState | None], None]]:
+def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
     """One line on stderr that tells how far a comparison is; nothing where stderr is no terminal."""
     console = Console(stderr=True) if console is None else console
+    if not console.is_terminal:
+        yield lambda choice: None
+        return
     position, shown = 0, -math.inf
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
-        def watch(strategy: Strategy, state: SolverState | None) -> None:
-            nonlocal position, shown
-            position += state is None
-            if state is None or time.monotonic() - shown > _REFRESH:
-                shown = time.monotonic()
-                so_far = "" if state is None else f": {state.iteration} iterations, KKT gap {state.gap:.1e}"
-                line = f"{position}/{total}  {strategy.selector}, {strategy.step}, {strategy.engine}{so_far}"
-                live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+        def show(line: str) -> None:
+            nonlocal shown
+            shown = time.monotonic()
+            live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+        def watch(choice: Choice) -> Callable[[SolverState], object]:
+            nonlocal position
+            position += 1
+            line = f"{position}/{total}  {choice}"
+
+            def look(state: SolverState) -> None:
+                if time.monotonic() - shown > _REFRESH:
+                    show(f"{line}: {state.iteration} iterations, KKT gap {state.gap:.1e}")
+
+            show(line)
+            return look
 
         yield watch

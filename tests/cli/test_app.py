@@ -1,6 +1,7 @@
 """The command itself: help, version, processes, what is missing."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 import refsvm
+from refsvm.datasets import load
 from refsvm.datasets import names as bundled_names
 
 from .commands import assert_refusal, json_of, process, works
@@ -39,7 +41,7 @@ def test_the_module_is_the_command():
 def test_a_process_compares():
     result = process("compare", "heart", "--engines", "numpy", "--json")
     assert result.returncode == 0
-    assert len(json.loads(result.stdout)["runs"]) == 2
+    assert len(json.loads(result.stdout)["runs"]) == 3
     assert result.stderr == ""
 
 
@@ -72,3 +74,22 @@ def test_a_reader_that_leaves_early_is_no_error():
     command = f"{sys.executable} -m refsvm datasets --json | true"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=60)
     assert "Traceback" not in result.stderr
+
+
+def test_what_the_package_says_to_whoever_waits_is_a_note(monkeypatch):
+    def waiting(*_, **__):
+        logger = logging.getLogger("refsvm")
+        logger.info("Compiling the loop, once;\nabout 5 s", extra={"notice": True})
+        logger.info("For the log only")
+        return load("heart")
+
+    monkeypatch.setattr("refsvm.cli.data.open_data", waiting)
+    logger = logging.getLogger("refsvm")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        result = works("compare", "heart", "--engines", "numpy")
+        assert result.stderr == "note: Compiling the loop, once; about 5 s.\n"
+        assert (logger.level, logger.handlers) == (logging.WARNING, [])
+    finally:
+        logger.setLevel(level)

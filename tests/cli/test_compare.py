@@ -3,6 +3,7 @@
 import io
 import json
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn import svm
 import refsvm
 from refsvm.cli import choices, comparison, tables
 from refsvm.datasets import load
+from refsvm.experiment import Problem
 
 from .commands import json_of, refused, run, works
 
@@ -19,15 +21,17 @@ from .commands import json_of, refused, run, works
 def test_compare_lists_every_selector_in_every_engine_and_they_agree():
     document = json_of("compare", "heart")
     runs = document["runs"]
-    assert [(r["selector"], r["engine"]) for r in runs] == [
-        ("mvp", "numba"), ("mvp", "numpy"), ("second-order", "numba"), ("second-order", "numpy"),
+    assert [(r["selector"], r["step"], r["shrinking"], r["engine"]) for r in runs] == [
+        ("mvp", "newton", False, "numba"), ("mvp", "newton", False, "numpy"),
+        ("second-order", "newton", False, "numba"), ("second-order", "newton", False, "numpy"),
+        ("second-order", "planning-ahead", True, "numba"), ("second-order", "planning-ahead", True, "numpy"),
     ]  # fmt: skip
     objectives = [r["objective"] for r in runs]
     assert max(objectives) - min(objectives) <= 1e-6 * max(objectives)
     assert document["objective_spread"] == pytest.approx(
         (max(objectives) - min(objectives)) / max(objectives)
     )
-    for compiled, readable in (runs[:2], runs[2:]):
+    for compiled, readable in (runs[:2], runs[2:4], runs[4:]):
         assert compiled["iterations"] == readable["iterations"]
         assert compiled["kernel_rows"] == readable["kernel_rows"]
     for r in runs:
@@ -61,7 +65,8 @@ def test_compare_prints_a_table_and_nothing_on_stderr():
     lines = result.stdout.splitlines()
     assert lines[0] == "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=1e-06"
     assert sum(line.split()[:2] == ["second-order", "newton"] for line in lines) == 2
-    assert sum("129.6024321" in line for line in lines) == 4
+    assert sum(line.split()[:3] == ["second-order", "planning-ahead", "yes"] for line in lines) == 2
+    assert sum("129.6024321" in line for line in lines) == 6
     assert "The objectives agree to" in result.stdout
     assert "status" not in result.stdout
     assert result.stderr == ""
@@ -156,8 +161,23 @@ def test_a_limit_ends_a_run_and_the_table_says_so():
 
 def test_shrinking_ends_at_the_same_objective():
     document = json_of("compare", "heart", "--shrinking", "--engines", "numpy", "--selectors", "second-order")
-    assert document["problem"]["shrinking"] is True
+    assert [r["shrinking"] for r in document["runs"]] == [True]
     assert document["runs"][0]["objective"] == pytest.approx(129.6024321, rel=1e-9)
+    assert all(
+        r["shrinking"] for r in json_of("compare", "heart", "--shrinking", "--engines", "numpy")["runs"]
+    )
+
+
+def test_the_default_of_the_package_is_compared_unless_strategies_are_named():
+    """Selector, step and shrinking of the last rows are those of `solve` without arguments."""
+    heart = load("heart")
+    problem = refsvm.DualProblem.classification(heart.X, heart.y, kernel=refsvm.RBF(heart.gamma), C=heart.C)
+    solution = refsvm.solve(problem, stop=refsvm.KKTGap(1e-6), engine="numpy")
+    last = json_of("compare", "heart", "--engines", "numpy")["runs"][-1]
+    assert (last["iterations"], last["objective"]) == (solution.iterations, solution.objective)
+    for named in (["--selectors", "second-order"], ["--steps", "newton"]):
+        runs = json_of("compare", "heart", "--engines", "numpy", *named)["runs"]
+        assert {(r["step"], r["shrinking"]) for r in runs} == {("newton", False)}
 
 
 def test_warnings_become_notes_each_once():
@@ -186,16 +206,13 @@ def test_a_terminal_sees_how_far_it_is(monkeypatch):
     monkeypatch.setattr(tables, "_REFRESH", 0.0)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100)
-    settings = comparison.Settings(1e-3, 200.0, None, None, False)
-    wanted = comparison.strategies(["mvp", "second-order"], ["newton"], ["numpy"])
-    problem = refsvm.DualProblem.classification(
-        load("sonar").X, load("sonar").y, kernel=refsvm.RBF(0.1), C=1e4
-    )
+    wanted = comparison.choices(["mvp", "second-order"], ["newton"], ["numpy"], shrinking=False)
+    sonar = Problem("sonar", partial(load, "sonar"), refsvm.RBF(0.1), 1e4).instance()
     with tables.progress(len(wanted), console) as watch:
-        comparison.compare_strategies(problem, wanted, settings, watch)
+        comparison.compare_once(wanted, {}, sonar, watch)
     assert "1/2  mvp, newton, numpy: 16 iterations, KKT gap" in stream.getvalue()
     assert "2/2  second-order, newton, numpy" in stream.getvalue()
     silent = io.StringIO()
     with tables.progress(1, Console(file=silent, force_terminal=False)) as watch:
-        watch(wanted[0], None)
+        assert watch(wanted[0]) is None
     assert silent.getvalue() == ""

@@ -7,7 +7,7 @@ import pytest
 import typer
 
 import refsvm
-from refsvm.cli import comparison
+from refsvm.experiment import solve as solve_module
 from refsvm.solver.limits import Limits
 
 from .commands import run, works
@@ -28,7 +28,7 @@ def ctrl_c_at(monkeypatch):
                     signal.raise_signal(signal.SIGINT)
             return refsvm.solve(*arguments, **options)
 
-        monkeypatch.setattr(comparison, "solve", solve)
+        monkeypatch.setattr(solve_module, "solve", solve)
 
     return arrange
 
@@ -50,7 +50,7 @@ def test_ctrl_c_prints_what_was_computed_and_exits_130(ctrl_c_at, k, times, stat
     document = json.loads(result.stdout)
     assert [r["status"] for r in document["runs"]] == statuses
     assert document["interrupted"] is True
-    assert result.stderr == f"note: Interrupted; {len(statuses)} of 2 strategies were tried.\n"
+    assert result.stderr == f"note: Interrupted; {len(statuses)} of 3 strategies were tried.\n"
     assert signal.getsignal(signal.SIGINT) is before
 
 
