@@ -10,6 +10,7 @@
 `steps`           how far it moves
 `stopping`        when the point is good enough
 `seeders`         where the next of several similar problems starts
+`resampling`      cross-validation whose rounds share kernel rows and start from each other
 `paths`           following the optimum along C
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
 `multiclass`      pairs of classes, prediction, trained models and their files
@@ -26,6 +27,7 @@
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths import PathTracker
 from refsvm.problem import DualProblem
+from refsvm.resampling import cross_validate
 from refsvm.result import Solution, Status
 from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
@@ -76,6 +78,7 @@ __all__ = [
     "StoppingRule",
     "WorkingSetGap",
     "WorkingSetSelector",
+    "cross_validate",
     "iterate",
     "solve",
 ]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm.primal import total
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.bordered import Bordered
 from refsvm.seeders.exchange import offset
-from refsvm.seeders.spread import complete, total
+from refsvm.seeders.spread import complete
 
 if TYPE_CHECKING:
     from refsvm.problem import DualProblem

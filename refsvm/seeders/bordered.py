@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.seeders.spread import total
+from refsvm.primal import total
 
 __all__ = ["Bordered"]
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm.primal import total
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, offset, removed
-from refsvm.seeders.spread import complete, spread, total
+from refsvm.seeders.spread import complete, spread
 
 if TYPE_CHECKING:
     from refsvm.problem import DualProblem

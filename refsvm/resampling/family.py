@@ -1,0 +1,114 @@
+"""What rounds over one data set share: the kernel matrix, the binary problems, and how a seed is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from refsvm.kernels import Gram, Precomputed
+from refsvm.kernels.gram import KernelMatrix
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
+from refsvm.solver.rounds import Rounds
+
+__all__ = ["chain", "pair_problems", "seeded", "shared_gram"]
+
+
+def shared_gram(gram: KernelMatrix, cache_mb: float) -> KernelMatrix:
+    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
+
+    Any number of rounds and threads may read it, and nothing is computed twice.
+    """
+    n = gram.n
+    if gram.dense is not None or 8 * n * n > cache_mb * 2**20:
+        return gram
+    return Gram(Precomputed(), gram.block(np.arange(n)))
+
+
+def pair_problems(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:
+    """Yield the binary problems of all pairs of classes, over all n examples: those of other classes have L = U = 0.
+
+    So one kernel matrix serves all pairs, and the decision values of every example are read off each gradient. Order
+    and signs are those of `refsvm.multiclass.one_vs_one.pairs`.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of all n examples.
+    codes : ndarray of shape (n,), int
+        Class numbers 0 … k − 1.
+    penalties : ndarray of shape (n,), float64
+        C of each example.
+    """
+    k = int(codes.max()) + 1
+    for p, q in combinations(range(k), 2):
+        positive, negative = (q, p) if k == 2 else (p, q)
+        labels = (codes == positive) * 1.0 - (codes == negative) * 1.0
+        signed = np.where(labels == 0.0, 0.0, labels * penalties)
+        yield DualProblem(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
+
+
+def seeded(seeder: Seeder, solved: Solution, rounds: Rounds, problem: DualProblem) -> np.ndarray:
+    """Return the seed, from the twin where there is one and all kernel rows are in memory."""
+    compiles = find_spec("numba") is not None and solved.engine != "numpy" and seeder.twin() is not None
+    if compiles and rounds.rows.holds_all and rounds.rows.values.dtype == np.float64:
+        from refsvm.fast.seeding import compiled_seed
+
+        return compiled_seed(seeder, solved, problem, rounds.rows)
+    return seeder.seed(solved, problem)
+
+
+def chain(
+    rounds: Rounds, training: Iterable[np.ndarray], seeder: Seeder, full: Solution | None = None
+) -> Iterator[tuple[Solution, float]]:
+    """Solve one round for each training set, seeded from the round before, or from `full`.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        Over the problem on all examples.
+    training : iterable of bool arrays of shape (n,)
+        Who takes part.
+    seeder : Seeder
+    full : Solution, optional
+        Solution on all examples, from which every round starts; without it the first round is cold.
+
+    Yields
+    ------
+    Solution
+        Of the round.
+    float
+        Seconds its seed took.
+    """
+    lower, upper = rounds.problem.lower, rounds.problem.upper
+    source = full
+    for mask in training:
+        box = np.where(mask, lower, 0.0), np.where(mask, upper, 0.0)
+        began, start = time.perf_counter(), None
+        if source is not None and not isinstance(seeder, Cold):
+            start = seeded(seeder, source, rounds, rounds.boxed(*box))
+        seconds = time.perf_counter() - began
+        solution = rounds.solve(lower=box[0], upper=box[1], start=start, origin=full)
+        yield solution, seconds
+        source = solution if full is None else full
+
+
+def in_parts(items: list[Any], count: int) -> list[list[Any]]:
+    """Split a list into at most `count` parts of neighbours, sizes as equal as possible.
+
+    Examples
+    --------
+    >>> from refsvm.resampling.family import in_parts
+    >>> in_parts([1, 2, 3, 4, 5], 2)
+    [[1, 2], [3, 4, 5]]
+    """
+    count = max(1, min(count, len(items)))
+    edges = [len(items) * part // count for part in range(count + 1)]
+    return [items[a:b] for a, b in pairwise(edges)]
