@@ -18,12 +18,12 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels.rows import KernelRows
-from refsvm.solver.compiled_engine import CompiledEngine
 from refsvm.solver.loop import steps
 from refsvm.state import SolverState
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
 numba = pytest.importorskip("numba")
+compiled_engine = pytest.importorskip("refsvm.solver.compiled_engine")
 
 
 @numba.njit
@@ -105,7 +105,7 @@ def test_compiled_code_of_others_can_take_steps():
     readable, compiled = (SolverState(problem, np.zeros(problem.n), rows, *rules) for _ in range(2))
     for _ in steps(readable, *rules):
         pass
-    engine = CompiledEngine(compiled, rules)
+    engine = compiled_engine.CompiledEngine(compiled, rules)
     engine.advance(0)  # writes the numbers of the state into the record
     engine._now["end"] = 10_000
     assert drive(*engine._parameters, engine._shared) == 1

@@ -14,6 +14,7 @@ from refsvm.testing import check_engines
 from refsvm.testing.contract import Case
 
 from ..catalogue import FIVE, FIVE_LABELS, combinations
+from ..settings import needs_numba
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
@@ -94,6 +95,7 @@ def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
     assert solve(problem, engine=engine, max_iter=50_000).status is Status.INSEPARABLE
 
 
+@needs_numba
 @pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
 def test_every_rule_in_both_engines(selector, step):
     problem = hard(APART, SIDE, RBF(0.5))
@@ -104,11 +106,12 @@ def test_every_rule_in_both_engines(selector, step):
         assert solution.objective == pytest.approx(solve(problem, stop=KKTGap(1e-9)).objective, rel=1e-6)
 
 
+@needs_numba
 @pytest.mark.parametrize("name", ["overlap", "one line", "a point inside an edge"])
 def test_the_engines_agree_where_alpha_is_stretched(name):
     data, labels, kernel = INSEPARABLE[name]
     problem = hard(data, labels, kernel)
-    found = [solve(problem, engine=engine, shrinking=False) for engine in ("numpy", "auto")]
+    found = [solve(problem, engine=engine, shrinking=False) for engine in ("numpy", "numba")]
     assert found[0].iterations == found[1].iterations
     assert np.array_equal(found[0].alpha, found[1].alpha)
 
