@@ -19,7 +19,7 @@ from refsvm import (
 )
 from refsvm.kernels.rows import KernelRows
 from refsvm.solver.loop import steps
-from refsvm.state import SolverState
+from refsvm.solver.rules import Rules
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
 numba = pytest.importorskip("numba")
@@ -99,10 +99,10 @@ def test_compiled_code_of_others_can_take_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
-    rules = SecondOrder(), NewtonStep(), KKTGap(1e-6)
+    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
     rows = KernelRows(problem.gram)
     rows.fetch(np.arange(problem.n))
-    readable, compiled = (SolverState(problem, np.zeros(problem.n), rows, *rules) for _ in range(2))
+    readable, compiled = (rules.begin(problem, np.zeros(problem.n), rows) for _ in range(2))
     for _ in steps(readable, *rules):
         pass
     engine = compiled_engine.CompiledEngine(compiled, rules)
