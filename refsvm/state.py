@@ -104,7 +104,7 @@ class SolverState:
         self.rows, self.v = rows, problem.v
         self.alpha = np.array(alpha, dtype=np.float64)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
-        self.diagonal = problem.gram.diagonal()
+        self.diagonal = rows.diagonal()
         depth = 2 + history
         self.working_sets = np.full((depth, 2), -1)
         self.curvatures = np.zeros(depth)

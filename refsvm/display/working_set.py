@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import axes_for
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import KernelRows, megabytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -252,7 +252,7 @@ class WorkingSetDisplay:
 def _view(state: SolverState) -> SolverState:
     """Copy the state, with kernel rows of its own, so that looking changes and counts nothing."""
     n = len(state.alpha)
-    rows = KernelRows(state.rows.gram, cache_mb=4.5 * 8 * n / 2**20)
+    rows = KernelRows(state.rows.gram, cache_mb=megabytes(4.5, n))
     view = deepcopy(state, {id(state.rows): rows})
     view.n_candidates = 0
     return view

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import positive, real, whole
-from refsvm.kernels.products import inner_products, squared_norms
+from refsvm._checks import is_sparse, positive, real, whole
+from refsvm.kernels.products import PreparedExamples, inner_products, squared_norms
 from refsvm.kernels.threads import compiled
 
 __all__ = ["RBF", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
@@ -51,7 +51,16 @@ class Kernel(ABC):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
-        return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
+        if is_sparse(X) or is_sparse(Z):
+            return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
+        others = PreparedExamples(self, Z)
+        X, norms = others.prepared(X)
+        return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
+
+    @property
+    def distance_scale(self) -> float:
+        """γ of a kernel that depends on γ‖x − z‖² alone, which may therefore move the origin; 0 of all others."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,11 @@ class RBF(Kernel):
 
     def __post_init__(self) -> None:
         positive("gamma", self.gamma)
+
+    @property
+    def distance_scale(self) -> float:
+        """γ."""
+        return self.gamma
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate −γ‖x − z‖² and its exponential."""

@@ -1,33 +1,33 @@
 """Gram: the matrix that a kernel spans on data, evaluated in blocks and never stored here.
 
-Always through one matrix product: BLAS for dense rows, scipy.sparse or a table of features for CSR.
+A block is one matrix product (`refsvm.kernels.products`) and one pass of the kernel function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from refsvm.kernels.functions import RBF, Kernel, Precomputed, Sigmoid
 from refsvm.kernels.memory import scratch
-from refsvm.kernels.products import Products, inner_products, squared_norms
+from refsvm.kernels.products import PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
 __all__ = ["Gram", "KernelMatrix"]
 
-SLAB = 2**17
-"""Entries of K evaluated at a time by a thread: 1 MiB, about what a core's own cache holds."""
+TILE_ENTRIES: Final = 2**17
+"""Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
 
-CHUNK = 2**21
-"""Entries of K multiplied at a time, 16 MiB: enough to be shared among threads."""
+BLOCK_ENTRIES: Final = 2**21
+"""Inner products computed at a time: 16 MiB, which is enough for several threads."""
 
-FEWEST = 128
-"""Rows multiplied at a time at least, if there are so many: a product of few rows waits for memory."""
+FEWEST_ROWS: Final = 128
+"""Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
 
-LARGEST = 1e300
+LARGEST_VALUE: Final = 1e300
 """Kernel values above this are refused."""
 
 
@@ -37,6 +37,7 @@ class KernelMatrix(Protocol):
     n: int
     dense: np.ndarray | None
     prefers_batches: bool  # whether several rows in one product cost far less than one by one
+    rounding: float  # about how far a value may be from the true one
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -46,6 +47,10 @@ class KernelMatrix(Protocol):
 
     def diagonal(self) -> np.ndarray:
         """All kᵢᵢ."""
+        ...
+
+    def whole(self) -> np.ndarray | None:
+        """The matrix in one call, if that is how it should be evaluated where there is memory for it."""
         ...
 
     def restrict(self, indices: np.ndarray) -> KernelMatrix:
@@ -71,6 +76,13 @@ class Gram:
         The matrix itself if the caller supplied it.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
+    rounding : float
+        About how far a kernel value may be from the true one, see `refsvm.kernels.products.PreparedExamples`.
+
+    Raises
+    ------
+    ValueError
+        If ‖x‖² overflows, or a kernel value is NaN or beyond 1e300.
 
     Examples
     --------
@@ -86,15 +98,13 @@ class Gram:
         self.X = X
         self.n = int(X.shape[0])
         self.dense = X if isinstance(kernel, Precomputed) else None
-        self._norms = squared_norms(X) if isinstance(kernel, Kernel) else np.zeros(0)
-        self._products = Products(X)
-        self.prefers_batches = self._products.prefers_batches
-        self._rooms: list[np.ndarray] = []  # which a thread takes while it computes
-        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no block needs to be looked through
-        if not np.isfinite(self._norms).all():
-            raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
+        self._examples = PreparedExamples(kernel, X) if isinstance(kernel, Kernel) else None
+        self.prefers_batches = self._examples is not None and self._examples.products.prefers_batches
+        self.rounding = 0.0 if self._examples is None else self._examples.rounding
+        self._buffers: list[np.ndarray] = []  # for inner products; a thread takes one while it computes
+        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no value needs to be checked
         if self.dense is not None:
-            moderate(self.dense)
+            check_finite_values(self.dense)
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -102,76 +112,101 @@ class Gram:
         """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        height = max(FEWEST, CHUNK // max(1, out.shape[1]))
+        height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
         for start in range(0, len(rows), height):
             stop = start + height
-            self._chunk(rows[start:stop], columns, out[start:stop])
+            self._evaluate(rows[start:stop], columns, out[start:stop])
         return out
 
-    def _chunk(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Evaluate K[rows][:, columns] into `out`, for as many rows as are multiplied at once."""
+    def _evaluate(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+        """Write K[rows][:, columns] to `out`, for as many rows as are multiplied at once."""
         if isinstance(self.kernel, Precomputed):
             out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
-            return
-        if not isinstance(self.kernel, Kernel):
+        elif not isinstance(self.kernel, Kernel):
             values = self.kernel(self.X[rows], self.X if columns is None else self.X[columns])
             out[:] = shaped(values, out.shape)
         elif columns is not None:
-            inner = inner_products(self.X[rows], self.X[columns])
-            out[:] = self.kernel.from_inner(inner, self._norms[rows], self._norms[columns])
-        elif self._products.table is not None:
-            self._across(self.kernel, rows, out)
+            self._some_columns(self.kernel, rows, columns, out)
+        elif self._prepared.products.by_columns:
+            self._by_columns(self.kernel, rows, out)
         else:
-            self._along(self.kernel, rows, out)
-        if not self._bounded:
-            moderate(out)
+            self._by_rows(self.kernel, rows, out)
+        if isinstance(self.kernel, RBF):
+            set_diagonal_to_one(rows, columns, out)
+        if not self._bounded and self.dense is None:
+            check_finite_values(out)
 
-    def _across(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
-        """Evaluate all of these rows for some columns at a time, which stay in the processor's cache meanwhile."""
-        norms, x_norms, width = self._norms, self._norms[rows], max(1, SLAB // len(rows))
+    @property
+    def _prepared(self) -> PreparedExamples:
+        """The examples, where the kernel is a `Kernel`."""
+        assert self._examples is not None
+        return self._examples
+
+    def _some_columns(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
+        """Evaluate the kernel between some examples and some others."""
+        Z, norms = self._prepared.products.Z, self._prepared.norms
+        out[:] = kernel.from_inner(inner_products(Z[rows], Z[columns]), norms[rows], norms[columns])
+
+    def _by_columns(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+        """Multiply and evaluate all of these rows for some columns at a time, which then stay in the cache."""
+        products, norms = self._prepared.products, self._prepared.norms
+        x_norms, width = norms[rows], max(1, TILE_ENTRIES // len(rows))
 
         def piece(part: slice) -> None:
-            inner = self._products.some(rows, part.start, scratch((len(rows), part.stop - part.start)))
+            inner = scratch((len(rows), part.stop - part.start))
+            products.of(products.Z, rows, inner, part.start)
             out[:, part] = kernel.from_inner(inner, x_norms, norms[part])
 
         run_in_pieces(piece, self.n, width)
 
-    def _along(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
-        """Multiply all of these rows, then evaluate some at a time."""
-        room = out if out.dtype == np.float64 else self._taken(len(out))
-        inner, x_norms = self._products.of(rows, room[: len(out)]), self._norms[rows]
+    def _by_rows(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+        """Multiply all of these rows, then evaluate some of them at a time."""
+        products, norms = self._prepared.products, self._prepared.norms
+        buffer = out if out.dtype == np.float64 else self._borrow_buffer(len(out))
+        inner, x_norms = products.of(products.Z, rows, buffer[: len(out)]), norms[rows]
 
         def piece(part: slice) -> None:
             some = inner[part]
-            values = kernel.from_inner(some, x_norms[part], self._norms)
-            if values is not some or room is not out:
+            values = kernel.from_inner(some, x_norms[part], norms)
+            if values is not some or buffer is not out:
                 out[part] = values
 
-        run_in_pieces(piece, len(rows), max(1, SLAB // max(1, self.n)))
-        if room is not out:
-            self._rooms.append(room)
+        run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // max(1, self.n)))
+        if buffer is not out:
+            self._buffers.append(buffer)
 
-    def _taken(self, count: int) -> np.ndarray:
-        """Take room for the inner products of so many rows, the same again and again; nobody else has it meanwhile."""
-        with suppress(IndexError):  # not asked before: another thread may be faster
-            room = self._rooms.pop()
-            if len(room) >= count:
-                return room
+    def _borrow_buffer(self, count: int) -> np.ndarray:
+        """Return an array for the inner products of so many rows, which no other thread uses until it is put back."""
+        with suppress(IndexError):  # not asked first: another thread may take the last one in between
+            buffer = self._buffers.pop()
+            if len(buffer) >= count:
+                return buffer
         return np.empty((count, self.n))
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""
         if self.dense is not None:
             return self.dense.diagonal().copy()
+        if isinstance(self.kernel, RBF):
+            return np.ones(self.n)  # exp(0)
         if isinstance(self.kernel, Kernel):
-            if isinstance(self.kernel, RBF):
-                return np.ones(self.n)  # exp(0)
-            column, zero = self._norms.copy()[:, None], np.zeros(1)
+            column, zero = self._prepared.norms.copy()[:, None], np.zeros(1)
             values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
-            moderate(values)
+            check_finite_values(values)
             return values
         steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
         return np.concatenate([self.block(s, s).diagonal() for s in steps])
+
+    def whole(self) -> np.ndarray | None:
+        """Return K of a user's callable, which is called once with (X, X); None for every other kernel.
+
+        A callable may be slow to call, or rely on getting all examples at once as from scikit-learn.
+        """
+        if isinstance(self.kernel, Kernel | Precomputed):
+            return None
+        values = shaped(self.kernel(self.X, self.X), (self.n, self.n))
+        check_finite_values(values)
+        return values
 
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the Gram matrix of the examples in `indices`."""
@@ -180,9 +215,17 @@ class Gram:
         return Gram(self.kernel, self.X[indices])
 
 
+def set_diagonal_to_one(rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+    """kᵢᵢ = 1 in K[rows][:, columns], where rounding of ‖xᵢ − xᵢ‖² may have left less."""
+    if columns is None:
+        out[np.arange(len(rows)), rows] = 1.0
+    else:
+        out[rows[:, None] == columns] = 1.0
+
+
 def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Refuse a result of a user's kernel that is not one value for each pair."""
-    block = np.ascontiguousarray(values, dtype=np.float64)
+    block = np.require(values, np.float64, ["C", "W"])
     if block.shape != shape:
         raise ValueError(
             f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
@@ -191,7 +234,7 @@ def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     return block
 
 
-def moderate(values: np.ndarray) -> None:
+def check_finite_values(values: np.ndarray) -> None:
     """Refuse kernel values that are NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
     largest = float(np.abs(values).max(initial=0.0))
     if values.dtype == np.float32 and not np.isfinite(largest):
@@ -199,7 +242,7 @@ def moderate(values: np.ndarray) -> None:
             'A kernel value is NaN or beyond what float32 rows hold (3.4e38); use cache_dtype="float64", '
             "or scale the data or the kernel's parameters down."
         )
-    if not largest <= LARGEST:
+    if not largest <= LARGEST_VALUE:
         raise ValueError(
             f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "
             "scale the data or the kernel's parameters down."

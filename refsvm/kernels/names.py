@@ -13,6 +13,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels.sparse import canonical
 
 __all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called"]
 
@@ -120,6 +121,7 @@ def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
 
 def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
     """Variance of all entries, those that a CSR matrix leaves out included."""
+    X = canonical(X)
     n, d = X.shape
     of_rows = np.ones(n) if weights is None else weights
     stored = np.repeat(of_rows, np.diff(X.indptr))

@@ -1,115 +1,158 @@
-"""Inner products x·z of many pairs of examples, dense or sparse: where the time of kernel evaluation goes.
+"""Inner products x·z of many pairs of examples: where most of the time of kernel evaluation goes.
 
-Dense rows go through BLAS, which uses its own threads. The products of one sparse example with all others are a sum of
-some columns of X, one for each of its features that is not zero: with these columns in a dense table, six times faster
-than a sparse matrix product. Where the table would be too large, or Numba is not installed, scipy.sparse multiplies.
+`DenseProducts` multiplies with BLAS, which has threads of its own; for CSR data see `refsvm.kernels.sparse`.
+
+`PreparedExamples` holds one side of these products ready: norms, and for kernels of the distance ‖x − z‖ an origin near
+the data. With ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z the rounding of ‖x‖² stays when the summands cancel: of features such as
+time stamps, 10⁹ with differences of 1, nothing is left. Distances do not change under translation, and near the mean
+of the data the norms are as small as they can be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.threads import load_compiled
+from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, sparse_squared_norms
 
-__all__ = ["Products", "inner_products", "squared_norms"]
+__all__ = ["DenseProducts", "PreparedExamples", "inner_products", "squared_norms"]
 
-LARGEST_COPY: Final = 2**26
-"""Bytes of dense data up to which a transposed copy is kept."""
+COPY_BYTES: Final = 2**26
+"""Size of dense data up to which a transposed copy is kept."""
 
-LARGEST_TABLE: Final = 2**27
-"""Bytes up to which the features of large sparse data are kept as a dense table beside them."""
+BATCHES_FROM_ENTRIES: Final = 2**20
+"""Entries of dense data that exceed all caches of a processor, at 8 bytes each."""
 
-LARGE: Final = 2**18
-"""Entries of X that exceed the inner caches of a processor."""
+CENTRED_FROM: Final = 1e3
+"""Largest γ‖x‖² that is left alone: kernel values are then exact to about 10⁻¹²."""
+
+EPSILON: Final = float(np.finfo(float).eps)
 
 
-class Products:
-    """x·z between some examples and all of them.
+class DenseProducts:
+    """Inner products x·z of any examples with all rows of one dense matrix Z.
 
     Parameters
     ----------
-    X : ndarray or CSR array of shape (n, d), float64
+    Z : ndarray of shape (n, d), float64
 
     Attributes
     ----------
+    Z : ndarray of shape (n, d)
+    by_columns : bool
+        False: `of` always writes all columns.
     prefers_batches : bool
-        Whether X is dense and exceeds the processor's caches. A product with a few examples then reads all of X from
-        memory, whether they are one or sixteen.
+        Whether Z exceeds the processor's caches. A product with a few examples then reads all of Z from memory,
+        whether they are one or sixteen.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.kernels.products import Products
-    >>> Products(np.array([[1.0, 2.0], [3.0, 4.0]])).of(np.array([1]), np.empty((1, 2)))
+    >>> from refsvm.kernels.products import DenseProducts
+    >>> Z = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> DenseProducts(Z).of(Z, np.array([1]), np.empty((1, 2)))
     array([[11., 25.]])
     """
 
-    def __init__(self, X: Any) -> None:
-        self._X = X
+    by_columns = False
+
+    def __init__(self, Z: np.ndarray) -> None:
+        self.Z = Z
+        self.prefers_batches = Z.size > BATCHES_FROM_ENTRIES
         self._features: np.ndarray | None = None
-        self.prefers_batches = not is_sparse(X) and X.size > 4 * LARGE
 
-    @cached_property
-    def table(self) -> np.ndarray | None:
-        """Xᵀ of large sparse data as a dense array, if there is room for it and compiled code to use it."""
-        X = self._X
-        n, d = X.shape
-        if not is_sparse(X) or X.nnz < LARGE or 8 * n * d > LARGEST_TABLE or load_compiled() is None:
-            return None
-        return np.asarray(X.T.toarray(order="C"))
+    def aligned(self, X: np.ndarray) -> np.ndarray:
+        """Return examples of shape (m, d) as they are; see `SparseProducts.aligned`."""
+        return X
 
-    def some(self, rows: np.ndarray, start: int, out: np.ndarray) -> np.ndarray:
-        """Write x·z, x from X[rows] and z from X[start : start + w], to `out`, shape (m, w), by means of `table`."""
-        X = self._X
-        times()(rows, X.data, X.indices, X.indptr, self.table, start, out)
-        return out
-
-    def of(self, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write x·z, x from X[rows] and z from all of X, to `out`, shape (m, n), and return it."""
-        if self.table is not None:
-            return self.some(rows, 0, out)
-        X = self._X
-        if is_sparse(X):
-            if len(rows) > 1:
-                out[:] = (X @ X[rows].toarray().T).T
-            else:
-                out[0] = X @ dense_row(X, rows[0])
-            return out
-        if self._features is None and X.nbytes <= LARGEST_COPY:
-            # each feature contiguous: twice as fast to multiply a few rows with
-            self._features = np.ascontiguousarray(X.T)
-        return np.matmul(X[rows], X.T if self._features is None else self._features, out=out)
+    def of(self, X: np.ndarray, rows: np.ndarray | None, out: np.ndarray, start: int = 0) -> np.ndarray:
+        """Write x·z to `out`, shape (m, n), x from X[rows] (None: all of X) and z from all of Z, and return it."""
+        if rows is None:
+            return np.matmul(X, self.Z.T, out=out)
+        if self._features is None and self.Z.nbytes <= COPY_BYTES:
+            # with each feature contiguous, a product with a few rows takes half the time
+            self._features = np.ascontiguousarray(self.Z.T)
+        return np.matmul(X[rows], self.Z.T if self._features is None else self._features, out=out)
 
 
-def dense_row(X: Any, i: int) -> np.ndarray:
-    """Row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
-    entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1])
-    np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
-    return row
+class DistanceKernel(Protocol):
+    """The part of a `Kernel` that decides about the origin."""
+
+    @property
+    def distance_scale(self) -> float:
+        """γ of a kernel of γ‖x − z‖², 0 for all others."""
+        ...
 
 
-@cache
-def times() -> Callable[..., None]:
-    """Return the compiled product of sparse rows with a dense table."""
-    from refsvm.fast import sparse
+class PreparedExamples:
+    """Examples Z, ready to be multiplied with others: where their origin lies, their norms, their products.
 
-    return sparse.times
+    Parameters
+    ----------
+    kernel : Kernel
+    Z : ndarray or CSR of shape (n, d), float64
+    table_from : int
+        See `SparseProducts`.
+
+    Attributes
+    ----------
+    products : DenseProducts or SparseProducts
+        Of the prepared Z, which is ``products.Z``.
+    norms : ndarray of shape (n,), float64
+        ‖z − c‖² with the origin c.
+    rounding : float
+        About how far a kernel value may be from its true value: ε γ max ‖z − c‖² for a kernel of γ‖x − z‖² and ε for
+        the others, with the machine's ε = 2⁻⁵².
+
+    Raises
+    ------
+    ValueError
+        If some ‖z‖² overflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.kernels.products import PreparedExamples
+    >>> far = np.array([[1e9], [1e9 + 2.0]])
+    >>> PreparedExamples(RBF(gamma=1.0), far).norms
+    array([1., 1.])
+    """
+
+    def __init__(self, kernel: DistanceKernel, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
+        scale, norms = kernel.distance_scale, squared_norms(Z)
+        if not np.isfinite(norms).all():
+            raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
+        self._origin: np.ndarray | None = None
+        if scale * norms.max(initial=0.0) > CENTRED_FROM and not is_sparse(Z):
+            self._origin = Z.mean(axis=0)
+            Z = Z - self._origin
+            norms = squared_norms(Z)
+        self.norms = norms
+        self.rounding = EPSILON * max(1.0, scale * float(norms.max(initial=0.0)))
+        self.products: DenseProducts | SparseProducts = (
+            SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
+        )
+
+    def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
+        """Return other examples, with the same origin and columns, and their norms."""
+        if self._origin is not None:
+            X = X - self._origin
+        return self.products.aligned(X), squared_norms(X)
 
 
-def inner_products(X: Any, Z: Any, out: np.ndarray | None = None) -> np.ndarray:
-    """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR."""
-    if is_sparse(X):
-        return np.ascontiguousarray((Z @ X.toarray().T).T)  # sparse (n, d) × dense (d, m)
-    return np.matmul(X, Z.T, out=out)
+def inner_products(X: Any, Z: Any) -> np.ndarray:
+    """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR, each as it likes."""
+    if is_sparse(X) and is_sparse(Z):
+        products = SparseProducts(Z, table_from=np.inf)
+        return products.of(products.aligned(X), None, np.empty((X.shape[0], Z.shape[0])))
+    if is_sparse(Z):
+        return np.ascontiguousarray((Z @ X.T).T)
+    return np.asarray(X @ Z.T) if is_sparse(X) else np.matmul(X, Z.T)
 
 
 def squared_norms(X: Any) -> np.ndarray:
     """‖x‖² of every row, shape (n,)."""
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return sparse_squared_norms(X) if is_sparse(X) else np.einsum("ij,ij->i", X, X)

@@ -7,6 +7,8 @@ row gives way; "used" means: it belonged to a working set that was stepped on.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from refsvm._checks import positive_or_inf
@@ -14,7 +16,22 @@ from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.memory import RowBuffer
 from refsvm.kernels.threads import compiled
 
-__all__ = ["KernelRows", "RowsOf", "stored_rows"]
+__all__ = ["KernelRows", "RowsOf", "megabytes", "stored_rows"]
+
+ROWS_AT_A_TIME: Final = 64
+"""Rows that are copied, or computed in passing, at a time."""
+
+
+def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
+    """Return how many MiB (2²⁰ bytes) so many kernel rows of n values take.
+
+    Examples
+    --------
+    >>> from refsvm.kernels.rows import megabytes
+    >>> megabytes(rows=1024, n=1024)
+    8.0
+    """
+    return rows * n * np.dtype(dtype).itemsize / 2**20
 
 
 class KernelRows:
@@ -25,9 +42,9 @@ class KernelRows:
     gram : KernelMatrix
         The matrix, in blocks.
     cache_mb : float
-        Budget for stored rows in MiB (2²⁰ bytes); infinity for all rows. A row takes 8n bytes.
+        Budget for stored rows in MiB; infinity for all rows. See `megabytes`.
     dtype : numpy type
-        float32 halves that. Such rows are not for the rules: `RowsOf` hands them out as float64.
+        float32 halves what a row takes. Such rows are not for the rules: `RowsOf` hands them out as float64.
 
     Attributes
     ----------
@@ -64,22 +81,23 @@ class KernelRows:
         n = gram.n
         self.gram, self.cache_mb = gram, cache_mb
         self.clock = self.hits = self._computed = 0
-        if gram.dense is not None:  # the caller holds K: nothing to compute, nothing to evict
-            self.values = gram.dense
-            self.slots = np.arange(n)
-            self.owners = np.arange(n)
+        budget = positive_or_inf("cache_mb", cache_mb)
+        self._whole = gram.whole() if megabytes(n, n) <= budget else None
+        known = gram.dense if self._whole is None else self._whole
+        if known is not None:  # K as a whole: nothing more to compute, nothing to evict
+            self.values = known
+            self.slots, self.owners = np.arange(n), np.arange(n)
+            self._computed = 0 if self._whole is None else n
         else:
-            size = np.dtype(dtype).itemsize * n
-            capacity = min(n, int(min(positive_or_inf("cache_mb", cache_mb) * 2**20 / size, n)))
+            capacity = int(min(budget / megabytes(1, n, dtype), n))
             if capacity < min(2, n):
                 raise ValueError(
                     f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} {np.dtype(dtype).name} values; "
-                    f"give at least {2 * size / 2**20:.3g}."
+                    f"give at least {megabytes(2, n, dtype):.3g}."
                 )
             self._buffer = RowBuffer((capacity, n), dtype)
             self.values = self._buffer.values
-            self.slots = np.full(n, -1)
-            self.owners = np.full(capacity, -1)
+            self.slots, self.owners = np.full(n, -1), np.full(capacity, -1)
         self.capacity = len(self.owners)
         self.filled = int((self.owners >= 0).sum())
         self.stamps = np.zeros(self.capacity, dtype=np.int64)
@@ -108,6 +126,10 @@ class KernelRows:
         """Whether the budget holds the whole matrix, so that no row is ever computed twice."""
         return self.capacity == self.gram.n
 
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, shape (n,)."""
+        return self.gram.diagonal() if self._whole is None else self._whole.diagonal().copy()
+
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
         if self.slots[i] < 0:
@@ -131,47 +153,81 @@ class KernelRows:
         if len(missing):
             self._store(missing)
 
-    def product(self, coefficients: np.ndarray) -> np.ndarray:
-        """Kα from the rows of the non-zero entries of α, shape (n,).
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored.
 
-        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted.
+        Parameters
+        ----------
+        rows, columns : ndarrays of int64, shapes (m,) and (c,)
+            All columns by default.
+        out : ndarray of shape (m, c), optional
+            Where to write the values.
+
+        Returns
+        -------
+        ndarray of shape (m, c), float64 unless `out` is given
         """
-        support = np.flatnonzero(coefficients)
-        if not len(support):
-            return np.zeros(self.gram.n)
-        if self.holds_all:
-            self.fetch(support)
-            by_slot = np.zeros(self.filled)
-            by_slot[self.slots[support]] = coefficients[support]
-            return np.asarray(by_slot @ self.values[: self.filled])
-        total = np.zeros(self.gram.n)
-        stored = self.slots[support] >= 0
-        for i in support[stored]:
-            total += coefficients[i] * self.values[self.slots[i]]
-        missing = support[~stored]
-        for start in range(0, len(missing), 64):
-            chunk = missing[start : start + 64]
-            total += coefficients[chunk] @ self.gram.block(chunk)
-            self._computed += len(chunk)
+        if out is None:
+            out = np.empty((len(rows), self.gram.n if columns is None else len(columns)))
+        for start in range(0, len(rows), self.capacity):
+            part = slice(start, start + self.capacity)
+            self._copy(rows[part], columns, out[part])
+        return out
+
+    def _copy(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+        """Copy K[rows][:, columns], for no more rows than the budget holds."""
+        if len(rows) == 1:
+            self.row(int(rows[0]))
+        else:
+            self.fetch(rows)
+        places = self.slots[rows]
+        if columns is None:
+            out[...] = self.values[places]
+            return
+        table = self.values.reshape(-1)
+        for start in range(0, len(rows), ROWS_AT_A_TIME):
+            part = slice(start, start + ROWS_AT_A_TIME)
+            # K[i, j] stands at place slots[i]·n + j; "clip" saves a second copy
+            out[part] = table.take(places[part, None] * self.gram.n + columns, mode="clip")
+
+    def product(self, coefficients: np.ndarray) -> np.ndarray:
+        """Kα, shape (n,), from the rows of the non-zero entries of α; see `subtract`."""
+        support, total = np.flatnonzero(coefficients), np.zeros(self.gram.n)
+        self.subtract(total, support, -coefficients[support])
         return total
 
     def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
-        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted.
+        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
+        does not depend on which rows are stored.
+
+        Parameters
+        ----------
+        target : ndarray of shape (n,), float64
+        indices : ndarray of shape (m,), int64
+        coefficients : ndarray of shape (m,), float64
         """
-        if self.holds_all:
+        if self.holds_all and len(indices):
             self.fetch(indices)
             subtract_rows(target, self.values, self.slots[indices], coefficients)
             return
-        for start in range(0, len(indices), 64):
-            chunk = indices[start : start + 64]
-            missing = self.slots[chunk] < 0
-            block = np.empty((len(chunk), self.gram.n))
-            block[~missing] = self.values[self.slots[chunk[~missing]]]
-            block[missing] = self.gram.block(chunk[missing])
-            self._computed += int(missing.sum())
-            subtract_rows(target, block, np.arange(len(chunk)), coefficients[start : start + 64])
+        for start in range(0, len(indices), ROWS_AT_A_TIME):
+            part = slice(start, start + ROWS_AT_A_TIME)
+            rows = self._in_passing(indices[part])
+            subtract_rows(target, rows, np.arange(len(rows)), coefficients[part])
+
+    def _in_passing(self, rows: np.ndarray) -> np.ndarray:
+        """K[rows], as float64 of the precision kept: stored rows from storage, the others computed and not stored."""
+        places = self.slots[rows]
+        missing = np.flatnonzero(places < 0)
+        values = self.values[places]
+        if len(missing):
+            values[missing] = self.gram.block(rows[missing])
+            self._computed += len(missing)
+        return values.astype(np.float64, copy=False)
 
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
@@ -217,7 +273,7 @@ def subtract_rows(target: np.ndarray, rows: np.ndarray, slots: np.ndarray, coeff
     if fast is not None and rows.dtype == np.float64:
         fast.subtract_rows(target, rows, slots, coefficients)
         return
-    for slot, coefficient in zip(slots.tolist(), coefficients.tolist(), strict=True):
+    for slot, coefficient in zip(slots.tolist(), coefficients, strict=True):
         target -= coefficient * rows[slot]
 
 
@@ -239,30 +295,26 @@ class RowsOf:
     def __init__(self, source: KernelRows, indices: np.ndarray) -> None:
         self.source, self.indices = source, indices
         self.n, self.prefers_batches = len(indices), source.gram.prefers_batches
-        self._all = self.n == source.gram.n
+        self.rounding = source.gram.rounding
+        self._all = self.n == source.gram.n and bool((indices == np.arange(self.n)).all())
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """K[rows][:, columns] among the chosen variables, written to `out` if given."""
-        source, wanted = self.source, self.indices[rows]
-        if 1 < len(wanted) <= source.capacity:
-            source.fetch(wanted)
-        across = self.indices if columns is None else self.indices[columns]
-        if out is None:
-            out = np.empty((len(rows), len(across)))
-        for line, i in zip(out, wanted.tolist(), strict=True):
-            if self._all and columns is None:
-                line[:] = source.row(i)
-            elif source.values.dtype == np.float64:
-                source.row(i).take(across, out=line, mode="clip")  # the other modes copy twice
-            else:
-                line[:] = source.row(i)[across]
-        return out
+        if columns is not None:
+            there: np.ndarray | None = self.indices[columns]
+        else:
+            there = None if self._all else self.indices
+        return self.source.block(self.indices[rows], there, out)
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ of the chosen variables."""
-        return self.source.gram.diagonal()[self.indices]
+        return self.source.diagonal()[self.indices]
+
+    def whole(self) -> np.ndarray | None:
+        """None: the rows are those of `source`."""
+        return None
 
     def restrict(self, indices: np.ndarray) -> RowsOf:
         """Fewer variables still."""
@@ -285,4 +337,4 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
     if np.dtype(dtype) == np.float64 or gram.dense is not None:
         return KernelRows(gram, cache_mb)
     kept = KernelRows(gram, cache_mb * 15 / 16, np.float32)
-    return KernelRows(RowsOf(kept, np.arange(gram.n)), max(cache_mb / 16, 64 * 8 * gram.n / 2**20))
+    return KernelRows(RowsOf(kept, np.arange(gram.n)), max(cache_mb / 16, megabytes(64, gram.n)))

@@ -62,9 +62,13 @@ class RowKernel:
 
     def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Evaluate the kernel between the examples that stand in these rows of X."""
-        return kernel_values(
-            self.kernel, self.X[rows.ravel().astype(np.int64)], self.X[columns.ravel().astype(np.int64)]
-        )
+        left = self._examples(rows)
+        return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
+
+    def _examples(self, rows: np.ndarray) -> Any:
+        """X[rows]; X itself where those are all rows, because some kernels recognise the object."""
+        numbers = rows.ravel().astype(np.int64)
+        return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
 
 
 def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:

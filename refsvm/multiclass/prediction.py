@@ -19,16 +19,23 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.products import LARGEST_TABLE, inner_products, squared_norms
+from refsvm.kernels.products import PreparedExamples
+from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import compiled, run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
 __all__ = ["decision_values", "pair_sums", "votes"]
 
-BLOCK: Final = 2**18
+BLOCK_ENTRIES: Final = 2**18
 """Kernel values computed at a time: 2 MiB."""
 
-PARTS: Final = 8
+WEIGHTS_BYTES: Final = 2**27
+"""Size up to which the weights of linear models are computed for prediction."""
+
+LARGE_ENTRIES: Final = 2**21
+"""Kernel values from which sparse data get threads, and compiled code is loaded, in some tenths of a second."""
+
+PIECES: Final = 8
 """Pieces of sparse data that threads share."""
 
 
@@ -77,54 +84,59 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
     -------
     ndarray of shape (t, k(k − 1)/2), float64
     """
-    if isinstance(kernel, Linear):  # Σ αᵢ x·xᵢ = x·w
-        return np.asarray(X @ pair_sum(vectors).T)
+    pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
+    if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
+        return _linear_values(X, vectors, pair_sum)
+    if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
+        X = type(vectors)(X)
     t, m = X.shape[0], max(1, vectors.shape[0])
-    height = BLOCK // m
-    if is_sparse(X):  # a block of X may be made dense
-        height = min(height, 8 * BLOCK // X.shape[1])
-    height = max(1, height)
-    block = _blocks(kernel, X, vectors)
-    sums = np.empty((t, len(pair_sum(np.empty((vectors.shape[0], 0))))))
+    height = max(1, BLOCK_ENTRIES // m)
+    if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
+    large = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= LARGE_ENTRIES
+    table_from = 0 if large or compiled() is not None else np.inf
+    values = _kernel_values_of(kernel, X, vectors, table_from)
+    sums = np.empty((t, pairs))
 
     def piece(part: slice) -> None:
-        room = np.empty((min(height, part.stop - part.start), vectors.shape[0]))
         for start in range(part.start, part.stop, height):
-            some = slice(start, min(start + height, part.stop))
-            sums[some] = pair_sum(block(some, room).T).T
+            rows = slice(start, min(start + height, part.stop))
+            sums[rows] = pair_sum(values(rows).T).T
 
-    shared = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= 8 * BLOCK
-    run_in_pieces(piece, t, -(-t // PARTS) if shared else max(1, t))
+    run_in_pieces(piece, t, -(-t // PIECES) if large else max(1, t))
     return sums
 
 
-def _blocks(kernel: Any, X: Any, vectors: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
-    """Return what makes the kernel values between some rows of X and the support vectors, given room for them."""
+def _columns_in_use(vectors: Any) -> int:
+    """At most so many columns of the support vectors are not empty."""
+    return int(min(vectors.shape[1], vectors.nnz) if is_sparse(vectors) else vectors.shape[1])
+
+
+def _linear_values(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> np.ndarray:
+    """Σ αᵢ x·xᵢ = x·w with the weights w of every pair."""
+    if is_sparse(vectors) and is_sparse(
+        X
+    ):  # w has a number for each column that the support vectors use, and for no other
+        products = SparseProducts(vectors)
+        X, vectors = products.aligned(X), products.Z
+    return np.asarray(X @ pair_sum(vectors).T)
+
+
+def _kernel_values_of(kernel: Any, X: Any, vectors: Any, table_from: float) -> Callable[[slice], np.ndarray]:
+    """Return the function that evaluates the kernel between some rows of X and all support vectors."""
     if isinstance(kernel, Precomputed):
-        return lambda rows, room: np.asarray(X[rows, vectors])
+        return lambda rows: np.asarray(X[rows, vectors])
     if not isinstance(kernel, Kernel):
-        return lambda rows, room: kernel_values(kernel, X[rows], vectors)
-    if is_sparse(vectors) and not is_sparse(X):
-        X = type(vectors)(X)
-    inner, x_norms, z_norms = _products(X, vectors), squared_norms(X), squared_norms(vectors)
-    return lambda rows, room: kernel.from_inner(
-        inner(rows, room[: rows.stop - rows.start]), x_norms[rows], z_norms
-    )
+        return lambda rows: kernel_values(kernel, X[rows], vectors)
+    others = PreparedExamples(kernel, vectors, table_from)
 
+    def values(rows: slice) -> np.ndarray:
+        some = X[rows] if is_sparse(X) == is_sparse(vectors) else X[rows].toarray()
+        some, norms = others.prepared(some)
+        inner = others.products.of(some, None, np.empty((some.shape[0], vectors.shape[0])))
+        return kernel.from_inner(inner, norms, others.norms)
 
-def _products(X: Any, vectors: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
-    """Return what makes the inner products of some rows of X with the support vectors, given room for them."""
-    if not is_sparse(X) or compiled() is None or 8 * vectors.shape[0] * vectors.shape[1] > LARGEST_TABLE:
-        return lambda rows, room: inner_products(X[rows], vectors, room)
-    from refsvm.fast.sparse import times
-
-    table = vectors.T.toarray(order="C") if is_sparse(vectors) else np.ascontiguousarray(vectors.T)
-
-    def inner(rows: slice, room: np.ndarray) -> np.ndarray:
-        times(np.arange(rows.start, rows.stop), X.data, X.indices, X.indptr, table, 0, room)
-        return room
-
-    return inner
+    return values
 
 
 def votes(values: np.ndarray, k: int) -> np.ndarray:

@@ -30,7 +30,7 @@ from refsvm.solver.polish import polish as polish_state
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.run import run_to_the_end
 from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
-from refsvm.solver.start import row_dtype, row_store, starting_point
+from refsvm.solver.start import row_dtype, row_store, starting_point, warn_of_rounding
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -111,6 +111,7 @@ class Rounds:
         self._shrinks, self._polishes = shrinking is not False, polish
         dtype = row_dtype(cache_dtype, problem.n, cache_mb, self._shrinks)
         self._make = EngineMaker(engine)
+        warn_of_rounding(problem.gram, self._rules.stop)
         self.rows: KernelRows = row_store(problem, self._rules, cache_mb, dtype)
         self._engine: Engine | None = None
         self._traced = self._has_warned = False

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refsvm.kernels.rows import KernelRows, RowsOf
+from refsvm.kernels.rows import KernelRows, RowsOf, megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set, block
@@ -187,8 +187,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     rows = state.rows
     source, there = rows.evaluator, rows.indices[A]
     if len(A) <= source.capacity:
-        few = 64 * 8 * len(A) / 2**20
-        budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, few)
+        budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
         small = KernelRows(RowsOf(source, there), budget)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))

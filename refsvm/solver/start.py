@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import vector
-from refsvm.kernels.rows import KernelRows, stored_rows
+from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.rows import KernelRows, megabytes, stored_rows
 from refsvm.problem import DualProblem
 from refsvm.solver.rules import Rules
+from refsvm.stopping.base import StoppingRule
 
-__all__ = ["row_dtype", "row_store", "starting_point"]
+__all__ = ["row_dtype", "row_store", "starting_point", "warn_of_rounding"]
 
 
 def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
     """Return the type in which kernel rows are kept."""
     if name not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={name!r} is unknown; choose "auto", "float64" or "float32".')
-    crowded = shrinking and n >= 10_000 and 8 * n * n > cache_mb * 2**20
+    crowded = shrinking and n >= 10_000 and megabytes(n, n) > cache_mb
     return np.float32 if name == "float32" or (name == "auto" and crowded) else np.float64
 
 
@@ -30,7 +32,7 @@ def row_store(problem: DualProblem, rules: Rules, cache_mb: float, dtype: type =
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
-            f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {needed * 8 * problem.n / 2**20:.3g}."
+            f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, problem.n):.3g}."
         )
     return rows
 
@@ -50,3 +52,18 @@ def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
             stacklevel=4,
         )
     return point
+
+
+def warn_of_rounding(gram: KernelMatrix, stop: StoppingRule) -> None:
+    """Say so if kernel values are rounded by more than the tolerance of the stopping rule, 1e-3 if it has none.
+
+    A tolerance below 1e-12 is no fault of the data: it asks for more than floating point has anywhere.
+    """
+    tolerance = max(getattr(stop, "tol", 1e-3), 1e-12)
+    if gram.rounding > tolerance:
+        warnings.warn(
+            f"The features are so large that kernel values are only right to about {gram.rounding:.1g}, and the "
+            f"tolerance is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or choose a "
+            "smaller gamma.",
+            stacklevel=4,
+        )

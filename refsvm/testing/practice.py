@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels import RBF, Gram, Linear, Precomputed, Sigmoid
+from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.stopping.base import StoppingRule
@@ -142,4 +143,4 @@ def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule |
     2
     """
     beside = 0 if stop is None else stop.rows_needed
-    return (max(2, selector.rows_needed(n)) + beside + 0.5) * 8 * n / 2**20
+    return megabytes(max(2, selector.rows_needed(n)) + beside + 0.5, n)

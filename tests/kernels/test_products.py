@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import RBF
-from refsvm.kernels.products import Products
-from refsvm.kernels.threads import compiled
+from refsvm import RBF, Linear
+from refsvm.kernels.products import PreparedExamples
+from refsvm.kernels.threads import load_compiled
 
 from ..settings import needs_jit
 
@@ -15,11 +15,15 @@ rng = np.random.default_rng(3)
 X = np.where(rng.random((37, 11)) < 0.4, rng.normal(size=(37, 11)), 0.0)
 
 
+def products(data):
+    return PreparedExamples(Linear(), data).products
+
+
 @pytest.mark.parametrize("m", [1, 3, 4, 8, 9, 16, 21])
 @pytest.mark.parametrize("kind", ["dense", "csr_matrix", "csr_array", "wide indices"])
 def test_products_are_sums_of_products(m, kind, monkeypatch):
     if m > 8:
-        monkeypatch.setattr("refsvm.kernels.products.LARGE", 1)
+        monkeypatch.setattr("refsvm.kernels.sparse.TABLE_FROM_ENTRIES", 1)
     data = X
     if kind != "dense":
         sparse = pytest.importorskip("scipy.sparse")
@@ -29,10 +33,10 @@ def test_products_are_sums_of_products(m, kind, monkeypatch):
     rows = rng.permutation(37)[:m]
     expected = [[sum(a * b for a, b in zip(X[i], z, strict=True)) for z in X] for i in rows]
     out = np.full((m, 37), np.nan)
-    assert Products(data).of(rows, out) is out
+    assert products(data).of(data, rows, out) is out
     np.testing.assert_allclose(out, expected, rtol=1e-13, atol=1e-14)
     for i in rows[:3]:
-        Products(data).of(np.array([i]), out[:1])
+        products(data).of(data, np.array([i]), out[:1])
         np.testing.assert_allclose(out[0], X @ X[i], rtol=1e-13, atol=1e-14)
 
 
@@ -42,27 +46,29 @@ def test_entries_that_stand_twice_in_sparse_data_add_up():
         (np.array([1.0, 2.0, 5.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2)
     )
     out = np.empty((1, 2))
-    assert Products(data).of(np.array([0]), out).tolist() == [[9.0, 0.0]]
-    assert Products(data).of(np.array([1]), out).tolist() == [[0.0, 25.0]]
+    assert products(data).of(data, np.array([0]), out).tolist() == [[9.0, 0.0]]
+    assert products(data).of(data, np.array([1]), out).tolist() == [[0.0, 25.0]]
 
 
 @pytest.mark.parametrize("large", [1, 10**6])
 def test_data_may_be_read_only(large, monkeypatch):
-    monkeypatch.setattr("refsvm.kernels.products.LARGE", large)
+    monkeypatch.setattr("refsvm.kernels.sparse.TABLE_FROM_ENTRIES", large)
     sparse = pytest.importorskip("scipy.sparse")
     data = sparse.csr_matrix(X)
     for part in (data.data, data.indices, data.indptr):
         part.flags.writeable = False
-    np.testing.assert_allclose(Products(data).of(np.arange(9), np.empty((9, 37))), X[:9] @ X.T, atol=1e-14)
+    np.testing.assert_allclose(
+        products(data).of(data, np.arange(9), np.empty((9, 37))), X[:9] @ X.T, atol=1e-14
+    )
 
 
 def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
     data = sparse.csr_matrix(X)
-    assert Products(data).table is None
-    monkeypatch.setattr("refsvm.kernels.products.LARGE", 1)
-    monkeypatch.setattr("refsvm.kernels.products.LARGEST_TABLE", X.nbytes - 1)
-    assert Products(data).table is None
+    assert not products(data).by_columns
+    monkeypatch.setattr("refsvm.kernels.sparse.TABLE_FROM_ENTRIES", 1)
+    monkeypatch.setattr("refsvm.kernels.sparse.TABLE_BYTES", X.nbytes - 1)
+    assert not products(data).by_columns
 
 
 @needs_jit
@@ -70,7 +76,7 @@ def test_compiled_exponents_have_the_bits_of_the_readable_ones():
     kernel, norms = RBF(0.3), (X * X).sum(axis=1)
     readable, fast = X @ X.T, X @ X.T
     kernel.exponents(readable, norms, norms)
-    compiled().exponents(fast, 0.3, norms, norms)
+    load_compiled().exponents(fast, 0.3, norms, norms)
     assert (readable < 0.0).any()
     assert (readable == 0.0).any()
     np.testing.assert_array_equal(fast, readable)

@@ -65,8 +65,8 @@ def test_there_is_no_help_without_compiled_code(monkeypatch):
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monkeypatch, three_threads):
-    monkeypatch.setattr("refsvm.kernels.products.LARGE", 1)
-    monkeypatch.setattr("refsvm.kernels.gram.SLAB", 1000)
+    monkeypatch.setattr("refsvm.kernels.sparse.TABLE_FROM_ENTRIES", 1)
+    monkeypatch.setattr("refsvm.kernels.gram.TILE_ENTRIES", 1000)
     data = X if kind == "dense" else pytest.importorskip("scipy.sparse").csr_matrix(X)
     gram, rows = Gram(RBF(0.3), data), np.arange(0, 370, 12)
     several = gram.block(rows, out=np.empty((31, 370), dtype))

@@ -171,7 +171,7 @@ def test_many_rows_are_predicted_in_blocks(tmp_path, monkeypatch):
     X, y = problem(3)
     fitted = SVC().fit(X, y)
     write_model(fitted, tmp_path / "m")
-    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK", 200)
+    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK_ENTRIES", 200)
     assert np.array_equal(read_model(tmp_path / "m").predict(X), fitted.predict(X))
 
 

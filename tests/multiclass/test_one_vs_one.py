@@ -247,7 +247,9 @@ def test_ctrl_c_leaves_an_estimator_that_can_be_used_and_resumed(k, engine):
             signal.raise_signal(signal.SIGINT)
         return RBF(0.3)(A, B)
 
-    model = SVC(kernel=kernel, C=1e5, tol=1e-7, engine=engine, shrinking=False, warm_start=True)
+    # a budget of 0.05 MiB does not hold all rows, so the kernel is asked for them one by one
+    options = {"engine": engine, "shrinking": False, "warm_start": True, "cache_size": 0.05}
+    model = SVC(kernel=kernel, C=1e5, tol=1e-7, **options)
     with pytest.warns(ConvergenceWarning, match="Interrupted from the keyboard.*warm_start=True goes on"):
         model.fit(X, y)
     assert pressed

@@ -10,6 +10,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 
 from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
+from refsvm.kernels.sparse import SparseProducts
 from refsvm.multiclass import prediction
 from refsvm.multiclass.prediction import decision_values, pair_sums, votes
 
@@ -48,7 +49,7 @@ def problem(n_support, t=50, d=7, seed=0):
 @pytest.mark.parametrize("container", [np.asarray, *CSR], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("block", [1, 40, 2**18])
 def test_the_values_follow_their_formula(n_support, kernel, container, block, monkeypatch):
-    monkeypatch.setattr(prediction, "BLOCK", block)
+    monkeypatch.setattr(prediction, "BLOCK_ENTRIES", block)
     X, vectors, coefficients = problem(n_support)
     expected = written_out(kernel, X, vectors, coefficients, n_support)
     values = decision_values(
@@ -59,7 +60,7 @@ def test_the_values_follow_their_formula(n_support, kernel, container, block, mo
 
 @pytest.mark.parametrize("block", [1, 40, 2**18])
 def test_a_precomputed_kernel_is_read_at_the_support_vectors(block, monkeypatch):
-    monkeypatch.setattr(prediction, "BLOCK", block)
+    monkeypatch.setattr(prediction, "BLOCK_ENTRIES", block)
     rng = np.random.default_rng(0)
     K, columns, coefficients = rng.normal(size=(30, 20)), np.array([3, 11, 4]), rng.normal(size=(1, 3))
     values = decision_values(
@@ -75,9 +76,15 @@ def sparse_values(X, vectors, coefficients, kernel=KERNELS[0]):
     return decision_values(kernel, X, vectors, lambda K: pair_sums(coefficients, (4, 5), K))
 
 
+@pytest.fixture
+def large(monkeypatch):
+    """Treat even small data as large, which get compiled products and threads."""
+    monkeypatch.setattr(prediction, "LARGE_ENTRIES", 0)
+
+
 @pytest.mark.parametrize("wide", [np.int32, np.int64])
 @pytest.mark.parametrize("writeable", [True, False])
-def test_compiled_products_take_every_index_and_read_only_data(wide, writeable):
+def test_compiled_products_take_every_index_and_read_only_data(wide, writeable, large):
     X, vectors, coefficients = problem((4, 5))
     X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
     expected = sparse_values(X, vectors, coefficients)
@@ -88,35 +95,71 @@ def test_compiled_products_take_every_index_and_read_only_data(wide, writeable):
     assert np.array_equal(sparse_values(X, vectors, coefficients), expected)
 
 
-def test_mixed_containers_give_the_same():
+@pytest.mark.parametrize("kernel", KERNELS[:3], ids=["rbf", "poly", "linear"])
+def test_mixed_containers_give_the_same(kernel):
+    X, vectors, coefficients = problem((4, 5))
+    expected = sparse_values(X, vectors, coefficients, kernel)
+    for left, right in ((X, sparse.csr_array(vectors)), (sparse.csr_array(X), vectors)):
+        found = sparse_values(left, right, coefficients, kernel)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=lambda f: f.__name__)
+def test_new_examples_are_centred_as_the_support_vectors_were(container):
+    """Far from the origin ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z would have no correct digit."""
     X, vectors, coefficients = problem((4, 5))
     expected = sparse_values(X, vectors, coefficients)
-    for left, right in ((X, sparse.csr_array(vectors)), (sparse.csr_array(X), vectors)):
-        np.testing.assert_allclose(sparse_values(left, right, coefficients), expected, rtol=0, atol=1e-13)
+    far = 2.0**30
+    found = sparse_values(container(X + far), vectors + far, coefficients)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)  # X + far itself is rounded by 1e-7
 
 
-@pytest.mark.parametrize("name", ["compiled", "LARGEST_TABLE"])
-def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(name, monkeypatch):
+@pytest.mark.parametrize("kernel", KERNELS[:3], ids=["rbf", "poly", "linear"])
+@pytest.mark.parametrize("budget", [0, 2**27])
+def test_columns_that_no_support_vector_has_count_for_norms_alone(kernel, budget, monkeypatch):
+    monkeypatch.setattr(prediction, "WEIGHTS_BYTES", budget)
+    X, vectors, coefficients = problem((4, 5))
+    d = 2 * 10**9
+    wide = np.concatenate([vectors, np.zeros((9, 2))], axis=1), np.concatenate([X, np.eye(50, 2)], axis=1)
+    expected = sparse_values(wide[1], wide[0], coefficients, kernel)
+    places = np.array([5, 900, 10**6, 10**8, 10**9, 10**9 + 1, d - 2, 17, d - 1])
+    order = np.argsort(places)
+    found = []
+    for table in wide:
+        narrow = sparse.csr_array(table[:, order])
+        found.append(
+            sparse.csr_array(
+                (narrow.data, places[order][narrow.indices], narrow.indptr), shape=(len(table), d)
+            )
+        )
+    found = sparse_values(found[1], found[0], coefficients, kernel)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["load_compiled", "TABLE_BYTES"])
+def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(name, large, monkeypatch):
     X, vectors, coefficients = problem((4, 5))
     X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
     expected = sparse_values(X, vectors, coefficients)
-    monkeypatch.setattr(prediction, name, {"compiled": lambda: None, "LARGEST_TABLE": 8 * 62}[name])
+    changed = {"load_compiled": lambda: None, "TABLE_BYTES": 8 * 62}[name]
+    monkeypatch.setattr(f"refsvm.kernels.sparse.{name}", changed)
     asked = []
-    multiply = prediction.inner_products
-    monkeypatch.setattr(prediction, "inner_products", lambda *three: asked.append(1) or multiply(*three))
+    multiply = SparseProducts._several
+    monkeypatch.setattr(SparseProducts, "_several", lambda *four: asked.append(1) or multiply(*four))
     np.testing.assert_allclose(sparse_values(X, vectors, coefficients), expected, rtol=0, atol=1e-13)
     assert asked
 
 
 @needs_jit
 @pytest.mark.parametrize("t", [1, 5, 50])
-def test_threads_share_sparse_data(t, monkeypatch):
+def test_threads_share_large_sparse_data(t, large, monkeypatch):
     X, vectors, coefficients = problem((4, 5), t=max(t, 4))
     X, vectors = sparse.csr_array(X[:t]), sparse.csr_array(vectors)
     monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: None)
     expected = sparse_values(X, vectors, coefficients)
     monkeypatch.undo()
-    monkeypatch.setattr(prediction, "BLOCK", 1)
+    monkeypatch.setattr(prediction, "LARGE_ENTRIES", 0)
+    monkeypatch.setattr(prediction, "BLOCK_ENTRIES", 1)
     np.testing.assert_allclose(sparse_values(X, vectors, coefficients), expected, rtol=0, atol=1e-13)
     seen = []
 
@@ -130,7 +173,7 @@ def test_threads_share_sparse_data(t, monkeypatch):
 
 
 def test_a_callable_of_the_users_is_called_by_the_thread_that_predicts(monkeypatch):
-    monkeypatch.setattr(prediction, "BLOCK", 1)
+    monkeypatch.setattr(prediction, "BLOCK_ENTRIES", 1)
     seen = []
 
     def kernel(X, Z):
@@ -153,7 +196,7 @@ def test_a_decision_value_of_zero_is_a_vote_for_the_second_class():
 
 
 def test_prediction_does_not_make_wide_sparse_data_dense_at_once(monkeypatch):
-    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK", 100)
+    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK_ENTRIES", 100)
     heights = []
 
     def kernel(A, B):
@@ -173,6 +216,6 @@ def test_prediction_in_blocks_gives_the_same(monkeypatch):
     X, y = examples(3)
     model = SVC().fit(X, y)
     whole = model.decision_function(X)
-    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK", 5 * len(model.support_))
+    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK_ENTRIES", 5 * len(model.support_))
     np.testing.assert_allclose(model.decision_function(X), whole, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.decision_function(sparse.csr_array(X)), whole, rtol=0, atol=1e-12)

@@ -1,0 +1,180 @@
+"""Inner products with CSR data, whose memory is bounded by the data and not by its number of columns.
+
+Three ways, the first that applies:
+
+=========================  ==============================================================================
+compiled                   Zᵀ as a dense table of at most `TABLE_BYTES`. The products of one example x with all z
+                           are a sum of rows of the table, one for each entry of x: six times faster than scipy
+one example                scipy multiplies Z with x as a dense vector
+several examples           scipy multiplies sparse with sparse if few entries of Z are stored; otherwise Z with the
+                           examples as dense columns. At most `WORK_BYTES` at a time
+=========================  ==============================================================================
+
+Columns without an entry in Z contribute nothing. Where there are more columns than entries they are left out first, so
+a vector with one number for each column is never longer than the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.kernels.threads import load_compiled
+
+__all__ = ["SparseProducts", "canonical", "sparse_squared_norms"]
+
+TABLE_BYTES: Final = 2**27
+"""Size up to which sparse data get a dense table beside them."""
+
+TABLE_FROM_ENTRIES: Final = 2**18
+"""Stored entries from which a table pays when one row is computed at a time: they exceed the inner caches."""
+
+WORK_BYTES: Final = 2**23
+"""Size of the dense columns that scipy multiplies at a time, or of the sparse product that it makes at a time."""
+
+SPARSE_BELOW: Final = 0.02
+"""Share of stored entries below which the product of two sparse matrices is faster: six times at 0.005 for a batch."""
+
+FEW_COLUMNS: Final = 4096
+"""Columns up to which empty ones stay: a vector of that length costs nothing."""
+
+
+class SparseProducts:
+    """Inner products x·z of any examples with all rows of one CSR matrix Z.
+
+    Parameters
+    ----------
+    Z : CSR array or matrix of shape (n, d), float64
+    table_from : int
+        Stored entries of Z from which a dense table is made. A caller who multiplies many examples at once may set 0.
+
+    Attributes
+    ----------
+    Z : CSR of shape (n, d′)
+        The same rows, every entry stored once, without the columns that are left out.
+    by_columns : bool
+        Whether `of` can write some of the columns alone, at their share of the cost.
+    prefers_batches : bool
+        False: several rows in one product cost about as much as one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from refsvm.kernels.sparse import SparseProducts
+    >>> Z = csr_array(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    >>> products = SparseProducts(Z)
+    >>> products.of(products.aligned(Z), np.array([1]), np.empty((1, 2)))
+    array([[3., 9.]])
+    """
+
+    prefers_batches = False
+
+    def __init__(self, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
+        Z = canonical(Z)
+        self._columns: np.ndarray | None = None
+        if Z.shape[1] > max(Z.nnz, FEW_COLUMNS):
+            self._columns, places = np.unique(Z.indices, return_inverse=True)
+            shape = Z.shape[0], max(1, len(self._columns))
+            Z = type(Z)((Z.data, places.astype(Z.indptr.dtype), Z.indptr), shape=shape)
+        self.Z = Z
+        self._table_from = table_from
+
+    def aligned(self, X: Any) -> Any:
+        """Return examples of shape (m, d), CSR, with the columns of ``self.Z``; the products need no others."""
+        if self._columns is None:
+            return X
+        shape = X.shape[0], self.Z.shape[1]
+        if not len(self._columns):
+            return type(X)(shape)
+        places = np.searchsorted(self._columns, X.indices)
+        places[places == len(self._columns)] = 0
+        kept = self._columns[places] == X.indices
+        ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+        return type(X)((X.data[kept], places[kept], ends), shape=shape)
+
+    @cached_property
+    def _table(self) -> np.ndarray | None:
+        """Zᵀ as a dense array, shape (d′, n), if it is small enough and there is compiled code to use it."""
+        n, d = self.Z.shape
+        if self.Z.nnz < self._table_from or 8 * n * d > TABLE_BYTES or load_compiled() is None:
+            return None
+        return np.asarray(self.Z.T.toarray(order="C"))
+
+    @cached_property
+    def _transposed(self) -> Any:
+        """Zᵀ as CSR."""
+        return self.Z.T.tocsr()
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether `of` can write some of the columns alone, at their share of the cost."""
+        return self._table is not None
+
+    def of(self, X: Any, rows: np.ndarray | None, out: np.ndarray, start: int = 0) -> np.ndarray:
+        """Write x·z to `out`, shape (m, w), and return it.
+
+        Parameters
+        ----------
+        X : CSR of shape (t, d′)
+            Examples, `aligned`.
+        rows : ndarray of shape (m,), int64, or None
+            Those of them that are multiplied; None for all.
+        out : ndarray of shape (m, w), float64, C-ordered
+        start : int
+            The z are rows start … start + w of Z; without `by_columns` all of them.
+        """
+        rows = np.arange(X.shape[0]) if rows is None else rows
+        if self._table is not None:
+            compiled_products()(rows, X.data, X.indices, X.indptr, self._table, start, out)
+        elif len(rows) == 1:
+            out[0] = self.Z @ dense_row(X, rows[0])
+        else:
+            self._several(X, rows, out)
+        return out
+
+    def _several(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
+        """Let scipy multiply, some examples at a time."""
+        n, d = self.Z.shape
+        sparse = self.Z.nnz < SPARSE_BELOW * n * d
+        height = max(1, WORK_BYTES // (8 * (n if sparse else d)))
+        for first in range(0, len(rows), height):
+            part = slice(first, first + height)
+            if sparse:
+                (X[rows[part]] @ self._transposed).toarray(out=out[part])
+            else:
+                out[part] = (self.Z @ X[rows[part]].toarray().T).T
+
+
+def canonical(X: Any) -> Any:
+    """Return CSR data in which every entry is stored once, in order; SciPy allows duplicates, whose sum it means."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def sparse_squared_norms(X: Any) -> np.ndarray:
+    """‖x‖² of every row of a CSR matrix, shape (n,)."""
+    X = canonical(X)
+    row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    sums = np.bincount(row_of_entry, weights=X.data * X.data, minlength=X.shape[0])
+    return sums.astype(np.float64, copy=False)  # without any entry they are integers
+
+
+def dense_row(X: Any, i: int) -> np.ndarray:
+    """Row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
+    entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1])
+    np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
+    return row
+
+
+@cache
+def compiled_products() -> Callable[..., None]:
+    """Return the compiled product of sparse rows with a dense table."""
+    from refsvm.fast import sparse
+
+    return sparse.times
