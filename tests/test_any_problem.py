@@ -1,0 +1,195 @@
+"""Any problem, any rules, both engines: equal steps, right gap and objective; `benchmarks/fuzz.py` draws more."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+hypothesis = pytest.importorskip("hypothesis")
+
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, MaximumGain, Precomputed, SecondOrder, Status  # noqa: E402
+from refsvm.kernels import Gram  # noqa: E402
+from refsvm.solver.rules import Rules  # noqa: E402
+from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
+
+from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
+
+BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
+sys.path.insert(0, BENCHMARKS)
+try:
+    import fuzz
+    from fuzzing.trials import SELECTORS, STEPS, Trial, any_trial
+    from fuzzing.verdict import Verdict
+finally:
+    sys.path.remove(BENCHMARKS)
+
+LIMITS = {"compared": 100, "limit": 200} if INTERPRETED or not NUMBA else {"compared": 200, "limit": 20_000}
+VALUES = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.25, 1.0, 3.0])
+SCALES = st.integers(-8, 8).map(lambda k: 10.0**k)
+
+
+def vectors(values, *shape: int):
+    count = int(np.prod(shape))
+    return st.lists(values, min_size=count, max_size=count).map(lambda drawn: np.reshape(drawn, shape))
+
+
+@st.composite
+def problems(draw):
+    """K = AAᵀ of any rank, or that of a Gaussian or a linear kernel, or any; few values, so that ties are common."""
+    n = draw(st.integers(2, 9))
+    A, scale = draw(vectors(VALUES, n, draw(st.integers(1, 3)))), draw(SCALES)
+    kernel = draw(st.sampled_from([Linear(), RBF(0.5), Precomputed(), None]))
+    psd = kernel is not None
+    if kernel is None:
+        kernel, A = Precomputed(), draw(vectors(VALUES, n, n))
+        A = scale * (A + A.T)
+    elif isinstance(kernel, Precomputed):
+        A = scale * (A @ A.T)
+    elif isinstance(kernel, Linear):
+        A = np.sqrt(scale) * A
+    gram = Gram(kernel, A)
+    size = draw(SCALES)
+    lower = size * draw(vectors(VALUES, n))
+    upper = lower + size * draw(vectors(st.sampled_from([0.0, 0.5, 1.0, 100.0]), n))
+    z = float(np.clip(lower.sum() + draw(st.floats(0, 1)) * (upper - lower).sum(), lower.sum(), upper.sum()))
+    v = draw(SCALES) * draw(vectors(VALUES, n))
+    return DualProblem(gram, v, z, lower, upper), psd
+
+
+@st.composite
+def trials(draw):
+    problem, psd = draw(problems())
+    n = problem.n
+    selector = draw(st.sampled_from(SELECTORS))
+    step = draw(st.sampled_from([s for s in STEPS if selector.takes_candidates or not s.history]))
+    stop = KKTGap(draw(st.sampled_from([1e-3, 1e-300])))
+    options = {"shrinking": draw(st.sampled_from([False, True, SHRINK_EARLY]))}
+    if draw(st.booleans()):
+        options["cache_mb"] = smallest_cache_mb(selector, n, stop)
+    start = problem.lower + draw(vectors(st.floats(0, 1), n)) * (problem.upper - problem.lower)
+    K = np.abs(problem.gram.block(np.arange(n)))
+    # of inner products of vectors of three entries; of exponents of 54 at most
+    magnitude = np.maximum(100.0 * K, 3.0 * np.sqrt(np.outer(K.diagonal(), K.diagonal())))
+    return Trial(
+        problem, Rules(selector, step, stop), psd, magnitude, options, draw(st.sampled_from([None, start]))
+    )
+
+
+@given(trials())
+def test_any_problem(trial):
+    assert Verdict(trial, compiled=NUMBA, **LIMITS).complaints == []
+
+
+@pytest.mark.parametrize("first", [0, 20, 40, 60])
+def test_any_seed(first):
+    for seed in range(first, first + 20):
+        assert Verdict(any_trial(seed), compiled=NUMBA, **LIMITS).complaints == [], seed
+
+
+# -- the checks themselves ---------------------------------------------------------------------------------------------
+
+
+def test_seeds_cover_what_they_should():
+    drawn = [any_trial(seed) for seed in range(300)]
+    rules = Counter(type(rule).__name__ for trial in drawn for rule in trial.rules)
+    assert min(rules.values()) >= 10
+    assert {type(rule) for rule in (*SELECTORS, *STEPS)} <= {type(r) for trial in drawn for r in trial.rules}
+    assert {2, 3, 40} <= {trial.problem.n for trial in drawn} <= set(range(2, 41))
+    assert {type(trial.problem.gram.kernel).__name__ for trial in drawn} == {
+        "Linear", "RBF", "Polynomial", "Sigmoid", "Precomputed",
+    }  # fmt: skip
+    for share in (
+        [not trial.psd for trial in drawn],
+        [(trial.problem.lower == trial.problem.upper).any() for trial in drawn],
+        [trial.problem.z != 0.0 for trial in drawn],
+        ["cache_mb" in trial.options for trial in drawn],
+        [trial.start is not None for trial in drawn],
+        [trial.earlier is not None for trial in drawn],
+        [trial.options["shrinking"] is SHRINK_EARLY for trial in drawn],
+        [trial.problem.upper.max() > 1e6 for trial in drawn],
+        [np.abs(trial.problem.v).max() < 1e-6 for trial in drawn],
+    ):
+        assert sum(share) >= 15
+
+
+def trial_of(**changes) -> Trial:
+    X = np.array([[0.0], [1.0], [2.0], [3.5]])
+    problem = DualProblem.classification(X, [-1, 1, 1, -1], kernel=RBF(1.0), C=10.0)
+    parts = {
+        "problem": problem, "rules": Rules(SecondOrder(), STEPS[0], KKTGap(1e-6)), "psd": True,
+        "magnitude": np.full((4, 4), 10.0), **changes,
+    }  # fmt: skip
+    return Trial(**parts)
+
+
+def complaints(monkeypatch, **changes) -> str:
+    """What is said if the solver returned another solution than it does."""
+    plain = Verdict._solved
+
+    def spoiled(self, *arguments, **options):
+        solution = plain(self, *arguments, **options)
+        for name, value in changes.items():
+            object.__setattr__(solution, name, value(solution) if callable(value) else value)
+        return solution
+
+    assert Verdict(trial_of(), compiled=False).complaints == []
+    monkeypatch.setattr(Verdict, "_solved", spoiled)
+    return "; ".join(Verdict(trial_of(), compiled=False).complaints)
+
+
+def test_a_wrong_solution_is_found_out(monkeypatch):
+    with monkeypatch.context() as patch:
+        assert "leaves the box" in complaints(patch, alpha=lambda s: s.alpha * 20.0)
+    with monkeypatch.context() as patch:
+        assert "is not z" in complaints(patch, alpha=lambda s: s.alpha * [1.0, 1.0, 1.0, 0.999999])
+    with monkeypatch.context() as patch:
+        said = complaints(patch, alpha=lambda s: s.alpha * 0.99, gradient=lambda s: s.gradient)
+        assert "kkt_gap is" in said
+        assert "CONVERGED with a gap" in said
+    with monkeypatch.context() as patch:
+        said = complaints(patch, alpha=lambda s: 0.9 * s.alpha, status=Status.STALLED)
+        assert "STALLED with a gap" in said
+
+
+def test_a_worse_objective_is_found_out(monkeypatch):
+    pytest.importorskip("qpsolvers")
+    pytest.importorskip("clarabel")
+    assert "of the interior-point solver" in complaints(monkeypatch, alpha=lambda s: 0.999 * s.alpha)
+
+
+@needs_jit
+def test_engines_that_differ_are_found_out(monkeypatch):
+    """The readable rule differs from its twin in the sign of a tie only."""
+    monkeypatch.setattr(
+        MaximumGain, "select", lambda self, state: (state.top, state.bottom) if state.gap > 1e-9 else (-1, -1)
+    )
+    trial = trial_of(rules=Rules(MaximumGain(), STEPS[0], KKTGap(1e-12)))
+    assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)
+
+
+def test_the_script_says_how_to_go_on(monkeypatch, capsys):
+    monkeypatch.setattr(fuzz, "Verdict", lambda trial: Verdict(trial, compiled=False, limit=20))
+    assert fuzz.main(["--first", "3", "--count", "4"]) == 0
+    assert re.fullmatch(
+        r"4 problems \(seeds 3 to 6\), 0 bad; .*; \d+ s, \d+ a second; go on with --first 7\.\n",
+        capsys.readouterr().out,
+    )
+    assert fuzz.main(["--count", "50", "--seconds", "1e-9"]) == 0
+    assert "0 problems" in capsys.readouterr().out
+    monkeypatch.setattr(Verdict, "_check_feasible", lambda self: self.complaints.append("wrong"))
+    assert fuzz.main(["--count", "2", "-v"]) == 1
+    shown = capsys.readouterr().out
+    assert "seed 1: wrong" in shown
+    assert "seed 1: n=" in shown
+    assert "2 bad" in shown
+    monkeypatch.setattr(Verdict, "_check_feasible", lambda self: 1 / 0)
+    assert fuzz.main(["--count", "1"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
