@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from refsvm import RBF, DualProblem
 from refsvm.datasets import Dataset
 
-if TYPE_CHECKING:
-    from .tasks import Evidence
-    from .turns import Row
+from .results import Evidence, Row
 
 __all__ = ["EQUAL", "differing", "disagreements", "dual_objective", "kkt_gap", "shortfalls"]
 
@@ -75,11 +73,11 @@ def disagreements(rows: Sequence[Row]) -> list[str]:
 
 def differing(row: Row) -> list[str]:
     """Return a sentence for each library whose predictions are not those of the first."""
-    told = {name: turn.labels for name, turn in row.outcomes.items() if turn.labels is not None}
-    if not told:
+    known = {name: turn.labels for name, turn in row.outcomes.items() if turn.labels is not None}
+    if not known:
         return []
-    reference = next(iter(told))
-    shares = {name: float(np.mean(labels != told[reference])) for name, labels in told.items()}
+    reference = next(iter(known))
+    shares = {name: float(np.mean(labels != known[reference])) for name, labels in known.items()}
     return [
         f"{row.name}: {name} predicts another class than {reference} for {share:.1%} of the examples."
         for name, share in shares.items()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .turns import Row
+from .results import Row
 
 __all__ = ["Growth", "exponent", "plotted"]
 

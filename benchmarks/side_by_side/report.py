@@ -10,7 +10,7 @@ from refsvm.experiment.grid import Grid, number
 
 from .agreement import EQUAL, disagreements, shortfalls
 from .growth import Growth, exponent
-from .turns import Outcome, Row
+from .results import Outcome, Row
 from .watching import PARTS, REST
 
 __all__ = [
@@ -154,7 +154,7 @@ def growth_line(growth: Growth, library: str, what: str, title: str) -> tuple[st
 
 def shares_table(rows: Sequence[Row]) -> str:
     """Return the share of each part of the work in the seconds of a fit, with iterations and kernel rows."""
-    parts = (*(part for *_, part in PARTS), REST)
+    parts = (*dict.fromkeys(part for *_, part in PARTS), REST)
     lines = []
     for row in rows:
         (outcome,) = row.outcomes.values()

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from .turns import Outcome, Row
+from .results import Outcome, Row
 
 __all__ = ["keep", "kept"]
 
@@ -31,8 +31,8 @@ def keep(path: Path, row: Row) -> None:
     """Add a row to the file, in place of an older one of the same name."""
     rows = {**kept(path), row.name: row}
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = [asdict(found) for found in rows.values()]
-    for found in told:
+    documents = [asdict(found) for found in rows.values()]
+    for found in documents:
         for outcome in found["outcomes"].values():
             outcome["labels"] = None
-    path.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    path.write_text(json.dumps(documents, indent=1), encoding="utf-8")

@@ -1,62 +1,40 @@
-"""What is measured. A task is one class: what is got ready without the clock, and what runs against it."""
+"""What is measured. A task is one class: what is got ready without the clock, and what runs against it.
+
+A table that measures something else brings its own task; `RoundRobin.measure` takes the class.
+"""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from refsvm.datasets import Dataset
 
+from .agreement import dual_objective, kkt_gap
 from .libraries import Library
+from .memory import peak_size
 from .problems import halves
+from .results import Answer, Evidence
 
-__all__ = ["TASKS", "Answer", "Evidence", "Fit", "Predict", "Task", "peak_size"]
+__all__ = ["TOL", "FirstFit", "Fit", "Predict", "Task", "Threads"]
 
 TOL = 1e-3
 ENOUGH = 0.1
 """Seconds after which a turn ends; a task that takes less is repeated within the turn."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What a library did, for the check that all did the same.
+class Task(ABC):
+    """Something that libraries do with a data set.
+
+    The module of a subclass is imported in the process of each library, so the class has to stand in a file.
 
     Attributes
     ----------
-    support, coef : ndarrays of shape (m,) or None
-        Support vectors and their coefficients, whichever sign the library gives the classes.
-    labels : ndarray of shape (n,) or None
-        Predictions.
-    iterations, kernel_rows : int or None
-        Where the library counts them.
-    parts : dict of str to float
-        Seconds of the parts of the task, if they were watched.
-    """
-
-    support: np.ndarray | None = None
-    coef: np.ndarray | None = None
-    labels: np.ndarray | None = None
-    iterations: int | None = None
-    kernel_rows: int | None = None
-    parts: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """Seconds of the fastest repetition of a turn, the peak resident size of the process in bytes, the evidence."""
-
-    seconds: float
-    peak: float
-    evidence: Evidence
-
-
-class Task(ABC):
-    """Something that libraries do with a data set.
+    name : str
+        For the line of progress.
 
     Parameters
     ----------
@@ -71,16 +49,16 @@ class Task(ABC):
     def __init__(self, library: Library, data: Dataset, cache_mb: float) -> None:
         self.library, self.data, self.cache_mb = library, data, cache_mb
 
-    def estimator(self) -> Any:
-        """Return a new estimator of the library, with the problem's parameters."""
+    def estimator(self, **more: Any) -> Any:
+        """Return a new estimator of the library, with the problem's parameters, and more if given."""
         return self.library.make(
-            C=self.data.C, kernel="rbf", gamma=self.data.gamma, tol=TOL, cache_size=self.cache_mb
+            C=self.data.C, kernel="rbf", gamma=self.data.gamma, tol=TOL, cache_size=self.cache_mb, **more
         )
 
     def warm_up(self) -> None:
         """Fit a few of the examples: compiles what has to be compiled and starts the threads."""
         few = halves(self.data)
-        self.estimator().fit(*self.library.adapted(few.X, few.y))
+        self.estimator(**self.library.warm_up).fit(*self.library.adapted(few.X, few.y))
 
     @abstractmethod
     def ready(self) -> None:
@@ -93,6 +71,16 @@ class Task(ABC):
     @abstractmethod
     def evidence(self) -> Evidence:
         """Return what came out of the first repetition."""
+
+    @classmethod
+    def objective(cls, data: Dataset, evidence: Evidence) -> float:
+        """Return the objective of what came out, computed here, by the same code for all; NaN if there is none."""
+        return dual_objective(data, evidence)
+
+    @classmethod
+    def gap(cls, data: Dataset, evidence: Evidence) -> float:
+        """Return how far what came out is from optimal; called where the objective falls short of another's."""
+        return kkt_gap(data, evidence)
 
     def answer(self) -> Answer:
         """Repeat for `ENOUGH` seconds, at least once; the fastest repetition counts."""
@@ -190,24 +178,3 @@ class Threads(Task):
     def evidence(self) -> Evidence:
         """Return the number of threads as the only part."""
         return Evidence(parts={"threads": float(self.library.threads())})
-
-
-def peak_size() -> float:
-    """Return the largest resident size of this process so far, in bytes; NaN where /proc does not tell.
-
-    ``getrusage`` would not do: there a new process inherits the peak of the one that started it.
-    """
-    return told("self", "VmHWM")
-
-
-def told(process: int | str, field_name: str) -> float:
-    """Return a size in bytes from the status file of a process; NaN if there is none, or no such process any more."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return np.nan
-    sizes = [float(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field_name}:")]
-    return sizes[0] if sizes else np.nan
-
-
-TASKS: dict[str, type[Task]] = {task.name: task for task in (Fit, Predict, FirstFit, Threads)}

@@ -14,7 +14,8 @@ from typing import Any
 from refsvm.datasets import Dataset
 
 from .libraries import Library
-from .tasks import TASKS, Answer, Fit
+from .results import Answer
+from .tasks import Fit
 
 __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 
@@ -22,6 +23,7 @@ PARTS = (
     ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
     ("refsvm.kernels.rows:RowsOf", "block", "rows copied"),
     ("refsvm.kernels.rows:KernelRows", "product", "gradient"),
+    ("refsvm.solver.engine:ReadableEngine", "advance", "loop"),
     ("refsvm.solver.compiled_engine:CompiledEngine", "advance", "loop"),
 )
 """Class, method, and the part of the work it stands for."""
@@ -102,6 +104,3 @@ class Watch(Fit):
         """Return the seconds of the parts, too."""
         answer = super().answer()
         return replace(answer, evidence=replace(answer.evidence, parts=dict(self.parts)))
-
-
-TASKS[Watch.name] = Watch

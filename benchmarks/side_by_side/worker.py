@@ -15,10 +15,11 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Self
 
-from . import watching  # noqa: F401 (adds its task)
 from .libraries import Library
+from .memory import resident_size
 from .problems import Stored
-from .tasks import TASKS, Answer, told
+from .results import Answer
+from .tasks import Task
 
 __all__ = ["Limits", "Stopped", "Worker"]
 
@@ -46,7 +47,7 @@ class Stopped:
 class Request:
     """What a worker is asked to do."""
 
-    task: str
+    task: type[Task]
     library: Library
     problem: Stored
     cache_mb: float
@@ -70,10 +71,10 @@ def serve(connection: Connection, environment: Mapping[str, str]) -> None:
         request: Request = connection.recv()
         if request.problem != opened[0]:
             opened = request.problem, request.problem.open()
-            TASKS[request.task](request.library, opened[1], request.cache_mb).warm_up()
+            request.task(request.library, opened[1], request.cache_mb).warm_up()
         if request.settle:
             touch(2.0 * request.cache_mb)
-        connection.send(TASKS[request.task](request.library, opened[1], request.cache_mb).answer())
+        connection.send(request.task(request.library, opened[1], request.cache_mb).answer())
 
 
 class Worker:
@@ -102,7 +103,9 @@ class Worker:
     ) -> None:
         self.close()
 
-    def ask(self, task: str, problem: Stored, cache_mb: float, settle: bool = False) -> Answer | Stopped:
+    def ask(
+        self, task: type[Task], problem: Stored, cache_mb: float, settle: bool = False
+    ) -> Answer | Stopped:
         """Have the task done, if asked in memory that was in use before; return the answer, or why there is none."""
         if self._process is None or not self._process.is_alive():
             self.close()
@@ -135,7 +138,7 @@ class Worker:
         while not self._connection.poll(PAUSE):
             if time.monotonic() - began > self.limits.seconds:
                 return Stopped(f"over {self.limits.seconds / 60:.3g} min")
-            if told(self._process.pid, "VmRSS") > self.limits.size:
+            if resident_size(self._process.pid) > self.limits.size:
                 return Stopped(f"over {self.limits.size / 1e9:.3g} GB")
         try:
             answer: Answer = self._connection.recv()

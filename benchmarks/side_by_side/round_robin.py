@@ -15,67 +15,24 @@ import numpy as np
 
 from refsvm.datasets import Dataset
 
-from .agreement import EQUAL, dual_objective, kkt_gap, shortfalls
+from .agreement import EQUAL, shortfalls
 from .libraries import Library
 from .problems import Stored, store
-from .tasks import Evidence
+from .results import Evidence, Outcome, Row
+from .tasks import Task
 from .worker import Limits, Stopped, Worker
 
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Outcome", "Row", "Side", "Turns"]
+__all__ = ["RoundRobin", "Settings"]
 
 LONG = 20.0
 """Seconds; a turn that took longer is not repeated."""
 
 
-@dataclass
-class Outcome:
-    """What one library did on one problem.
-
-    Attributes
-    ----------
-    seconds : float
-        Of the fastest turn; infinite if there is none.
-    stopped : str
-        Why there is none.
-    peak : float
-        Largest resident size of the process up to the end of a first repetition, in bytes.
-    objective : float
-        f(α), computed by our code; NaN if the task has none.
-    gap : float
-        ψ(α), computed by our code, if the objective falls short.
-    iterations, kernel_rows : int or None
-    parts : dict
-        Seconds of the watched parts.
-    labels : ndarray or None
-        Predictions.
-    """
-
-    seconds: float = math.inf
-    stopped: str = ""
-    peak: float = math.nan
-    objective: float = math.nan
-    gap: float = math.nan
-    iterations: int | None = None
-    kernel_rows: int | None = None
-    parts: dict[str, float] = field(default_factory=dict)
-    labels: np.ndarray | None = None
-
-
-@dataclass
-class Row:
-    """A problem, its size, and the outcome of each library: a row of a table."""
-
-    name: str
-    n: int
-    d: int
-    outcomes: dict[str, Outcome]
-
-
 @dataclass(frozen=True)
-class Side:
+class Settings:
     """How the turns are taken.
 
     Parameters
@@ -95,18 +52,18 @@ class Side:
     fresh: bool = False
 
 
-class Turns:
+class RoundRobin:
     """The workers of a run; a context manager that ends them.
 
     Parameters
     ----------
     libraries : sequence of Library
-    side : Side
+    settings : Settings
     """
 
-    def __init__(self, libraries: Sequence[Library], side: Side) -> None:
-        self.side = side
-        self._workers = [Worker(library, side.limits) for library in libraries]
+    def __init__(self, libraries: Sequence[Library], settings: Settings) -> None:
+        self.settings = settings
+        self._workers = [Worker(library, settings.limits) for library in libraries]
         self._exit = ExitStack()
 
     def __enter__(self) -> Self:
@@ -117,13 +74,13 @@ class Turns:
     def __exit__(self, *_: object) -> None:
         self._exit.close()
 
-    def row(self, task: str, data: Dataset) -> Row:
+    def measure(self, task: type[Task], data: Dataset) -> Row:
         """Let the libraries take turns at a task; return what came out, objectives computed here."""
         outcomes = {worker.library.name: Outcome() for worker in self._workers}
         evidence: dict[str, Evidence] = {}
         with tempfile.TemporaryDirectory() as directory:
             problem = store(data, Path(directory))
-            for turn in range(self.side.rounds):
+            for turn in range(self.settings.rounds):
                 first = turn % len(self._workers)
                 for worker in self._workers[first:] + self._workers[:first]:
                     name = worker.library.name
@@ -132,21 +89,21 @@ class Turns:
                         evidence.setdefault(name, found)
         for name, found in evidence.items():
             outcome = outcomes[name]
-            outcome.objective, outcome.labels = dual_objective(data, found), found.labels
+            outcome.objective, outcome.labels = task.objective(data, found), found.labels
             outcome.iterations, outcome.kernel_rows = found.iterations, found.kernel_rows
         row = Row(data.name, data.n, data.d, outcomes)
         for name, short in shortfalls(row).items():
             if short > EQUAL:
-                outcomes[name].gap = kkt_gap(data, evidence[name])
-        print(progress(task, row), file=sys.stderr, flush=True)
+                outcomes[name].gap = task.gap(data, evidence[name])
+        print(progress(task.name, row), file=sys.stderr, flush=True)
         return row
 
-    def _turn(self, worker: Worker, task: str, problem: Stored, outcome: Outcome) -> Evidence | None:
+    def _turn(self, worker: Worker, task: type[Task], problem: Stored, outcome: Outcome) -> Evidence | None:
         """Have one turn taken, unless the last one took long or failed; write it into the outcome."""
         if outcome.stopped or LONG < outcome.seconds < math.inf:
             return None
-        answer = worker.ask(task, problem, self.side.cache_mb, settle=self.side.fresh)
-        if self.side.fresh:
+        answer = worker.ask(task, problem, self.settings.cache_mb, settle=self.settings.fresh)
+        if self.settings.fresh:
             worker.close()
         if isinstance(answer, Stopped):
             outcome.seconds, outcome.stopped = math.inf, answer.reason
@@ -159,7 +116,7 @@ class Turns:
 
 def progress(task: str, row: Row) -> str:
     """Return a line that tells how it went."""
-    told = (
+    results = (
         f"{name} {outcome.stopped or f'{outcome.seconds:.4g} s'}" for name, outcome in row.outcomes.items()
     )
-    return f"{task} {row.name} ({row.n} × {row.d}): " + ", ".join(told)
+    return f"{task} {row.name} ({row.n} × {row.d}): " + ", ".join(results)
