@@ -25,7 +25,7 @@
 """
 
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.paths import PathTracker
+from refsvm.paths import SVMP, Hastie, PathTracker, regularization_path
 from refsvm.problem import DualProblem
 from refsvm.resampling import cross_validate
 from refsvm.result import Solution, Status
@@ -51,11 +51,13 @@ __all__ = [
     "RBF",
     "SIR",
     "SVC",
+    "SVMP",
     "TOP",
     "ActiveSet",
     "Cold",
     "DualProblem",
     "Greedy",
+    "Hastie",
     "HybridMaximumGain",
     "KKTGap",
     "LOODualityGap",
@@ -80,6 +82,7 @@ __all__ = [
     "WorkingSetSelector",
     "cross_validate",
     "iterate",
+    "regularization_path",
     "solve",
 ]
 

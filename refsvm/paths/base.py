@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-import numpy as np
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
+from refsvm.paths.breakpoint import Breakpoint
+from refsvm.paths.state import PathState
 
 __all__ = ["PathTracker"]
 
 
 class PathTracker(ABC):
-    """Follow the optimum of a classification problem while λ = 1/C falls."""
+    """Follow the optimum of a classification problem while λ = 1/C falls.
+
+    A tracker is a frozen dataclass of hyper-parameters. `refsvm.regularization_path` calls it once for each path; it
+    also handles Ctrl-C and the time limit, between two breakpoints.
+    """
 
     @abstractmethod
-    def track(self, problem: DualProblem, C_min: float, C_max: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the breakpoints C, ascending, shape (m,), and the optimal α at each, shape (m, n)."""
+    def follow(self, state: PathState, lam_min: float) -> Iterator[Breakpoint]:
+        """Yield the breakpoints from the present point of `state` down to λ = `lam_min`.
+
+        Parameters
+        ----------
+        state : PathState
+            At the optimum for its λ, where ŝ lies inside the box for the elbow and exactly at a bound for all others.
+            The tracker moves it.
+        lam_min : float
+            Smallest λ, 1/C_max.
+
+        Yields
+        ------
+        Breakpoint
+            By ascending C, without the starting point; the last one at 1/lam_min.
+        """

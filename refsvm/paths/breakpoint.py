@@ -1,0 +1,54 @@
+"""Breakpoint and Move: what a tracker reports."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Breakpoint", "Move"]
+
+
+class Move(NamedTuple):
+    """One example that changes its set.
+
+    Attributes
+    ----------
+    example : int
+    before, after : int
+        −1 right (α = 0), 0 elbow, 1 left (α at its other bound).
+    kind : str
+        What made it move, as in `Breakpoint`.
+    """
+
+    example: int
+    before: int
+    after: int
+    kind: str
+
+
+class Breakpoint(NamedTuple):
+    """A point of the path where the sets change; between two of them ŝ = λα is linear in λ = 1/C.
+
+    Attributes
+    ----------
+    C : float
+    scaled : ndarray of shape (n,)
+        ŝ = α/C. It may be the tracker's own array: copy what you keep.
+    intercept : float
+        b̂ = b/C.
+    kind : str
+        How the point was reached: "start", "full rank", "linear program", "empty elbow", "special", "backup", "repair",
+        "end".
+    moves : tuple of Move
+        Changes of the sets here.
+    elbow : int
+        Size of the elbow beyond this point.
+    """
+
+    C: float
+    scaled: np.ndarray
+    intercept: float
+    kind: str
+    moves: tuple[Move, ...]
+    elbow: int

@@ -1,0 +1,83 @@
+"""Merged duplicates: examples with the same features and label as one variable with a wider box.
+
+Their α enter the problem through their sum alone. So the path of the merged problem is the path of the whole one, and
+sharing each sum in proportion to the widths of the boxes gives one of its optimal α.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+
+__all__ = ["Merged", "merge_duplicates", "no_merging"]
+
+
+class Merged(NamedTuple):
+    """Which examples share a variable.
+
+    Attributes
+    ----------
+    first : ndarray of shape (g,), int64
+        The first example of each variable, ascending.
+    group : ndarray of shape (n,), int64
+        The variable of each example.
+    weight : ndarray of shape (n,)
+        Its bound that is not 0, at C = 1; that of the variable is their sum.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+    weight: np.ndarray
+
+
+def no_merging(weight: np.ndarray) -> Merged:
+    """Each example on its own."""
+    return Merged(np.arange(len(weight)), np.arange(len(weight)), weight)
+
+
+def merge_duplicates(X: Any, weight: np.ndarray) -> Merged:
+    """Group the examples of equal rows of X whose boxes lie on the same side of 0.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+        The features, or a precomputed kernel matrix.
+    weight : ndarray of shape (n,)
+        The bound of each α that is not 0, at C = 1.
+
+    Returns
+    -------
+    Merged
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.paths.duplicates import merge_duplicates
+    >>> X = np.array([[1.0], [2.0], [1.0], [1.0]])
+    >>> merge_duplicates(X, np.array([1.0, 1.0, -1.0, 3.0])).group
+    array([0, 1, 2, 0])
+    """
+    sides = np.sign(weight).astype(np.int64).tolist()
+    seen: dict[tuple[int, bytes], int] = {}
+    first: list[int] = []
+    group = np.empty(len(weight), dtype=np.int64)
+    for i, key in enumerate(zip(sides, _row_bytes(X), strict=True)):
+        if key not in seen:
+            seen[key] = len(first)
+            first.append(i)
+        group[i] = seen[key]
+    return Merged(np.array(first), group, weight)
+
+
+def _row_bytes(X: Any) -> list[bytes]:
+    """Each row of X as bytes; −0 counts as 0."""
+    if not is_sparse(X):
+        return [row.tobytes() for row in X + 0.0]
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in pairwise(X.indptr.tolist())]

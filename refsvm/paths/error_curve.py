@@ -1,0 +1,127 @@
+"""ErrorCurve: a count of errors as a step function of C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import real
+
+__all__ = ["ErrorCurve", "curve_of_changes"]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorCurve:
+    """The error on some examples as a function of C, exact: a step function.
+
+    Parameters
+    ----------
+    C : ndarray of shape (k + 1,)
+        Ends of the steps, ascending.
+    errors : ndarray of shape (k,), int64
+        Number of errors for C between two ends.
+    count : int
+        Number of examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.paths import ErrorCurve
+    >>> curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), np.array([4, 3]), 20)
+    >>> curve.at(0.5), curve.at(2.0), curve.best()
+    (0.2, 0.15, (1.0, 10.0, 0.15))
+    """
+
+    C: np.ndarray
+    errors: np.ndarray
+    count: int
+
+    @property
+    def error(self) -> np.ndarray:
+        """Share of errors on each step, shape (k,)."""
+        return self.errors / self.count
+
+    def at(self, C: Any) -> Any:
+        """Share of errors at one C, or at several: a float, or an array of their shape.
+
+        Raises
+        ------
+        ValueError
+            If a C lies outside of the path.
+        """
+        values = np.asarray(C, dtype=np.float64)
+        if not ((values >= self.C[0]) & (values <= self.C[-1])).all():
+            raise ValueError(
+                f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}."
+            )
+        steps = np.clip(self.C.searchsorted(values, side="right") - 1, 0, len(self.errors) - 1)
+        found = self.error[steps]
+        return float(found) if found.ndim == 0 else found
+
+    def best(self) -> tuple[float, float, float]:
+        """Return the ends of the C-interval of least error, and this error.
+
+        Of several intervals the widest in log C, and of equally wide ones the first.
+        """
+        least = self.errors == self.errors.min()
+        begins = np.flatnonzero(least & ~np.append(False, least[:-1]))
+        ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1
+        widths = np.log(self.C[ends]) - np.log(self.C[begins])
+        widest = int(widths.argmax())
+        return (
+            float(self.C[begins[widest]]),
+            float(self.C[ends[widest]]),
+            float(self.errors.min() / self.count),
+        )
+
+    @staticmethod
+    def total(curves: Sequence[ErrorCurve]) -> ErrorCurve:
+        """Add up the errors of several curves, on the range of C that all of them cover.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve, or no C that all of them cover.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm.paths import ErrorCurve
+        >>> one = ErrorCurve(np.array([1.0, 3.0]), np.array([1]), 5)
+        >>> two = ErrorCurve(np.array([1.0, 2.0, 3.0]), np.array([2, 0]), 5)
+        >>> ErrorCurve.total([one, two]).error
+        array([0.3, 0.1])
+        """
+        if not curves:
+            raise ValueError("curves is empty; give at least one ErrorCurve.")
+        first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
+        if not first < last:
+            raise ValueError(f"The curves have no range of C in common: {first:.6g} is not below {last:.6g}.")
+        start = sum(int(curve.errors[max(_step(curve, first), 0)]) for curve in curves)
+        at, change = [], []
+        for curve in curves:
+            inside = (curve.C[1:-1] > first) & (curve.C[1:-1] < last)
+            at.append(curve.C[1:-1][inside])
+            change.append(np.diff(curve.errors)[inside])
+        count = sum(curve.count for curve in curves)
+        return curve_of_changes((first, last), start, np.concatenate(at), np.concatenate(change), count)
+
+
+def _step(curve: ErrorCurve, C: float) -> int:
+    return min(int(curve.C.searchsorted(real("C", C), side="right")) - 1, len(curve.errors) - 1)
+
+
+def curve_of_changes(
+    ends: tuple[float, float], errors: int, at: np.ndarray, change: np.ndarray, count: int
+) -> ErrorCurve:
+    """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`."""
+    order = at.argsort(kind="stable")
+    places, where = np.unique(at[order], return_inverse=True)
+    jumps = np.bincount(where, weights=change[order], minlength=len(places)).astype(np.int64)
+    kept = (jumps != 0) & (places > ends[0]) & (places < ends[1])
+    errors += int(jumps[places <= ends[0]].sum())
+    steps = errors + np.append(0, np.cumsum(jumps[kept]))
+    return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count)

@@ -1,0 +1,284 @@
+"""RegularizationPath: the optimum for every C of a range, stored as its breakpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import examples, numbers, signs
+from refsvm.kernels.functions import Precomputed
+from refsvm.paths.audit import PathAudit, audit
+from refsvm.paths.duplicates import Merged
+from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
+from refsvm.paths.recorder import PathRecord
+from refsvm.problem import DualProblem
+from refsvm.result import Status
+
+__all__ = ["RegularizationPath"]
+
+
+@dataclass(frozen=True, eq=False)
+class RegularizationPath:
+    """The optimum α(C), b(C) for every C of a range: α(C)/C and b(C)/C are linear in 1/C between breakpoints.
+
+    Made by `refsvm.regularization_path`.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        The problem at C = 1, with merged duplicates as one variable.
+    record : PathRecord
+        Breakpoints and changes.
+    merged : Merged
+        Which examples share a variable.
+    status : Status
+        Whether the path reaches C_max, or what ended it before.
+    seconds : float
+        Time for the path, from the kernel matrix to the last breakpoint.
+    drift : float
+        Largest error of ξ that had accumulated when it was recomputed.
+    tracker : str
+        The tracker, as it prints.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, regularization_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> path
+    RegularizationPath(5 breakpoints, C from 0.1 to 10, CONVERGED)
+    >>> path.C.round(2)
+    array([ 0.1 ,  1.42,  1.76,  6.13, 10.  ])
+    >>> path.alpha(1.5).round(3), path.n_support(1.5), round(path.intercept(5.0), 3)
+    (array([-1.447,  1.5  , -1.5  ,  1.447]), 4, -0.323)
+    """
+
+    problem: DualProblem
+    record: PathRecord
+    merged: Merged
+    status: Status
+    seconds: float
+    drift: float
+    tracker: str
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"RegularizationPath({len(self.C)} breakpoints, C from {self.C[0]:.6g} to {self.C[-1]:.6g}, "
+            f"{self.status.name})"
+        )
+
+    # -- breakpoints -----------------------------------------------------------------------------------------------
+
+    @property
+    def C(self) -> np.ndarray:  # noqa: N802
+        """Breakpoints, ascending, shape (m,); the first and the last one are the ends of the range."""
+        return self.record.C
+
+    @property
+    def events(self) -> np.ndarray:
+        """Changes of the sets, in order: a structured array of dtype `refsvm.paths.EVENT`."""
+        return self.record.events
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.merged.group)
+
+    @cached_property
+    def _timeline(self) -> tuple[np.ndarray, np.ndarray]:
+        """All changes by variable, then by breakpoint: keys variable·m + breakpoint, and values."""
+        record, m = self.record, len(self.record.C)
+        keys = record.changed * m + np.repeat(np.arange(m), np.diff(record.start))
+        order = keys.argsort(kind="stable")
+        return keys[order], record.value[order]
+
+    def _at_breakpoint(self, k: int) -> np.ndarray:
+        """ŝ of all variables at breakpoint k."""
+        keys, values = self._timeline
+        m = len(self.C)
+        variables = np.arange(self.problem.n)
+        last = keys.searchsorted(variables * m + k, side="right") - 1
+        known = (last >= 0) & (keys[np.maximum(last, 0)] >= variables * m)
+        return np.where(known, values[np.maximum(last, 0)], 0.0)
+
+    def _segment(self, C: float) -> tuple[int, float]:
+        """Return k and μ with 1/C = (1 − μ)/C_k + μ/C_{k+1}."""
+        if not self.C[0] <= C <= self.C[-1]:
+            raise ValueError(
+                f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}; "
+                "choose C_min and C_max accordingly."
+            )
+        k = min(int(self.C.searchsorted(C, side="right")) - 1, max(len(self.C) - 2, 0))
+        here, there = 1.0 / self.C[k], 1.0 / self.C[min(k + 1, len(self.C) - 1)]
+        return k, float((1.0 / C - here) / (there - here)) if there != here else 0.0
+
+    def _scaled(self, C: float) -> np.ndarray:
+        """ŝ = α/C of all variables, eq. (53)."""
+        k, mu = self._segment(C)
+        here = self._at_breakpoint(k)
+        if mu == 0.0:
+            return here
+        there = self._at_breakpoint(k + 1)
+        return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+
+    # -- values at any C -------------------------------------------------------------------------------------------
+
+    def alpha(self, C: float) -> np.ndarray:
+        """Return the signed α at C, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If C is outside of the path, here and in the other methods that take one.
+        """
+        bound = self.problem.lower + self.problem.upper
+        part = self._scaled(C) / np.where(bound == 0.0, 1.0, bound)
+        part = part.clip(0.0, 1.0)  # rounding of the interpolation
+        return C * self.merged.weight * part[self.merged.group]
+
+    def intercept(self, C: float) -> float:
+        """Return b at C."""
+        k, mu = self._segment(C)
+        b = self.record.intercept
+        return float(C * ((1.0 - mu) * b[k] + (mu * b[k + 1] if mu else 0.0)))
+
+    def n_support(self, C: float) -> int:
+        """Count the examples with α ≠ 0."""
+        return int(np.count_nonzero(self.alpha(C)))
+
+    def objective(self, C: float) -> float:
+        """f(α) = vᵀα − ½ αᵀKα at C: the maximum of the dual problem."""
+        alpha = C * self._scaled(C)
+        return float(self.problem.v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
+
+    @cached_property
+    def kernel_matrix(self) -> np.ndarray:
+        """K of the variables, shape (g, g)."""
+        return np.ascontiguousarray(self.problem.gram.block(np.arange(self.problem.n)))
+
+    def decision_function(self, X: Any, C: float) -> np.ndarray:
+        """h(x) = Σ αᵢ k(x, xᵢ) + b at C.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            With a precomputed kernel: shape (t, n), the kernel values with the n training examples.
+        C : float
+
+        Returns
+        -------
+        ndarray of shape (t,)
+        """
+        scaled = self._scaled(C)
+        support = np.flatnonzero(scaled)
+        return C * (self._cross(X, support) @ scaled[support]) + self.intercept(C)
+
+    def predict(self, X: Any, C: float) -> np.ndarray:
+        """Return labels −1 and +1 at C, shape (t,); h = 0 counts as +1."""
+        return np.where(self.decision_function(X, C) >= 0.0, 1, -1)
+
+    def _cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Kernel values of rows of X with the examples of `variables`, shape (t, len(variables))."""
+        gram: Any = self.problem.gram
+        X = examples(X)
+        if isinstance(gram.kernel, Precomputed):
+            if X.shape[1] != self.n:
+                raise ValueError(
+                    f"X has shape {X.shape}; with a precomputed kernel give one column for each of the {self.n} "
+                    "training examples."
+                )
+            return np.asarray(X[:, self.merged.first[variables]])
+        if X.shape[1] != gram.X.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features; the path was trained on {gram.X.shape[1]}.")
+        return np.asarray(gram.kernel(X, gram.X[variables]))
+
+    # -- along the whole path --------------------------------------------------------------------------------------
+
+    def validation_error(self, X: Any, y: Any) -> ErrorCurve:
+        """Return the error on other examples as a function of C.
+
+        Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+        y : array-like of shape (t,)
+            Labels −1 and +1.
+
+        Returns
+        -------
+        ErrorCurve
+        """
+        X = examples(X)
+        labels = numbers("y", y)
+        if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():
+            signs(y, X.shape[0])  # names what is wrong; a single class is allowed here
+        cross = self._cross(X, np.arange(self.problem.n))
+        record = self.record
+        here = np.zeros(len(labels))
+        at, change = [], []
+        errors = 0
+        for k in range(len(self.C)):
+            part = slice(record.start[k], record.start[k + 1])
+            # λh = Kŝ + b̂, brought up to date by what has changed
+            there = self._moved(here, cross, k, part)
+            if k == 0:
+                errors = int(((there >= 0.0) != (labels > 0.0)).sum())
+            else:
+                crossed = np.flatnonzero((here >= 0.0) != (there >= 0.0))
+                a, b = here[crossed], there[crossed]
+                lam = 1.0 / self.C[k - 1]
+                lam = lam + (1.0 / self.C[k] - lam) * (a / (a - b))
+                at.append(1.0 / lam)
+                change.append(np.where((b >= 0.0) == (labels[crossed] > 0.0), -1, 1))
+            here = there
+        ends = (float(self.C[0]), float(self.C[-1]))
+        if not at:
+            return curve_of_changes(ends, errors, np.empty(0), np.empty(0), len(labels))
+        return curve_of_changes(ends, errors, np.concatenate(at), np.concatenate(change), len(labels))
+
+    def _moved(self, here: np.ndarray, cross: np.ndarray, k: int, part: slice) -> np.ndarray:
+        """λh at breakpoint k, given that at breakpoint k − 1."""
+        record = self.record
+        changed = record.changed[part]
+        b = record.intercept
+        if k % 200 == 0:  # afresh, so that rounding does not add up
+            return np.asarray(cross @ self._at_breakpoint(k) + b[k])
+        difference = record.value[part] - self._at_breakpoint(k - 1)[changed]
+        return np.asarray(here + cross[:, changed] @ difference + (b[k] - b[k - 1]))
+
+    def kkt_audit(self, between: int = 2) -> PathAudit:
+        """Measure how far the path is from optimal, at every breakpoint and at points between neighbours.
+
+        Parameters
+        ----------
+        between : int
+            Points between two neighbours.
+
+        Returns
+        -------
+        PathAudit
+        """
+        return audit(self.problem, self.kernel_matrix, self.record, between)
+
+    def to_frame(self) -> Any:
+        """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""
+        import pandas as pd
+
+        events = self.events
+        names = {-1: "right", 0: "elbow", 1: "left"}
+        return pd.DataFrame(
+            {
+                "C": self.C[events["breakpoint"]],
+                "index": self.merged.first[events["index"]],
+                "before": [names[side] for side in events["before"].tolist()],
+                "after": [names[side] for side in events["after"].tolist()],
+                "kind": events["kind"],
+                "elbow": self.record.elbow[events["breakpoint"]],
+            }
+        )

@@ -1,0 +1,110 @@
+"""PathRecorder: what a tracker reports, stored change by change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from refsvm.paths.breakpoint import Breakpoint
+
+__all__ = ["EVENT", "PathRecord", "PathRecorder"]
+
+EVENT = np.dtype(
+    [
+        ("breakpoint", np.int64),  # number of the breakpoint at which it happens
+        ("index", np.int64),  # the example; of merged duplicates the first
+        ("before", np.int8),  # −1 right, 0 elbow, 1 left
+        ("after", np.int8),
+        ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end
+    ]
+)
+
+
+class PathRecord(NamedTuple):
+    """A path as arrays, of m breakpoints with c changes of ŝ in all.
+
+    Attributes
+    ----------
+    C : ndarray of shape (m,)
+        Ascending. A value occurs twice where ŝ jumps from one of several optimal points to another.
+    intercept : ndarray of shape (m,)
+        b̂ = b/C.
+    elbow : ndarray of shape (m,), int64
+        Size of the elbow beyond each breakpoint.
+    kind : ndarray of shape (m,), str
+        How each breakpoint was reached.
+    start : ndarray of shape (m + 1,), int64
+        Changes of breakpoint k are those from start[k] to start[k + 1].
+    changed, value : ndarrays of shape (c,), int64 and float64
+        Which ŝ changed, and its value from then on.
+    events : structured ndarray of dtype `EVENT`
+        Changes of the sets.
+    """
+
+    C: np.ndarray
+    intercept: np.ndarray
+    elbow: np.ndarray
+    kind: np.ndarray
+    start: np.ndarray
+    changed: np.ndarray
+    value: np.ndarray
+    events: np.ndarray
+
+
+class PathRecorder:
+    """Collects breakpoints; of each only what differs from the one before.
+
+    Parameters
+    ----------
+    n : int
+        Number of variables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.paths.breakpoint import Breakpoint
+    >>> from refsvm.paths.recorder import PathRecorder
+    >>> recorder = PathRecorder(2)
+    >>> recorder.add(Breakpoint(1.0, np.array([0.5, -0.5]), 0.0, "start", (), 2))
+    >>> recorder.add(Breakpoint(2.0, np.array([0.5, -0.2]), 0.1, "end", (), 1))
+    >>> recorder.record().start
+    array([0, 2, 3])
+    """
+
+    def __init__(self, n: int) -> None:
+        self._last = np.zeros(n)
+        self._C: list[float] = []
+        self._intercept: list[float] = []
+        self._elbow: list[int] = []
+        self._kind: list[str] = []
+        self._index: list[np.ndarray] = []
+        self._value: list[np.ndarray] = []
+        self._events: list[tuple[int, int, int, int, str]] = []
+
+    def add(self, point: Breakpoint) -> None:
+        """Append one breakpoint."""
+        changed = np.flatnonzero(point.scaled != self._last)
+        values = point.scaled[changed]
+        self._last[changed] = values
+        self._index.append(changed)
+        self._value.append(values)
+        number = len(self._C)
+        self._events += [(number, *move) for move in point.moves]
+        self._C.append(point.C)
+        self._intercept.append(point.intercept)
+        self._elbow.append(point.elbow)
+        self._kind.append(point.kind)
+
+    def record(self) -> PathRecord:
+        """Return what was collected."""
+        return PathRecord(
+            C=np.array(self._C),
+            intercept=np.array(self._intercept),
+            elbow=np.array(self._elbow, dtype=np.int64),
+            kind=np.array(self._kind, dtype="U16"),
+            start=np.cumsum([0] + [len(changed) for changed in self._index]),
+            changed=np.concatenate(self._index),
+            value=np.concatenate(self._value),
+            events=np.array(self._events, dtype=EVENT),
+        )

@@ -1,0 +1,42 @@
+"""Hastie's tracker: the reference where elbows are regular, and a sentence where they are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, SVMP, Hastie, regularization_path
+
+from .sets import small
+
+SETS = small()
+
+
+@pytest.mark.parametrize(
+    "name", ["overlapping, rbf", "overlapping, linear", "banana", "chessboard", "separable"]
+)
+def test_hastie_and_svmp_find_the_same_breakpoints(name: str) -> None:
+    pytest.importorskip("scipy")
+    X, y, kernel = SETS[name]
+    reference = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, tracker=Hastie())
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, tracker=SVMP())
+    np.testing.assert_allclose(path.C, reference.C, rtol=1e-8)
+    for C in (0.05, 1.0, 30.0):
+        np.testing.assert_allclose(path.alpha(C), reference.alpha(C), atol=1e-7 * C)
+    assert reference.kkt_audit().worst <= 1e-6
+
+
+@pytest.mark.parametrize("name", ["every row three times", "whole numbers, linear"])
+def test_singular_elbows_are_refused(name: str) -> None:
+    X, y, kernel = SETS[name]
+    with pytest.raises(ValueError, match=r"use tracker=SVMP\(\)"):
+        regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=Hastie(), merge=False)
+
+
+def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    X, y, _ = SETS["overlapping, rbf"]
+    path = regularization_path(X, y, kernel=RBF(0.5), C_max=10.0, tracker=Hastie(), engine="numpy")
+    assert path.kkt_audit().worst <= 1e-6

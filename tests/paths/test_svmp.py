@@ -1,0 +1,193 @@
+"""SVMP: true at any C, on regular and degenerate data, with every factorisation."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
+from refsvm.paths import SVD, PivotedQR, UpdatedQR, track
+from refsvm.testing.practice import regression_problem
+
+from .sets import small, solved, standardised
+
+pytest.importorskip("scipy")
+
+SETS = small()
+ALGEBRAS = [SVD(), PivotedQR(), UpdatedQR()]
+
+
+@pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
+@pytest.mark.parametrize("algebra", ALGEBRAS, ids=lambda algebra: type(algebra).__name__)
+@pytest.mark.parametrize("name", SETS)
+def test_path_is_optimal_at_random_penalties(name: str, algebra: Any, merge: bool) -> None:
+    X, y, kernel = SETS[name]
+    path = regularization_path(
+        X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=SVMP(algebra=algebra), merge=merge
+    )
+    assert path.status is Status.CONVERGED
+    assert path.C[0] == pytest.approx(1e-3, rel=1e-12)
+    assert path.C[-1] == pytest.approx(1e2, rel=1e-12)
+    assert (np.diff(path.C) >= 0).all()
+    assert path.kkt_audit().worst <= 1e-6
+    assert "backup" not in path.record.kind
+    for C in 10.0 ** np.random.default_rng(1).uniform(-3, 2, size=3):
+        solution = solved(X, y, kernel, C)
+        assert path.objective(C) == pytest.approx(solution.objective, rel=1e-7)
+        alpha = path.alpha(C)
+        assert (alpha >= solution.problem.lower).all()
+        assert (alpha <= solution.problem.upper).all()
+        assert solution.problem.duality_gap(alpha) <= 1e-6 * max(1.0, solution.objective)
+
+
+@pytest.mark.parametrize("name", ["heart", "monks1", "monks2", "monks3", "thyroid"])
+def test_bundled_sets_agree_with_libsvm(name: str) -> None:
+    svm = pytest.importorskip("sklearn.svm")
+    X, y = standardised(name)
+    gamma = 1.0 / X.shape[1]
+    path = regularization_path(X, y, kernel=RBF(gamma), C_min=1e-3, C_max=1e2)
+    assert path.kkt_audit().worst <= 1e-6
+    for C in 10.0 ** np.random.default_rng(2).uniform(-3, 2, size=3):
+        peer = svm.SVC(C=C, gamma=gamma, tol=1e-8).fit(X, y)
+        alpha = np.zeros(len(y))
+        alpha[peer.support_] = peer.dual_coef_[0]
+        problem = DualProblem.classification(X, y, kernel=RBF(gamma), C=C)
+        assert path.objective(C) == pytest.approx(problem.objective(alpha), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", ["monks1", "monks2", "monks3", "thyroid", "wbc"])
+def test_linear_kernels_with_many_dependent_points(name: str) -> None:
+    """LIBSVM takes minutes on these at a tight tolerance; the duality gap needs no peer."""
+    X, y = standardised(name)
+    path = regularization_path(X, y, C_min=1e-3, C_max=1e2)
+    assert path.kkt_audit().worst <= 1e-6
+    for C in (0.02, 0.9, 60.0):
+        problem = DualProblem.classification(X, y, C=C)
+        assert problem.duality_gap(path.alpha(C)) <= 1e-7 * problem.objective(path.alpha(C))
+
+
+def test_scaled_alpha_is_linear_between_breakpoints() -> None:
+    X, y, kernel = SETS["overlapping, rbf"]
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2)
+    assert len(path.C) > 20
+    for k in (2, len(path.C) // 2, len(path.C) - 3):
+        first, last = 1.0 / path.C[k], 1.0 / path.C[k + 1]
+        middle = 0.5 * (first + last)
+        ends = [lam * solved(X, y, kernel, 1.0 / lam, tol=1e-12).alpha for lam in (first, last)]
+        independent = middle * solved(X, y, kernel, 1.0 / middle, tol=1e-12).alpha
+        np.testing.assert_allclose(independent, 0.5 * (ends[0] + ends[1]), atol=1e-8)
+        np.testing.assert_allclose(middle * path.alpha(1.0 / middle), independent, atol=1e-8)
+
+
+def test_merging_duplicates_changes_no_margin() -> None:
+    X, y, kernel = SETS["every row three times"]
+    whole = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    merged = regularization_path(X, y, kernel=kernel, C_max=1e2)
+    assert merged.problem.n < whole.problem.n
+    for C in (0.01, 0.3, 7.0):
+        np.testing.assert_allclose(merged.decision_function(X, C), whole.decision_function(X, C), atol=1e-7)
+
+
+def test_weights_scale_the_box_of_each_example() -> None:
+    X, y, kernel = SETS["overlapping, rbf"]
+    weight = np.arange(len(y)) % 3 * 1.0  # some are 0
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2, sample_weight=weight)
+    assert path.kkt_audit().worst <= 1e-6
+    for C in (0.1, 5.0):
+        assert path.objective(C) == pytest.approx(solved(X, y, kernel, C * weight).objective, rel=1e-7)
+        assert (path.alpha(C)[weight == 0] == 0).all()
+
+
+def test_regression_has_a_path_too() -> None:
+    X = np.random.default_rng(5).normal(size=(25, 2))
+    problem = regression_problem(X, np.sin(X[:, 0]), C=1.0, width=0.1)
+    path = track(problem, C_min=1e-2, C_max=1e2)
+    assert path.kkt_audit().worst <= 1e-6
+    for C in (0.1, 3.0):
+        independent = DualProblem(problem.gram, problem.v, 0.0, C * problem.lower, C * problem.upper)
+        assert path.objective(C) == pytest.approx(_objective(independent), rel=1e-7)
+
+
+def _objective(problem: DualProblem) -> float:
+    from refsvm import KKTGap, solve
+
+    return solve(problem, stop=KKTGap(1e-9)).objective
+
+
+def test_without_left_points_alpha_stays() -> None:
+    X, y, _ = SETS["separable"]
+    path = regularization_path(X, y, C_min=1e-3, C_max=1e4)
+    assert path.record.kind[-1] == "end"
+    np.testing.assert_allclose(path.alpha(1e3), path.alpha(1e4), rtol=1e-6)
+
+
+def test_ties_are_broken_by_the_special_events() -> None:
+    X, y, kernel = SETS["whole numbers, rbf"]
+    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    assert path.counts["special"] > 0
+    assert (path.events["kind"] == "special").any()
+    assert "linear program" in path.record.kind
+
+
+def test_polynomial_and_callable_kernels() -> None:
+    X, y, _ = SETS["overlapping, linear"]
+    for kernel in (Polynomial(degree=2, coef0=1.0), lambda A, B: (A @ B.T + 1.0) ** 2):
+        path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=10.0)
+        assert path.kkt_audit().worst <= 1e-6
+        assert path.objective(1.0) == pytest.approx(solved(X, y, kernel, 1.0).objective, rel=1e-7)
+
+
+def test_a_wrong_point_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding errors put in on purpose do not reach the path."""
+    from refsvm.paths import svmp
+
+    X, y, kernel = SETS["overlapping, rbf"]
+    honest, calls = svmp.take, SimpleNamespace(count=0)
+
+    def careless(state: Any, step: Any, lam_min: float) -> str:
+        kind = str(honest(state, step, lam_min))
+        calls.count += 1
+        if calls.count == 5:
+            state.scaled[state.elbow[0]] += 1e-3
+            state.refresh()
+        return kind
+
+    monkeypatch.setattr(svmp, "take", careless)
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2)
+    assert path.drift > 0.0
+    assert path.kkt_audit(between=0).worst <= 1e-6
+
+
+@pytest.mark.parametrize("tracker", [SVMP(ell=1), SVMP(refresh=1), SVMP(eps_kkt=1e-9)])
+def test_settings_do_not_change_the_optimum(tracker: SVMP) -> None:
+    for name in ("whole numbers, rbf", "overlapping, rbf"):
+        X, y, kernel = SETS[name]
+        path = regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=tracker, merge=False)
+        assert path.kkt_audit().worst <= 1e-6
+
+
+def test_backup_jumps_where_nothing_else_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the special events and the derivative taken away, SMO carries the path past every tie."""
+    from refsvm.paths import svmp
+
+    X, y, kernel = SETS["whole numbers, rbf"]
+    monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])
+    monkeypatch.setattr(svmp, "choose_sets", lambda state: False)
+    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    assert path.status is Status.CONVERGED
+    assert "backup" in path.record.kind
+    for C in (0.05, 0.6, 20.0):
+        assert path.objective(C) == pytest.approx(solved(X, y, kernel, C).objective, rel=1e-4)
+
+
+def test_derivative_replaces_the_special_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refsvm.paths import svmp
+
+    X, y, kernel = SETS["whole numbers, rbf"]
+    monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])
+    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    assert path.counts["derivative"] > 0
+    assert path.kkt_audit().worst <= 1e-6
