@@ -52,6 +52,7 @@ __all__ = [
     "SIR",
     "SVC",
     "SVMP",
+    "SVR",
     "TOP",
     "ActiveSet",
     "Cold",
@@ -65,6 +66,7 @@ __all__ = [
     "MaximumGain",
     "MostViolatingPair",
     "NewtonStep",
+    "OneClassSVM",
     "OverrelaxedNewtonStep",
     "PathTracker",
     "PlanningAheadStep",
@@ -82,15 +84,30 @@ __all__ = [
     "WorkingSetSelector",
     "cross_validate",
     "iterate",
+    "read_model",
     "regularization_path",
     "solve",
+    "write_model",
 ]
 
 
-def __getattr__(name: str) -> object:
-    """Import the estimators, and with them scikit-learn, when first asked for."""
-    if name == "SVC":
-        from refsvm.estimators import SVC
+_ESTIMATORS = ("OneClassSVM", "SVC", "SVR")
+_FILES = ("read_model", "write_model")
 
-        return SVC
-    raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
+
+def __getattr__(name: str) -> object:
+    """Import what needs scikit-learn or SciPy when first asked for."""
+    from importlib import import_module
+
+    if name in _FILES:
+        return getattr(import_module("refsvm.multiclass.model_file"), name)
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
+    try:
+        return getattr(import_module("refsvm.estimators"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "sklearn":
+            raise
+        raise ImportError(
+            f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'"
+        ) from None

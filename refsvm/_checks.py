@@ -41,6 +41,14 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
+def not_negative(name: str, value: Any) -> float:
+    """A finite number, zero or more, as float."""
+    number = real(name, value)
+    if number < 0:
+        raise ValueError(f"{name}={value!r} is negative; give 0 or a number above.")
+    return number
+
+
 def positive_or_inf(name: str, value: Any) -> float:
     """A number above zero, or infinity, as float."""
     return math.inf if number(name, value) == math.inf else positive(name, value)

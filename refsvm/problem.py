@@ -3,8 +3,9 @@
     maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
 
 C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ is v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
-The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a
-shrunk problem and a block are all `DualProblem.restrict`.
+The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection have another v and another box.
+A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a shrunk problem and a block are all
+`DualProblem.restrict`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, penalties, positions, real, signs, vector
-from refsvm.kernels.functions import Kernel, Linear, Precomputed
-from refsvm.kernels.gram import Gram, KernelMatrix
+from refsvm._checks import examples, not_negative, penalties, positions, positive, real, signs, vector
+from refsvm.kernels.checked import gram_on
+from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.repeated import Repeated
 from refsvm.primal import best_intercept, primal_value
 
 __all__ = ["DualProblem", "most_violating_pair"]
+
+LARGEST_TARGET: Final = 1e150
+"""Of a regression: squares of differences of targets are computed with."""
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -130,15 +136,114 @@ class DualProblem:
         X = examples(X)
         n = X.shape[0]
         labels = signs(y, n)
-        weights = penalties(C, n)
-        kernel = Linear() if kernel is None else kernel
-        if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
+        signed = labels * penalties(C, n)
+        return cls(gram_on(kernel, X), labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
+
+    @classmethod
+    def regression(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        C: float | np.ndarray = 1.0,
+        epsilon: float = 0.1,
+    ) -> DualProblem:
+        """Dual of ε-insensitive regression, loss C·max(0, |y − h(x)| − ε): 2n variables over n kernel rows.
+
+            vᵢ = yᵢ − ε,  0 ≤ αᵢ ≤ C        for example i, pulling h(xᵢ) up
+            vₙ₊ᵢ = yᵢ + ε,  −C ≤ αₙ₊ᵢ ≤ 0    for example i, pulling h(xᵢ) down;      z = 0
+
+        h(x) = Σ (αᵢ + αₙ₊ᵢ) k(x, xᵢ) + b. Each kernel row serves both variables and is stored once. The names
+        are those of A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and
+        Computing 14, 2004, eq. 10, with α − α* for the sum above.
+
+        Parameters
+        ----------
+        X, kernel, C
+            As for `classification`, but C is finite.
+        y : array-like of shape (n,)
+            Targets, finite.
+        epsilon : float
+            ε ≥ 0, the half width of the tube in which errors cost nothing.
+
+        Raises
+        ------
+        ValueError
+            On NaN, infinity, wrong shapes, C ≤ 0, ε < 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm import DualProblem, solve
+        >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 2.0])
+        >>> solution = solve(DualProblem.regression(X, y, C=10.0, epsilon=0.5))
+        >>> solution.alpha[:3] + solution.alpha[3:], round(solution.intercept, 6)  # h(x) = ½x + ½
+        (array([-0.25,  0.  ,  0.25]), 0.5)
+        """
+        X = examples(X)
+        n = X.shape[0]
+        targets, width = vector("y", np.atleast_1d(y), n), not_negative("epsilon", epsilon)
+        bound = vector("C", penalties(C, n), n)
+        if np.abs(targets).max() > LARGEST_TARGET:
             raise ValueError(
-                f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
+                f"y reaches {np.abs(targets).max():.3g}; scale the targets down (StandardScaler)."
             )
-        gram = Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
-        signed = labels * weights
-        return cls(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
+        return cls(
+            Repeated(gram_on(kernel, X), np.tile(np.arange(n), 2)),
+            np.concatenate([targets - width, targets + width]),
+            0.0,
+            np.concatenate([np.zeros(n), -bound]),
+            np.concatenate([bound, np.zeros(n)]),
+        )
+
+    @classmethod
+    def one_class(
+        cls,
+        X: Any,
+        *,
+        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        nu: float = 0.5,
+        weights: np.ndarray | float = 1.0,
+    ) -> DualProblem:
+        """Dual of the one-class SVM, which finds a region that holds all but a share ν of the examples.
+
+            v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ
+
+        h(x) = Σ αᵢ k(x, xᵢ) + b is negative outside of the region; −b is the ρ of B. Schölkopf et al., "Estimating
+        the support of a high-dimensional distribution", Neural Computation 13, 2001, eq. 5, times νn: α is scaled as
+        in LIBSVM.
+
+        Parameters
+        ----------
+        X, kernel
+            As for `classification`.
+        nu : float
+            ν in (0, 1]: at most this share of the examples is outside, and at least this share are support vectors.
+        weights : float or array-like of shape (n,)
+            wᵢ ≥ 0, not all zero.
+
+        Raises
+        ------
+        ValueError
+            On NaN, ν outside (0, 1], negative weights.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm import RBF, DualProblem, solve
+        >>> problem = DualProblem.one_class(np.array([[0.0], [1.0], [9.0]]), kernel=RBF(0.5), nu=0.5)
+        >>> solve(problem).alpha.round(3)
+        array([0.416, 0.416, 0.668])
+        """
+        X = examples(X)
+        share, size = positive("nu", nu), vector("weights", weights, X.shape[0])
+        if share > 1.0:
+            raise ValueError(f"nu={nu!r} is above 1; it is a share of the examples, give a number in (0, 1].")
+        if (size < 0).any() or not size.any():
+            raise ValueError("weights must not be negative, and at least one must be above 0.")
+        z = min(share * float(size.sum()), float(size.sum()))
+        return cls(gram_on(kernel, X), np.zeros(len(size)), z, np.zeros(len(size)), size)
 
     @property
     def n(self) -> int:
@@ -287,19 +392,3 @@ def most_violating_pair(
         bottom = -1
     gap = float(gradient[top] - gradient[bottom]) if min(top, bottom) >= 0 else -np.inf
     return top, bottom, gap
-
-
-def _symmetric(K: Any) -> np.ndarray:
-    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning."""
-    import warnings
-
-    K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape (n, n)."
-        )
-    if not np.array_equal(K, K.T):
-        if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
-            warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=3)
-        K = 0.5 * (K + K.T)
-    return K

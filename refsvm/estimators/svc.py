@@ -1,6 +1,6 @@
 """SVC: the solver behind scikit-learn's interface.
 
-Validation, labels, class weights, votes and tags are scikit-learn's own; the mathematics is `DualProblem` and `solve`;
+Labels, class weights and votes are scikit-learn's own; the mathematics is `DualProblem` and `solve`;
 `refsvm.multiclass.one_vs_one` takes several classes apart and puts them together again.
 """
 
@@ -8,48 +8,34 @@ from __future__ import annotations
 
 import logging
 import warnings
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from joblib import effective_n_jobs
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import _check_n_features, _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from refsvm.estimators.validation import (
-    NO_LABELS,
-    check_parameters,
-    checked_data,
-    encoded,
-    refuse_empty_classes,
-)
-from refsvm.kernels import Linear, Precomputed
-from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
-from refsvm.multiclass.one_vs_one import (
-    BinaryResult,
-    RowKernel,
-    layout,
-    pairs,
-    shortcoming,
-    solve_pairs,
-    worst,
-)
-from refsvm.multiclass.prediction import decision_values, pair_sums, votes
+from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, KernelMachine, explaining
+from refsvm.estimators.validation import encoded, refuse_empty_classes, refuse_unusable
+from refsvm.kernels.names import is_precomputed
+from refsvm.multiclass.one_vs_one import BinaryResult, layout, pairs, shortcoming, solve_pairs, worst
+from refsvm.multiclass.prediction import pair_sums, votes
 from refsvm.result import Status
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.limits import interruptible
 from refsvm.steps.base import StepRule
-from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["SVC"]
 
 _log = logging.getLogger("refsvm")
 
 
-class SVC(ClassifierMixin, BaseEstimator):
+class SVC(ClassifierMixin, KernelMachine):
     """C-support vector classification with exchangeable working-set selection and step rules.
 
     Two classes, coded y = −1 and +1, are the problem
@@ -62,12 +48,13 @@ class SVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     C : float, default 1.0
-        Penalty of the slack variables, positive and finite. Example i has Cᵢ = C × class weight × sample weight.
+        Penalty of the slack variables, positive; infinity is the hard margin. Example i has Cᵢ = C × class weight ×
+        sample weight.
     kernel : str, kernel object or callable, default "rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed"; a kernel such as ``RBF(gamma=0.5)``, which brings its own
         parameters; or ``k(X, Z) -> (m, n)`` on blocks of examples of any kind.
     gamma : {"scale", "auto"} or float, default "scale"
-        γ of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds sample weights.
+        γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights.
     degree, coef0 : int and float, default 3 and 0.0
         d of "poly", and c of "poly" and "sigmoid".
     tol : float, default 1e-3
@@ -89,11 +76,16 @@ class SVC(ClassifierMixin, BaseEstimator):
     max_iter, time_limit : int and float, default -1 and None
         Limits on the steps for each pair of classes (−1 or None: max(10⁷, 100n)) and on the seconds of all together.
     warm_start : bool, default False
-        Start from the α of the previous `fit` if there are as many examples and classes.
+        Start from the α of the previous `fit` if there are as many examples and classes; cold, with a warning, if not.
     engine : {"auto", "numba", "numpy"}, default "auto"
         The compiled loop or the readable one; "auto" compiles where Numba is installed.
     verbose : bool or int, default 0
-        Whether the logger ``refsvm`` reports each solved pair at level INFO rather than DEBUG.
+        Whether to show the progress on stderr: the KKT gap, steps and seconds, at most every half second.
+    n_jobs : int, optional
+        Threads that solve pairs of classes at the same time; −1 means one for each processor. The result does not
+        depend on it.
+    random_state : int, RandomState or None, default None
+        Not used: the solver is deterministic. Accepted so that code written for scikit-learn runs.
 
     Attributes
     ----------
@@ -126,7 +118,8 @@ class SVC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Ctrl-C ends `fit` at the best point so far; pressed again before that it raises ``KeyboardInterrupt``.
+    Ctrl-C ends `fit` at the best point so far: the fitted attributes hold it, and ``KeyboardInterrupt`` is raised, so
+    that a surrounding search stops too. Pressed again before that, it raises at once and nothing is stored.
 
     References
     ----------
@@ -144,28 +137,16 @@ class SVC(ClassifierMixin, BaseEstimator):
     (2.506874, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "C": [Interval(Real, 0.0, None, closed="neither")],
-        "kernel": [StrOptions(set(KERNELS)), Precomputed, callable],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "selector": [WorkingSetSelector, None],
-        "step": [StepRule, None],
-        "shrinking": ["boolean"],
-        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
-        "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
-        "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
-        "warm_start": ["boolean"],
-        "engine": [StrOptions({"auto", "numba", "numpy"})],
-        "verbose": ["verbose"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
     }
 
+    @explaining
     def __init__(
         self,
         *,
@@ -188,6 +169,8 @@ class SVC(ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         engine: str = "auto",
         verbose: bool | int = 0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -208,12 +191,8 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.engine = engine
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -238,93 +217,91 @@ class SVC(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             On parameters out of range or rules that do not fit together, NaN, a class without examples.
+        KeyboardInterrupt
+            After Ctrl-C, with the best point so far in the fitted attributes.
 
         Warns
         -----
         ConvergenceWarning
-            If a limit was reached, Ctrl-C pressed or the selector stalled. The estimator is usable all the same.
+            If a limit was reached, the selector stalled, or C is infinite and nothing separates the classes. The
+            estimator is usable all the same.
         """
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
         classes, codes = encoded(y)
         class_weight = np.ones(len(classes))
         if self.class_weight is not None:
             class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
-        penalties, weights = self.C * class_weight[codes], None
+        weights = None
         if sample_weight is not None:
             weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
-            penalties *= weights
+        refuse_unusable(self.C, class_weight, weights)
+        factor = class_weight[codes] if weights is None else class_weight[codes] * weights
+        penalties = np.zeros(len(codes))
+        np.multiply(self.C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
         refuse_empty_classes(classes, codes[penalties > 0.0])
         kernel = self._kernel(X, weights)
-        results = self._solved(kernel, X, codes, penalties)
-        self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
-        self._store(results, X, codes)
+        with interruptible() as interrupt:
+            results, computed = self._solved(kernel, X, codes, penalties)
+            self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
+            self._store(results, X, codes, computed)
+            pressed = interrupt.pressed
+        if pressed:
+            raise KeyboardInterrupt(
+                "SVC.fit was interrupted; the fitted attributes hold the best point so far."
+            )
         if sentence := shortcoming(results, self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         return self
 
-    def _validate_params(self) -> None:
-        """Called by scikit-learn at the start of `fit`."""
-        check_parameters(self)
+    @property
+    def predict_proba(self) -> Any:
+        """Not there; the error says what to use instead."""
+        raise AttributeError(f"SVC {PROBABILITIES.format(name='SVC')}.")
 
-    def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool) -> Any:
-        """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
-        if not is_users(kernel):
-            sparse = False if is_precomputed(kernel) else "csr"
-            return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
-        table = not reset and hasattr(self, "n_features_in_")
-        checked = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=None, ensure_2d=table, allow_nd=not table
-        )
-        if reset and checked[0].ndim == 2:
-            _check_n_features(self, checked[0], reset=True)
-        return checked
-
-    def _kernel(self, X: Any, weights: np.ndarray | None) -> Any:
-        """Return the kernel as an object, γ resolved."""
-        if not isinstance(self.kernel, str):
-            return self.kernel
-        return kernel_called(
-            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weights=weights
-        )
+    predict_log_proba = predict_proba
 
     def _previous(self, codes: np.ndarray) -> list[BinaryResult] | None:
         """Return the results of the last `fit` if they are to start from and as many examples and classes remain."""
         if not self.warm_start or not hasattr(self, "binary_results_"):
             return None
-        same = self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1
-        return self.binary_results_ if same else None
+        if self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1:
+            return self.binary_results_
+        warnings.warn(
+            f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes and "
+            f"this one has {len(codes)} of {codes.max() + 1}; it started cold.",
+            stacklevel=5,
+        )
+        return None
 
-    def _solved(self, kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> list[BinaryResult]:
-        """Train every pair of classes."""
-        if is_users(kernel):
-            kernel, X = RowKernel(kernel, X), np.arange(len(codes))[:, None]
-        solved = solve_pairs(
+    def _solved(
+        self, kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray
+    ) -> tuple[list[BinaryResult], int]:
+        """Train every pair of classes; also say how many kernel rows a user's kernel gave beforehand."""
+        kernel, X, computed = self._for_the_solver(kernel, X)
+        progress = self._progress()
+        results = []
+        for result in solve_pairs(
             pairs(kernel, X, codes, penalties),
             self._previous(codes),
-            max_iter=None if self.max_iter == -1 else self.max_iter,
+            n_jobs=effective_n_jobs(self.n_jobs),
             time_limit=self.time_limit,
-            selector=self.selector,
-            step=self.step,
-            stop=KKTGap(self.tol),
-            engine=self.engine,
-            shrinking=self.shrinking,
-            cache_mb=self.cache_size,
-            cache_dtype=self.cache_dtype,
-        )
-        results = []
-        for result in solved:
-            _log.log(logging.INFO if self.verbose else logging.DEBUG, "%s", result)
+            **self._solver_options(progress),
+        ):
+            _log.debug("%s", result)
             results.append(result)
-        return results
+        if progress is not None:
+            steps, gap = sum(result.iterations for result in results), worst(results).kkt_gap
+            progress.write(f"{worst(results).status.value} KKT gap {gap:.3g}, {steps:,} steps")
+        return results, computed
 
-    def _store(self, results: list[BinaryResult], X: Any, codes: np.ndarray) -> None:
+    def _store(self, results: list[BinaryResult], X: Any, codes: np.ndarray, computed: int) -> None:
         """Set the fitted attributes."""
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
         self.intercept_ = np.array([result.intercept for result in results])
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
-        self.n_kernel_rows_ = sum(result.kernel_rows for result in results)
+        self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
             values = [getattr(result, name) for result in results]
             setattr(self, f"{name}_", values[0] if len(values) == 1 else np.array(values))
@@ -346,7 +323,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             (t, k(k − 1)/2), positive for its first class; with "ovr" the votes for each class, moved by less than ½
             by the size of the values, shape (t, k).
         """
-        values, k = self._pair_values(X), len(self.classes_)
+        values, k = self._decision_values(X), len(self.classes_)
         if k == 2:
             return values[:, 0]
         if self.decision_function_shape == "ovr":
@@ -371,20 +348,10 @@ class SVC(ClassifierMixin, BaseEstimator):
         k = len(self.classes_)
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-        return np.asarray(self.classes_[votes(self._pair_values(X), k)])
+        return np.asarray(self.classes_[votes(self._decision_values(X), k)])
 
-    def _check_fitted(self) -> None:
-        """Let scikit-learn refuse what has not been fitted."""
-        if not hasattr(self, "classes_"):  # its own way to find out takes longer than many a prediction
-            check_is_fitted(self)
-
-    def _pair_values(self, X: Any) -> np.ndarray:
-        """Return h of each pair, shape (t, k(k − 1)/2); only the support vectors are looked at."""
-        self._check_fitted()
-        X = self._checked(X, kernel=self.kernel_, reset=False)
-        vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
-        pair_sum = partial(pair_sums, self.dual_coef_, self.n_support_)
-        return decision_values(self.kernel_, X, vectors, pair_sum) + self.intercept_
+    def _sums(self, values: Any) -> np.ndarray:
+        return pair_sums(self.dual_coef_, self.n_support_, values)
 
     @property
     def alpha_(self) -> np.ndarray:
@@ -393,13 +360,3 @@ class SVC(ClassifierMixin, BaseEstimator):
         n = self.shape_fit_[0]
         rows = np.stack([result.scattered(n) for result in self.binary_results_])
         return rows[0] if len(self.classes_) == 2 else rows
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """Weights of the linear kernel."""
-        self._check_fitted()
-        if not isinstance(self.kernel_, Linear):
-            raise AttributeError(f"coef_ needs the linear kernel; this SVC was fitted with {self.kernel_!r}.")
-        coef = pair_sums(self.dual_coef_, self.n_support_, self.support_vectors_)
-        coef.flags.writeable = False  # it is computed afresh each time: writing to it would change nothing
-        return coef

@@ -18,7 +18,14 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-__all__ = ["NO_LABELS", "check_parameters", "checked_data", "encoded", "refuse_empty_classes"]
+__all__ = [
+    "NO_LABELS",
+    "check_parameters",
+    "checked_data",
+    "encoded",
+    "refuse_empty_classes",
+    "refuse_unusable",
+]
 
 NO_LABELS: Final = "no_validation"
 """What scikit-learn calls the y of a method that has none."""
@@ -163,3 +170,30 @@ def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
             f"The weights leave the class {classes.tolist()[empty[0]]!r} without examples: none has a positive "
             "sample_weight and class_weight; take that class out of X and y."
         )
+
+
+def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse weights that penalties cannot be made of.
+
+    Parameters
+    ----------
+    C : float
+        The penalty that they are factors of.
+    class_weight : ndarray of shape (k,)
+        For each class.
+    weights : ndarray of shape (n,), optional
+        For each example.
+
+    Raises
+    ------
+    ValueError
+        If one is NaN or infinite, or makes C exceed 1e300.
+    """
+    most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
+    for name, values in (("class_weight", class_weight), ("sample_weight", weights)):
+        wrong = np.empty(0) if values is None else values[~(np.abs(values) <= most)]
+        if len(wrong):
+            raise ValueError(
+                f"{name} contains {wrong[0]}, which with C={C:g} is no penalty to compute with; give finite weights of "
+                "moderate size, such as 1.0."
+            )

@@ -4,6 +4,8 @@
 `functions`    Linear, RBF, Polynomial, Sigmoid, Precomputed: the formulas
 `names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
+`checked`      a kernel on data, both checked first
+`repeated`     the matrix of variables that share examples
 `products`     x·z for many pairs, dense and sparse
 `rows`         KernelRows: kernel rows on demand, within a byte budget, counted
 `memory`       memory for kernel rows

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import is_sparse, positive, real, whole
+from refsvm._checks import is_sparse, not_negative, real, whole
 from refsvm.kernels.products import PreparedExamples, inner_products, squared_norms
 from refsvm.kernels.threads import compiled
 
@@ -87,12 +87,12 @@ class RBF(Kernel):
     Parameters
     ----------
     gamma : float
-        γ > 0. Papers that use a width σ mean γ = 1/(2σ²).
+        γ ≥ 0. Papers that use a width σ mean γ = 1/(2σ²).
 
     Raises
     ------
     ValueError
-        If gamma is not a positive finite number.
+        If gamma is negative or not finite.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class RBF(Kernel):
     gamma: float
 
     def __post_init__(self) -> None:
-        positive("gamma", self.gamma)
+        not_negative("gamma", self.gamma)
 
     @property
     def distance_scale(self) -> float:
@@ -136,9 +136,9 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int
-        d ≥ 1.
+        d ≥ 0.
     gamma : float
-        γ > 0.
+        γ ≥ 0.
     coef0 : float
         c, any finite number; negative values give an indefinite kernel.
 
@@ -155,9 +155,9 @@ class Polynomial(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        positive("gamma", self.gamma)
+        not_negative("gamma", self.gamma)
         real("coef0", self.coef0)
-        whole("degree", self.degree, 1)
+        whole("degree", self.degree, 0)
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate (γ x·z + c)ᵈ."""
@@ -173,7 +173,7 @@ class Sigmoid(Kernel):
     Parameters
     ----------
     gamma : float
-        γ > 0.
+        γ ≥ 0.
     coef0 : float
         c, any finite number.
 
@@ -189,7 +189,7 @@ class Sigmoid(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        positive("gamma", self.gamma)
+        not_negative("gamma", self.gamma)
         real("coef0", self.coef0)
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.memory import RowBuffer
+from refsvm.kernels.repeated import Repeated
 from refsvm.kernels.threads import compiled
 
 __all__ = ["KernelRows", "RowsOf", "megabytes", "stored_rows"]
@@ -151,7 +152,7 @@ class KernelRows:
         self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
         missing = indices[~stored]
         if len(missing):
-            self._store(missing)
+            self._store(np.array(list(dict.fromkeys(missing.tolist()))))  # two variables may share a row
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -210,6 +211,9 @@ class KernelRows:
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
         """
+        if isinstance(self.gram, RowsOf) and self.gram.repeats:
+            self.gram.subtract(target, indices, coefficients)
+            return
         if self.holds_all and len(indices):
             self.fetch(indices)
             subtract_rows(target, self.values, self.slots[indices], coefficients)
@@ -297,6 +301,8 @@ class RowsOf:
         self.n, self.prefers_batches = len(indices), source.gram.prefers_batches
         self.rounding = source.gram.rounding
         self._all = self.n == source.gram.n and bool((indices == np.arange(self.n)).all())
+        # float32 rows are not summed as they are
+        self.repeats = self.n > source.gram.n and source.values.dtype == np.float64
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -307,6 +313,14 @@ class RowsOf:
         else:
             there = None if self._all else self.indices
         return self.source.block(self.indices[rows], there, out)
+
+    def subtract(self, target: np.ndarray, variables: np.ndarray, coefficients: np.ndarray) -> None:
+        """`KernelRows.subtract` where variables share rows: each row there is taken once."""
+        source = self.source
+        collapsed = np.bincount(self.indices[variables], coefficients, source.gram.n)
+        support, change = np.flatnonzero(collapsed), np.zeros(source.gram.n)
+        source.subtract(change, support, collapsed[support])
+        target += change[self.indices]
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ of the chosen variables."""
@@ -324,7 +338,8 @@ class RowsOf:
 def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -> KernelRows:
     """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
 
-    The rules read float64: of rows that are kept as float32, a sixteenth of the budget holds the latest ones as such.
+    The rules read float64 values, one for each variable: of rows that are kept as float32, or once for several
+    variables, a sixteenth of the budget holds the latest ones as the rules read them.
 
     Parameters
     ----------
@@ -334,7 +349,10 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
     dtype : numpy type
         float64 or float32.
     """
-    if np.dtype(dtype) == np.float64 or gram.dense is not None:
+    variables = gram.indices if isinstance(gram, Repeated) else np.arange(gram.n)
+    gram = gram.gram if isinstance(gram, Repeated) else gram
+    n = len(variables)
+    if n == gram.n and (np.dtype(dtype) == np.float64 or gram.dense is not None):
         return KernelRows(gram, cache_mb)
-    kept = KernelRows(gram, cache_mb * 15 / 16, np.float32)
-    return KernelRows(RowsOf(kept, np.arange(gram.n)), max(cache_mb / 16, megabytes(64, gram.n)))
+    kept = KernelRows(gram, cache_mb * 15 / 16, dtype)
+    return KernelRows(RowsOf(kept, variables), max(cache_mb / 16, megabytes(64, n)))

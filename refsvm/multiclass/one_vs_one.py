@@ -11,10 +11,12 @@ pairs, and column s holds its α in each of them, ordered by the other class.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,16 +25,21 @@ from refsvm.kernels import Precomputed
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
+from refsvm.solver.limits import interruptible
 
 __all__ = [
     "BinaryResult", "Pair", "RowKernel",
-    "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
+    "in_threads", "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
 ]  # fmt: skip
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
     Status.TIME_LIMIT: "Raise time_limit, or go on from here with warm_start=True.",
     Status.INTERRUPTED: "The estimator is usable; warm_start=True goes on from here.",
+    Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
     Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
 }
 
@@ -201,38 +208,72 @@ def solve_pairs(
     problems: Iterable[Pair],
     previous: list[BinaryResult] | None = None,
     *,
+    n_jobs: int = 1,
     max_iter: int | None = None,
     time_limit: float | None = None,
     **options: Any,
 ) -> Iterator[BinaryResult]:
-    """Solve pair after pair.
+    """Solve every pair, one after another or several at the same time.
 
     Parameters
     ----------
     problems : iterable of Pair
     previous : list of BinaryResult, optional
         For each pair an earlier result on the same examples, to start from; made feasible without a warning.
+    n_jobs : int
+        Threads. Compiled steps of several pairs run at the same time; the readable loop gains nothing. Each pair is a
+        problem of its own, so that its result does not depend on the others.
     max_iter, time_limit, **options
         As in `solve`, but the time is that of all pairs together.
 
     Yields
     ------
     BinaryResult
-        For every pair: after Ctrl-C, or when the time is up, the others still take their first steps.
+        For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began, interrupted = time.perf_counter(), False
-    for number, pair in enumerate(problems):
-        start = None
-        if previous is not None:
-            earlier = previous[number]
-            n = 1 + max(earlier.rows[-1], pair.rows[-1])
-            start = pair.problem.feasible(earlier.scattered(n)[pair.rows])
-        left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
-        limit = 1 if interrupted else max_iter
-        solution = solve(pair.problem, start=start, max_iter=limit, time_limit=left, polish=True, **options)
-        cut = interrupted and solution.status is not Status.CONVERGED
-        interrupted = interrupted or solution.status is Status.INTERRUPTED
-        yield BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
+    began = time.perf_counter()
+    with interruptible() as interrupt:
+
+        def solved(numbered: tuple[int, Pair]) -> BinaryResult:
+            number, pair = numbered
+            start = None if previous is None else _feasible_start(previous[number], pair)
+            left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
+            more = {**options, "max_iter": max_iter}
+            if pressed := interrupt.pressed:
+                more |= {"max_iter": 1, "shrinking": False}
+            solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
+            cut = pressed and solution.status is not Status.CONVERGED
+            return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
+
+        if n_jobs == 1:
+            yield from map(solved, enumerate(problems))
+        else:
+            yield from in_threads(solved, enumerate(problems), n_jobs)
+
+
+def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
+    """Return the α of an earlier result on the examples of a pair, made feasible."""
+    n = 1 + max(earlier.rows[-1], pair.rows[-1])
+    return pair.problem.feasible(earlier.scattered(n)[pair.rows])
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:
+    """Yield ``work(item)`` of every item, in order, from `n_jobs` threads; a few items are taken ahead at a time.
+
+    Examples
+    --------
+    >>> from refsvm.multiclass.one_vs_one import in_threads
+    >>> list(in_threads(abs, [-1, 2, -3], n_jobs=2))
+    [1, 2, 3]
+    """
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > n_jobs:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def worst(results: list[BinaryResult]) -> BinaryResult:

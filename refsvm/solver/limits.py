@@ -71,11 +71,19 @@ class Limits:
         self.round_began = self._last_look = time.perf_counter()
         return self.round_began
 
-    def should_return_early(self) -> bool:
-        """Whether a restricted solve should end before it is solved, because a limit or the callback is due."""
+    def should_return_early(self, state: SolverState) -> bool:
+        """Whether a restricted solve should end before it is solved, because a limit or the callback is due.
+
+        A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
+        """
         now = time.perf_counter()
-        late = self.deadline is not None and now >= self.deadline
-        return self.interrupt.pressed or late or (self.callback is not None and now >= self._last_look + 0.1)
+        if getattr(self.callback, "only_watches", False):
+            assert self.callback is not None
+            self.callback(state)
+            due = False
+        else:
+            due = self.callback is not None and now >= self._last_look + 0.1
+        return self.interrupt.pressed or due or (self.deadline is not None and now >= self.deadline)
 
     def reached(self, state: SolverState) -> Status | None:
         """Return the Status of the first limit reached, or None."""

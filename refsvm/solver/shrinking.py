@@ -145,7 +145,7 @@ class ShrinkingEngine:
         inner = restricted(state, A, rules, self._policy.full_gram_up_to)
         trace = None if self._trace is None else Trace(self._trace.every)
         with closing(ShrinkingEngine(inner, rules, self._make, self._limits, self._policy, trace)) as engine:
-            while not outcome and inner.iteration < budget and not self._limits.should_return_early():
+            while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
                 outcome = engine.advance(budget - inner.iteration)
         before = state.objective
         self._apply(A, inner, trace)
@@ -186,7 +186,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     """
     rows = state.rows
     source, there = rows.evaluator, rows.indices[A]
-    if len(A) <= source.capacity:
+    if len(A) <= source.capacity or source.holds_all:
         budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
         small = KernelRows(RowsOf(source, there), budget)
         if len(A) <= full_gram_up_to and small.holds_all:

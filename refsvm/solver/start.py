@@ -42,7 +42,7 @@ def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     if start is None:
         zero = np.zeros(problem.n)
         is_feasible = problem.z == 0.0 and problem.lower.max() <= 0.0 <= problem.upper.min()
-        return zero if is_feasible else problem.feasible(zero)
+        return zero if is_feasible else problem.feasible(_filled_up(problem))
     given = vector("start", start, problem.n)
     point = problem.feasible(given)
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
@@ -67,3 +67,18 @@ def warn_of_rounding(gram: KernelMatrix, stop: StoppingRule) -> None:
             "smaller gamma.",
             stacklevel=4,
         )
+
+
+def _filled_up(problem: DualProblem) -> np.ndarray:
+    """Return α = 0, clipped to the box, and what its sum lacks put on the first variables, as LIBSVM does.
+
+    One-class problems begin with z ≠ 0. All but one of these variables are at a bound then: few kernel rows are needed
+    for G, and the examples that end without weight need not first lose it.
+    """
+    point = np.zeros(problem.n).clip(problem.lower, problem.upper)
+    missing = problem.z - float(point.sum())
+    room = problem.upper - point if missing > 0.0 else point - problem.lower
+    if missing == 0.0 or not np.isfinite(room).all():
+        return point
+    before = np.cumsum(room) - room
+    return point + np.sign(missing) * (abs(missing) - before).clip(0.0, room)

@@ -311,10 +311,13 @@ def test_before_fit():
     ("parameters", "sentence"),
     [
         ({"C": -1.0}, "'C' parameter of SVC must be a float in the range .* Got -1.0"),
-        ({"C": np.inf}, "'C' parameter"),
+        ({"C": np.nan}, "'C' parameter"),
         ({"kernel": "cosine"}, "'kernel' parameter of SVC must be .*Got 'cosine'"),
-        ({"gamma": 0.0}, "'gamma' parameter"),
-        ({"degree": 0, "kernel": "poly"}, "'degree' parameter"),
+        ({"gamma": -0.1}, "'gamma' parameter"),
+        ({"degree": -1, "kernel": "poly"}, "'degree' parameter"),
+        ({"kernel": RBF}, r"kernel=RBF is a class; pass an instance of it"),
+        ({"class_weight": {1: np.nan}}, "class_weight contains nan"),
+        ({"class_weight": {1: 1e308}}, r"class_weight contains 1e\+308"),
         ({"tol": 0.0}, "'tol' parameter"),
         ({"selector": "second order"}, "'selector' parameter .*WorkingSetSelector.* Got 'second order'"),
         ({"selector": SecondOrder}, "'selector' parameter"),
@@ -346,6 +349,8 @@ def test_bad_data_are_refused_with_a_sentence():
         SVC().fit(X, X[:, 0])
     with pytest.raises(ValueError, match="weights leave the class 1 without examples"):
         SVC().fit(X, y, np.where(y == 1, 0.0, 1.0))
+    with pytest.raises(ValueError, match="sample_weight contains 1e\\+308"):
+        SVC().fit(X, y, np.where(y == 1, 1e308, 1.0))
     with pytest.raises(ValueError, match="weights leave the class -2 without examples"):
         SVC(class_weight={-2: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match=r"gives 0\.0 on data of variance inf"):

@@ -109,13 +109,12 @@ def test_rounding_in_a_matrix_is_repaired_in_silence():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RBF(0.0), "gamma=0.0"),
         (lambda: RBF(-1.0), "gamma=-1.0"),
         (lambda: RBF(math.nan), "gamma=nan"),
         (lambda: RBF("scale"), "gamma='scale'"),
-        (lambda: Polynomial(degree=0), "degree=0"),
+        (lambda: Polynomial(degree=-1), "degree=-1"),
         (lambda: Polynomial(degree=2.5), "degree=2.5"),
-        (lambda: Polynomial(gamma=0.0), "gamma=0.0"),
+        (lambda: Polynomial(gamma=-0.5), "gamma=-0.5"),
         (lambda: Polynomial(coef0=math.inf), "coef0=inf"),
         (lambda: Sigmoid(gamma=-2.0), "gamma=-2.0"),
         (lambda: Sigmoid(coef0=math.nan), "coef0=nan"),

@@ -196,7 +196,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("svm_type c_svc\n", "", "the keyword svm_type with one value is missing"),
         ("kernel_type rbf", "kernel_type cosine", "kernel_type cosine is unknown"),
         ("gamma 0.5\n", "", "the keyword gamma with one value is missing"),
-        ("gamma 0.5", "gamma -1", "gamma=-1.0 is not positive"),
+        ("gamma 0.5", "gamma -1", "gamma=-1.0 is negative"),
         ("gamma 0.5", "gamma half", "could not convert"),
         ("nr_class 3", "nr_class 1", "do not make a classifier"),
         ("nr_class 3", "nr_class 4", "nr_sv should hold 4 finite numbers"),

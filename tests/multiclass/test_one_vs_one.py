@@ -1,7 +1,7 @@
 """SVC pair by pair: weights, what is kept of each pair, warm starts, limits and Ctrl-C."""
 
-import logging
 import signal
+import threading
 import time
 
 import numpy as np
@@ -23,6 +23,7 @@ from refsvm import (
     SecondOrder,
     Status,
 )
+from refsvm.multiclass.one_vs_one import in_threads
 
 from ..several_classes import examples
 
@@ -132,6 +133,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
         "cache_dtype": "float32",
         "max_iter": 77,
         "start": None,
+        "callback": None,
         "polish": True,
     }
     SVC().fit(X, y)
@@ -140,14 +142,27 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     assert seen["max_iter"] is None
 
 
-def test_verbose_speaks_through_the_logger(caplog):
-    X, y = examples(3)
-    with caplog.at_level(logging.INFO, logger="refsvm"):
-        SVC().fit(X, y)
-        assert not caplog.records
-        SVC(verbose=1).fit(X, y)
-    assert len(caplog.records) == 3
-    assert "status=<Status.CONVERGED" in caplog.text
+@pytest.mark.parametrize("k", [2, 4])
+def test_any_number_of_threads_gives_the_same_result(k, engine):
+    X, y = examples(k, n=200)
+    models = [SVC(gamma=0.3, C=10.0, n_jobs=n_jobs, engine=engine).fit(X, y) for n_jobs in (None, 2, 5, -1)]
+    for model in models[1:]:
+        for name in ("alpha_", "intercept_", "n_iter_", "kkt_gap_", "n_kernel_rows_"):
+            assert np.array_equal(getattr(model, name), getattr(models[0], name)), name
+
+
+def test_pairs_are_solved_at_the_same_time_and_come_in_order():
+    together, release = threading.Barrier(2, timeout=20), []
+
+    def work(item):
+        if item < 2:
+            together.wait()  # passes only if two are at work at once
+        release.append(item)
+        return -item
+
+    assert list(in_threads(work, range(6), n_jobs=2)) == [0, -1, -2, -3, -4, -5]
+    with pytest.raises(ZeroDivisionError):
+        list(in_threads(lambda item: 1 / item, [1, 0, 2], n_jobs=2))
 
 
 # -- warm starts -----------------------------------------------------------------------------------------------------
@@ -189,7 +204,14 @@ def test_a_warm_start_with_other_data_changes_nothing():
         (X, y, None),
         (X[:50], y[:50], None),
     ]:
-        model.fit(data, labels, weights)
+        if len(labels) == model.shape_fit_[0] and len(np.unique(labels)) == len(model.classes_):
+            model.fit(data, labels, weights)
+        else:
+            with pytest.warns(
+                UserWarning, match="the last fit had 75 examples of . classes.*it started cold"
+            ) as caught:
+                model.fit(data, labels, weights)
+            assert caught[0].filename == __file__
         cold = SVC(**TIGHT).fit(data, labels, weights)
         np.testing.assert_allclose(model.decision_function(X), cold.decision_function(X), rtol=0, atol=1e-6)
     assert np.array_equal(model.n_iter_, cold.n_iter_)  # another number of examples: a cold start
@@ -250,7 +272,7 @@ def test_ctrl_c_leaves_an_estimator_that_can_be_used_and_resumed(k, engine):
     # a budget of 0.05 MiB does not hold all rows, so the kernel is asked for them one by one
     options = {"engine": engine, "shrinking": False, "warm_start": True, "cache_size": 0.05}
     model = SVC(kernel=kernel, C=1e5, tol=1e-7, **options)
-    with pytest.warns(ConvergenceWarning, match="Interrupted from the keyboard.*warm_start=True goes on"):
+    with pytest.raises(KeyboardInterrupt, match="the fitted attributes hold the best point so far"):
         model.fit(X, y)
     assert pressed
     assert model.status_ is Status.INTERRUPTED

@@ -1,0 +1,197 @@
+"""What the estimators share: parameters, checks, kernels, and how they are stored.
+
+Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` differ in the dual problem they make.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import wraps
+from numbers import Integral, Real
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
+
+from refsvm.estimators.plain import from_plain, to_plain
+from refsvm.estimators.progress import Progress
+from refsvm.estimators.validation import NO_LABELS, check_parameters, checked_data
+from refsvm.kernels import Kernel, Linear, Precomputed
+from refsvm.kernels.gram import check_finite_values, shaped
+from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
+from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
+from refsvm.multiclass.prediction import decision_values
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.steps.base import StepRule
+from refsvm.stopping.kkt_gap import KKTGap
+
+__all__ = ["CONSTRAINTS", "PROBABILITIES", "KernelMachine", "explaining"]
+
+CONSTRAINTS: Final[dict[str, Any]] = {
+    "kernel": [StrOptions(set(KERNELS)), Kernel, Precomputed, callable],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+    "degree": [Interval(Integral, 0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "selector": [WorkingSetSelector, None],
+    "step": [StepRule, None],
+    "shrinking": ["boolean"],
+    "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+    "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
+    "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
+    "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
+    "warm_start": ["boolean"],
+    "engine": [StrOptions({"auto", "numba", "numpy"})],
+    "verbose": ["verbose"],
+}
+"""Of the parameters that all estimators have."""
+
+PROBABILITIES: Final = (
+    "gives no probabilities of its own; calibrate it: "
+    "CalibratedClassifierCV({name}(), ensemble=False).fit(X, y).predict_proba(X)"
+)
+
+
+class KernelMachine(BaseEstimator):
+    """Base of the estimators: checks what comes in, resolves the kernel, and stores itself in plain types.
+
+    Subclasses have the parameters of `CONSTRAINTS`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, with objects of this package as names and numbers."""
+        return {name: to_plain(value) for name, value in super().__getstate__().items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: from_plain(value) for name, value in state.items()})
+
+    def _validate_params(self) -> None:
+        """Called by scikit-learn at the start of `fit`."""
+        if isinstance(self.kernel, type):
+            raise ValueError(
+                f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
+                f"{self.kernel.__name__}(gamma=0.5) or Linear()."
+            )
+        check_parameters(self)
+
+    def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
+        """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
+        if not is_users(kernel):
+            sparse = False if is_precomputed(kernel) else "csr"
+            return checked_data(
+                self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C", **checks
+            )
+        table = not reset and hasattr(self, "n_features_in_")
+        checked = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=None,
+            ensure_2d=table,
+            allow_nd=not table,
+            **checks,
+        )
+        data = checked if isinstance(y, str) and y == NO_LABELS else checked[0]
+        if reset and data.ndim == 2:
+            _check_n_features(self, data, reset=True)
+        return checked
+
+    def _kernel(self, X: Any, weights: np.ndarray | None) -> Any:
+        """Return the kernel as an object, γ resolved."""
+        if not isinstance(self.kernel, str):
+            return self.kernel
+        return kernel_called(
+            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weights=weights
+        )
+
+    def _for_the_solver(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
+        """Return the kernel and the data that the solver sees, and the kernel rows computed already.
+
+        A user's kernel is called once with all of X if its matrix fits the budget. It gets blocks of rows otherwise.
+        """
+        if not is_users(kernel):
+            return kernel, X, 0
+        n = X.shape[0]
+        if 8 * n * n > self.cache_size * 2**20:
+            return RowKernel(kernel, X), np.arange(n)[:, None], 0
+        K = shaped(kernel_values(kernel, X, X), (n, n))
+        check_finite_values(K)
+        return Precomputed(), K, n
+
+    def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
+        """Return the arguments of `refsvm.solve`, but for the limit on the time."""
+        return {
+            "callback": progress,
+            "selector": self.selector,
+            "step": self.step,
+            "stop": KKTGap(self.tol),
+            "engine": self.engine,
+            "shrinking": self.shrinking,
+            "cache_mb": self.cache_size,
+            "cache_dtype": self.cache_dtype,
+            "max_iter": None if self.max_iter == -1 else self.max_iter,
+        }
+
+    def _check_fitted(self) -> None:
+        """Let scikit-learn refuse what has not been fitted."""
+        if not hasattr(self, "dual_coef_"):  # its own way to find out takes longer than many a prediction
+            check_is_fitted(self)
+
+    def _progress(self) -> Progress | None:
+        """Return what shows the progress, if that is wanted."""
+        return Progress(type(self).__name__) if self.verbose else None
+
+    @abstractmethod
+    def _sums(self, values: Any) -> np.ndarray:
+        """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
+
+    def _decision_values(self, X: Any) -> np.ndarray:
+        """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at."""
+        self._check_fitted()
+        X = self._checked(X, kernel=self.kernel_, reset=False)
+        vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
+        return decision_values(self.kernel_, X, vectors, self._sums) + self.intercept_
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function."""
+        self._check_fitted()
+        if not isinstance(self.kernel_, Linear):
+            name = type(self).__name__
+            raise AttributeError(
+                f"coef_ needs the linear kernel; this {name} was fitted with {self.kernel_!r}."
+            )
+        coef = self._sums(self.support_vectors_)
+        coef.flags.writeable = False  # it is computed afresh each time: writing to it would change nothing
+        return coef
+
+
+def explaining(init: Callable[..., None]) -> Callable[..., None]:
+    """Decorate a constructor: ``probability=`` gets the sentence that says what to use instead.
+
+    ``probability=False``, which asks for nothing, passes.
+    """
+
+    @wraps(init)
+    def constructor(self: Any, *arguments: Any, probability: bool = False, **parameters: Any) -> None:
+        name = type(self).__name__
+        if probability:
+            raise TypeError(
+                f"{name} has no probability={probability!r}; it {PROBABILITIES.format(name=name)}."
+            )
+        init(self, *arguments, **parameters)
+
+    return constructor

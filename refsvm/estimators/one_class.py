@@ -1,0 +1,198 @@
+"""OneClassSVM: novelty detection behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+
+from refsvm.estimators.base import CONSTRAINTS
+from refsvm.estimators.single import SingleMachine
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.steps.base import StepRule
+
+__all__ = ["OneClassSVM"]
+
+
+class OneClassSVM(OutlierMixin, SingleMachine):
+    """The one-class SVM, with exchangeable working-set selection and step rules.
+
+    It finds a region that holds all but a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive inside. The
+    problem is the dual of the package with another box (`DualProblem.one_class`), so that every rule serves here too.
+    Names, defaults and layouts are those of `sklearn.svm.OneClassSVM`.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0, tol, shrinking, max_iter, verbose
+        As of `SVC`.
+    selector, step, cache_size, cache_dtype, time_limit, engine
+        As of `SVC`.
+    nu : float, default 0.5
+        ν in (0, 1]: at most this share of the examples is outside, at least this share are support vectors.
+    warm_start : bool, default False
+        Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
+
+    Attributes
+    ----------
+    offset_ : float
+        −b: what `score_samples` is compared with.
+    support_, n_support_, support_vectors_, dual_coef_, intercept_, coef_, alpha_, n_iter_, n_kernel_rows_
+        As of `SVR`.
+    dual_objective_, primal_objective_, duality_gap_, kkt_gap_, status_, fit_status_, kernel_, shape_fit_
+        As of `SVR`.
+    n_features_in_, feature_names_in_
+        As of `SVC`.
+
+    References
+    ----------
+    B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola and R. C. Williamson, "Estimating the support of a
+    high-dimensional distribution", Neural Computation 13, 2001; C.-C. Chang and C.-J. Lin, "LIBSVM: a library for
+    support vector machines", ACM TIST 2 (27), 2011, section 2.3, whose scaling of α this is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = OneClassSVM(nu=0.1, gamma=0.1).fit(X)
+    >>> model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist(), int((model.predict(X) < 0).sum()) <= 10
+    ([1, -1], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        cache_dtype: str = "auto",
+        max_iter: int | None = -1,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: str = "auto",
+        verbose: bool | int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.selector = selector
+        self.step = step
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.cache_dtype = cache_dtype
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+            As for `SVC.fit`.
+        y : ignored
+            There as in all estimators.
+        sample_weight : array-like of shape (n,), optional
+            Upper bound of αᵢ for each example, 1 by default; those with 0 or less are left out.
+
+        Returns
+        -------
+        OneClassSVM
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            On parameters out of range, NaN or infinity.
+        KeyboardInterrupt
+            After Ctrl-C, with the best point so far in the fitted attributes.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a limit was reached or the selector stalled. The estimator is usable all the same.
+        """
+        X = self._checked(X, kernel=self.kernel, reset=True)
+        rows, weights = self._weights(sample_weight, X)
+        kernel = self._kernel(X[rows] if len(rows) < X.shape[0] else X, weights)
+        size = 1.0 if weights is None else weights
+        self._fit(
+            X,
+            rows,
+            kernel,
+            lambda kernel, data: DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=size),
+        )
+        self.offset_ = -float(self.intercept_[0])
+        return self
+
+    def _intercept(self, solution: Solution) -> float:
+        """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.
+
+        These have h(xᵢ) = b − Gᵢ ≥ 0, which makes "at most the share ν is outside" true of the training data.
+        """
+        inside = solution.alpha < solution.problem.upper
+        b = float(solution.gradient[inside].max()) if inside.any() else solution.intercept
+        return b + 1e-10 * float(np.abs(solution.gradient).max())
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """h(x) for each row of X, positive inside of the region.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (t, d)
+            For ``kernel="precomputed"`` the (t, n) kernel values with the training examples.
+
+        Returns
+        -------
+        ndarray of shape (t,), float64
+        """
+        return np.asarray(self._decision_values(X)[:, 0])
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """h(x) without b: `decision_function` plus ``offset_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (t, d)
+
+        Returns
+        -------
+        ndarray of shape (t,), float64
+        """
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return +1 for each row of X inside of the region, −1 for each outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (t, d)
+
+        Returns
+        -------
+        ndarray of shape (t,), int64
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)

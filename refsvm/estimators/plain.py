@@ -1,0 +1,74 @@
+"""Fitted estimators in plain types, so that a file of one holds numbers, texts, lists and dictionaries only.
+
+Kernels, rules, statuses and results of this package are written as a dictionary with their name and their fields.
+Reading one makes objects of the classes listed here and of no others. `pickle` and `skops` both go through this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+from refsvm import kernels, selectors, steps
+from refsvm.multiclass.one_vs_one import BinaryResult
+from refsvm.result import Status
+
+__all__ = ["from_plain", "to_plain"]
+
+MARK: Final = "refsvm object"
+"""The key under which the name of the class stands."""
+
+KNOWN: Final[dict[str, Any]] = {
+    cls.__name__: cls
+    for cls in (
+        kernels.Linear, kernels.RBF, kernels.Polynomial, kernels.Sigmoid, kernels.Precomputed,
+        selectors.MostViolatingPair, selectors.SecondOrder, selectors.Greedy,
+        selectors.MaximumGain, selectors.HybridMaximumGain,
+        steps.NewtonStep, steps.OverrelaxedNewtonStep, steps.PlanningAheadStep,
+        BinaryResult,
+    )
+}  # fmt: skip
+
+
+def to_plain(value: Any) -> Any:
+    """Return objects of this package as dictionaries, lists of them as lists, and everything else as it is.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.estimators.plain import from_plain, to_plain
+    >>> to_plain(RBF(0.5)), from_plain(to_plain(RBF(0.5)))
+    ({'refsvm object': 'RBF', 'gamma': 0.5}, RBF(gamma=0.5))
+    """
+    name = type(value).__name__
+    if isinstance(value, Status):
+        return {MARK: "Status", "name": value.name}
+    if isinstance(value, list):
+        return [to_plain(item) for item in value]
+    if KNOWN.get(name) is type(value):
+        return {MARK: name} | {
+            field.name: to_plain(getattr(value, field.name)) for field in fields(KNOWN[name])
+        }
+    return value
+
+
+def from_plain(value: Any) -> Any:
+    """Undo `to_plain`.
+
+    Raises
+    ------
+    ValueError
+        If a dictionary names something that is not listed here, or its fields do not fit.
+    """
+    if isinstance(value, list):
+        return [from_plain(item) for item in value]
+    if not isinstance(value, dict) or MARK not in value:
+        return value
+    name, given = value[MARK], {key: from_plain(item) for key, item in value.items() if key != MARK}
+    try:
+        return Status[given["name"]] if name == "Status" else KNOWN[name](**given)
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know; read "
+            "it with the version that wrote it."
+        ) from None

@@ -1,0 +1,120 @@
+"""What `SVR` and `OneClassSVM` share: one dual problem, one decision function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight
+
+from refsvm.estimators.base import KernelMachine
+from refsvm.kernels import Precomputed
+from refsvm.kernels.names import is_precomputed
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.solver import solve
+from refsvm.solver.limits import interruptible
+
+__all__ = ["SingleMachine"]
+
+REMEDY: Final = (
+    "Scale the features and targets (StandardScaler), raise max_iter or time_limit, or go on from here with "
+    "warm_start=True."
+)
+
+
+class SingleMachine(KernelMachine):
+    """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
+
+    def _weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the examples that count and their weights, None for none."""
+        if sample_weight is None:
+            return np.arange(X.shape[0]), None
+        weights = _check_sample_weight(sample_weight, X)
+        rows = np.flatnonzero(weights > 0.0)
+        if not len(rows):
+            raise ValueError("sample_weight holds no positive weight; give at least one example one.")
+        if not weights.max() <= 1e300:
+            raise ValueError(
+                f"sample_weight contains {weights.max()}; give weights of moderate size, such as 1.0."
+            )
+        return rows, weights[rows]
+
+    def _fit(self, X: Any, rows: np.ndarray, kernel: Any, make: Callable[[Any, Any], DualProblem]) -> None:
+        """Train on some rows of X; ``make(kernel, data)`` returns their dual problem."""
+        solver_kernel, data, computed = self._for_the_solver(kernel, X)
+        if isinstance(solver_kernel, Precomputed):
+            if data.shape[0] != data.shape[1]:
+                raise ValueError(
+                    f"The precomputed kernel has shape {data.shape}; expected a square matrix, shape (n, n)."
+                )
+            # compiled code takes no read-only matrix, such as a memory map
+            data = np.require(data, requirements="W")
+        if len(rows) < X.shape[0]:
+            data = data[np.ix_(rows, rows)] if isinstance(solver_kernel, Precomputed) else data[rows]
+        with interruptible() as interrupt:
+            problem, progress = make(solver_kernel, data), self._progress()
+            solution = solve(
+                problem,
+                start=self._start(problem, X.shape[0], rows),
+                time_limit=self.time_limit,
+                polish=True,
+                **self._solver_options(progress),
+            )
+            if progress is not None:
+                sentence = (
+                    f"{solution.status.value} KKT gap {solution.kkt_gap:.3g}, {solution.iterations:,} steps"
+                )
+                progress.write(sentence)
+            self.kernel_ = kernel
+            self._store(solution, X, rows, computed)
+            pressed = interrupt.pressed
+        if pressed:
+            name = type(self).__name__
+            raise KeyboardInterrupt(
+                f"{name}.fit was interrupted; the fitted attributes hold the best point so far."
+            )
+        if self.fit_status_:
+            gap = f"The KKT gap is {self.kkt_gap_:.3g}, asked for was tol={self.tol:g}."
+            warnings.warn(f"{self.status_.value} {gap} {REMEDY}", ConvergenceWarning, stacklevel=4)
+
+    def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
+        """Return the α of the last `fit`, made feasible, if that is wanted and as many examples remain."""
+        if not self.warm_start or not hasattr(self, "alpha_"):
+            return None
+        if len(self.alpha_) != n:
+            warnings.warn(
+                f"warm_start=True, but the last fit had {len(self.alpha_)} examples and this one has {n}; "
+                "it started cold.",
+                stacklevel=5,
+            )
+            return None
+        # the variables of an example are 0 but for one, whose bound has the sign of α
+        alpha = np.tile(self.alpha_[rows], problem.n // len(rows))
+        return problem.feasible(alpha)
+
+    def _store(self, solution: Solution, X: Any, rows: np.ndarray, computed: int) -> None:
+        """Set the fitted attributes."""
+        alpha = np.zeros(X.shape[0])
+        alpha[rows] = solution.alpha.reshape(-1, len(rows)).sum(axis=0)
+        self.alpha_, self.shape_fit_ = alpha, X.shape
+        self.support_ = np.flatnonzero(alpha).astype(np.int32)
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
+        self.dual_coef_, self.intercept_ = alpha[self.support_][None], np.array([self._intercept(solution)])
+        self.n_iter_ = max(1, solution.iterations)
+        self.n_kernel_rows_ = computed + solution.kernel_rows
+        self.dual_objective_, self.primal_objective_ = solution.objective, solution.primal_objective
+        self.duality_gap_, self.kkt_gap_ = solution.duality_gap, solution.kkt_gap
+        self.status_ = solution.status
+        self.fit_status_ = int(solution.status is not Status.CONVERGED)
+
+    def _intercept(self, solution: Solution) -> float:
+        """Return b."""
+        return solution.intercept
+
+    def _sums(self, values: Any) -> np.ndarray:
+        return np.asarray(self.dual_coef_ @ values)

@@ -1,0 +1,179 @@
+"""SVR: ε-insensitive regression behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+
+from refsvm.estimators.base import CONSTRAINTS
+from refsvm.estimators.single import SingleMachine
+from refsvm.problem import DualProblem
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.steps.base import StepRule
+
+__all__ = ["SVR"]
+
+
+class SVR(RegressorMixin, SingleMachine):
+    """ε-insensitive support vector regression with exchangeable working-set selection and step rules.
+
+        min ½‖w‖² + Σ Cᵢ max(0, |yᵢ − h(xᵢ)| − ε),     h(x) = Σ βᵢ k(x, xᵢ) + b
+
+    It is the dual problem of the package with another box (`DualProblem.regression`), so that every rule serves here
+    too. Names, defaults and layouts are those of `sklearn.svm.SVR`.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0, tol, shrinking, max_iter, verbose
+        As of `SVC`.
+    selector, step, cache_size, cache_dtype, time_limit, engine
+        As of `SVC`.
+    C : float, default 1.0
+        Penalty of an error beyond ε, positive and finite. Example i has Cᵢ = C × sample weight.
+    epsilon : float, default 0.1
+        ε ≥ 0: errors up to it cost nothing.
+    warm_start : bool, default False
+        Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
+
+    Attributes
+    ----------
+    support_, n_support_ : ndarrays of shape (m,) and (1,), int32
+        Indices of the support vectors, ascending, and how many there are.
+    support_vectors_ : ndarray or CSR of shape (m, d)
+        Empty for a precomputed kernel.
+    dual_coef_, intercept_ : ndarrays of shape (1, m) and (1,), float64
+        β of the support vectors, never sparse, and b.
+    coef_ : ndarray of shape (1, d), float64
+        w, for the linear kernel only; never sparse.
+    alpha_ : ndarray of shape (n,), float64
+        β of all training examples.
+    n_iter_, n_kernel_rows_ : int
+        Steps taken, no step at all counting as 1; kernel rows computed.
+    dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float
+        f(α), F(α, b) at the best b, their difference, ψ(α).
+    status_, fit_status_ : Status, int
+        Why training ended, and 0 if it converged.
+    kernel_, shape_fit_, n_features_in_, feature_names_in_
+        As of `SVC`.
+
+    References
+    ----------
+    A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and Computing 14, 2004;
+    C.-C. Chang and C.-J. Lin, "LIBSVM: a library for support vector machines", ACM TIST 2 (27), 2011, section 2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import SVR
+    >>> X = np.linspace(0.0, 6.0, 40)[:, None]
+    >>> model = SVR(C=10.0, gamma=0.5, epsilon=0.05).fit(X, np.sin(X[:, 0]))
+    >>> bool(np.abs(model.predict(X) - np.sin(X[:, 0])).max() < 0.06), model.status_.name
+    (True, 'CONVERGED')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        cache_dtype: str = "auto",
+        max_iter: int | None = -1,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: str = "auto",
+        verbose: bool | int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.selector = selector
+        self.step = step
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.cache_dtype = cache_dtype
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+            As for `SVC.fit`.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Factor of C for each example; those with 0 or less are left out.
+
+        Returns
+        -------
+        SVR
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            On parameters out of range, NaN or infinity, targets beyond 1e150.
+        KeyboardInterrupt
+            After Ctrl-C, with the best point so far in the fitted attributes.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If a limit was reached or the selector stalled. The estimator is usable all the same.
+        """
+        X, y = self._checked(X, y, kernel=self.kernel, reset=True, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        rows, weights = self._weights(sample_weight, X)
+        C = self.C if weights is None else self.C * weights
+        kernel = self._kernel(X[rows] if len(rows) < len(y) else X, weights)
+        self._fit(
+            X,
+            rows,
+            kernel,
+            lambda kernel, data: DualProblem.regression(
+                data, y[rows], kernel=kernel, C=C, epsilon=self.epsilon
+            ),
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """h(x) for each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (t, d)
+            For ``kernel="precomputed"`` the (t, n) kernel values with the training examples.
+
+        Returns
+        -------
+        ndarray of shape (t,), float64
+        """
+        return np.asarray(self._decision_values(X)[:, 0])

@@ -1,0 +1,320 @@
+"""What code written for scikit-learn's SVC meets here: arguments, sentences, progress, Ctrl-C, files of a fit."""
+
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn import svm
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from refsvm import (
+    RBF,
+    SVC,
+    SVR,
+    HybridMaximumGain,
+    OneClassSVM,
+    OverrelaxedNewtonStep,
+    Polynomial,
+    Status,
+)
+from refsvm.estimators.plain import from_plain, to_plain
+from refsvm.estimators.progress import Progress
+
+from ..several_classes import examples
+
+
+def test_arguments_that_change_nothing():
+    X, y = examples(3)
+    plain = SVC().fit(X, y)
+    for model in (SVC(random_state=7), SVC(probability=False)):
+        assert np.array_equal(model.fit(X, y).alpha_, plain.alpha_)
+    assert clone(SVC(random_state=7)).get_params()["random_state"] == 7
+    assert "probability" not in SVC().get_params()
+
+
+def test_probabilities_are_refused_with_what_to_use_instead():
+    X, y = examples(2)
+    fitted = SVC().fit(X, y)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(fitted, name)
+        with pytest.raises(AttributeError, match=r"CalibratedClassifierCV\(SVC\(\), ensemble=False\)"):
+            getattr(fitted, name)(X)
+    with pytest.raises(TypeError, match=r"SVC has no probability=True.*CalibratedClassifierCV"):
+        SVC(probability=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'penalty'"):
+        SVC(penalty="l2")
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"gamma": 0.0}, {"kernel": "poly", "degree": 0}, {"kernel": "poly", "gamma": 0}]
+)
+def test_flat_kernels_are_accepted_as_scikit_learn_accepts_them(parameters):
+    X, y = examples(2)
+    ours, theirs = SVC(**parameters).fit(X, y), svm.SVC(**parameters).fit(X, y)
+    assert np.array_equal(ours.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_hard_margin(k):
+    X, y = examples(k)
+    model = SVC(C=np.inf, gamma=0.5, tol=1e-8).fit(X, y)  # distinct points are separable by this kernel
+    assert model.score(X, y) == 1.0
+    assert model.status_ is Status.CONVERGED
+    finite = SVC(C=1e8, gamma=0.5, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), finite.decision_function(X), atol=1e-4)
+    weighted = SVC(C=np.inf, gamma=0.5, tol=1e-8).fit(X, y, np.where(np.arange(len(y)) % 5, 1.0, 0.0))
+    assert not set(weighted.support_) & set(range(0, len(y), 5))
+
+
+def test_a_hard_margin_that_does_not_exist():
+    X, y = examples(2)
+    with pytest.warns(UserWarning, match="No function of this kernel separates the classes.*Give a finite C"):
+        model = SVC(C=np.inf, kernel="linear").fit(X, y)
+    assert (model.status_, model.fit_status_) == (Status.INSEPARABLE, 1)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_a_callable_is_called_once_with_all_of_x_if_its_matrix_fits():
+    X, y = examples(3)
+    shapes = []
+
+    def kernel(A, B):
+        shapes.append((len(A), len(B)))
+        return RBF(0.3)(A, B)
+
+    model = SVC(kernel=kernel, tol=1e-8).fit(X, y)
+    assert shapes == [(75, 75)]
+    assert model.n_kernel_rows_ == 75
+    named = SVC(gamma=0.3, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), named.decision_function(X), atol=1e-6)
+    shapes.clear()
+    small = SVC(kernel=kernel, tol=1e-8, cache_size=75 * 75 * 8 / 2**20 - 0.001).fit(X, y)
+    assert len(shapes) > 1
+    np.testing.assert_allclose(model.decision_function(X), small.decision_function(X), atol=1e-6)
+
+
+def test_a_kernel_that_asks_for_all_examples_at_once():
+    """As in scikit-learn's own tests: a kernel that looks its values up."""
+    X, y = examples(2)
+    K = RBF(0.3)(X, X)
+    model = SVC(kernel=lambda A, B: K if A is B or A.shape == B.shape else RBF(0.3)(A, B)).fit(X, y)
+    assert model.score(X, y) == SVC(gamma=0.3).fit(X, y).score(X, y)
+
+
+# -- progress --------------------------------------------------------------------------------------------------------
+
+
+class State:
+    gap, iteration, alpha = 0.25, 1234, np.zeros(5000)
+
+
+def test_progress_is_a_line_at_most_every_half_second(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("refsvm.estimators.progress.time.perf_counter", lambda: now[0])
+    progress = Progress("SVC")
+    for step in range(25):
+        now[0] = 100.0 + 0.1 * step
+        assert progress(State()) is False
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        f"SVC: KKT gap 0.25, 1,234 steps on 5,000 variables, {s:.1f} s" for s in (0.5, 1.0, 1.5, 2.0)
+    ]
+
+
+@pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
+def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
+    X, y = examples(3)
+    quiet = make().fit(X, y)
+    assert capsys.readouterr().err == ""
+    loud = make(verbose=1).fit(X, y)
+    captured = capsys.readouterr()
+    assert re.fullmatch(
+        rf"{make.__name__}: The stopping rule is satisfied\. KKT gap [\d.e-]+, [\d,]+ steps, \d+\.\d s\n",
+        captured.err,
+    )
+    assert captured.out == ""
+    assert np.array_equal(loud.alpha_, quiet.alpha_)
+
+
+def test_progress_does_not_change_a_long_solve(monkeypatch):
+    monkeypatch.setattr("refsvm.estimators.progress.INTERVAL_SECONDS", 0.0)
+    X = np.random.default_rng(0).uniform(0, 6, size=(800, 2))
+    y = np.floor(X).sum(axis=1) % 2
+    models = [SVC(C=100.0, gamma=1.0, verbose=verbose).fit(X, y) for verbose in (0, 1)]
+    assert np.array_equal(models[0].alpha_, models[1].alpha_)
+    assert models[0].n_iter_ == models[1].n_iter_
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def handler():
+    """The handler of an ordinary process."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
+def test_ctrl_c_keeps_the_best_point_and_is_raised(make, handler):
+    X, y = examples(2, n=200)
+
+    def kernel(A, B):
+        if not pressed and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
+        return RBF(0.3)(A, B)
+
+    pressed = []
+    options = {"nu": 0.3} if make is OneClassSVM else {"C": 1e5}
+    model = make(kernel=kernel, tol=1e-10, cache_size=0.2, warm_start=True, **options)
+    with pytest.raises(KeyboardInterrupt, match=f"{make.__name__}.fit was interrupted"):
+        model.fit(X, y)
+    assert pressed
+    assert model.predict(X).shape == y.shape
+    assert model.dual_coef_.size
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_in_many_quick_pairs_is_never_lost(handler):
+    """One handler around the whole fit: a press between two pairs counts too."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 10
+    X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]
+    began = time.perf_counter()
+    SVC().fit(X, y)
+    whole = time.perf_counter() - began
+    for share in (0.1, 0.3, 0.5, 0.7):
+        model, sent = SVC(), []
+
+        def press(sent=sent):
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(share * whole, press)
+        raised = False
+        try:
+            timer.start()
+            model.fit(X, y)
+            timer.join()
+            time.sleep(0.01)
+        except KeyboardInterrupt as interruption:
+            raised = True
+            if "SVC.fit was interrupted" in str(interruption):
+                assert model.predict(X).shape == y.shape
+        timer.join()
+        assert sent
+        assert raised
+
+
+def test_a_grid_search_stops_at_ctrl_c():
+    script = """
+import numpy as np, signal, os, threading, time
+from sklearn.model_selection import GridSearchCV
+from refsvm import SVC
+X = np.random.default_rng(0).uniform(0, 12, size=(1500, 2)); y = np.floor(X).sum(axis=1) % 2
+SVC().fit(X[:50], y[:50])
+pressed = []
+threading.Timer(0.7, lambda: (pressed.append(time.perf_counter()), os.kill(os.getpid(), signal.SIGINT))).start()
+try:
+    GridSearchCV(SVC(C=1e6, tol=1e-9), {"gamma": [0.1, 0.5, 1.0, 2.0, 5.0]}, cv=5, error_score=0.0).fit(X, y)
+except KeyboardInterrupt:
+    print("stopped after", time.perf_counter() - pressed[0])
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert result.stdout.startswith("stopped after"), result.stdout + result.stderr
+    assert float(result.stdout.split()[-1]) < 1.0
+
+
+# -- files of a fit --------------------------------------------------------------------------------------------------
+
+FITTED = [
+    SVC(kernel=Polynomial(2, 0.2, 1.0), selector=HybridMaximumGain(), step=OverrelaxedNewtonStep(1.2)),
+    SVC(gamma=0.3, C=3.0),
+    SVC(kernel="linear", probability=False),
+    SVR(kernel=RBF(0.3)),
+    SVR(),
+    OneClassSVM(nu=0.2, gamma=0.3),
+]
+
+
+@pytest.mark.parametrize("model", FITTED, ids=repr)
+@pytest.mark.parametrize("k", [2, 3])
+def test_pickle_and_skops_round_trips_are_equal_in_every_prediction(model, k):
+    X, y = examples(k)
+    model = clone(model).fit(X, y)
+    copies = [pickle.loads(pickle.dumps(model))]
+    io = pytest.importorskip("skops.io")
+    data = io.dumps(model)
+    own = f"{type(model).__module__}.{type(model).__name__}"
+    assert io.get_untrusted_types(data=data) == [own]  # the class of the estimator, and nothing beside it
+    copies.append(io.loads(data, trusted=[own]))
+    for copy in copies:
+        assert np.array_equal(copy.predict(X), model.predict(X))
+        assert np.array_equal(copy.alpha_, model.alpha_)
+        assert copy.get_params() == model.get_params()
+        assert copy.kernel_ == model.kernel_
+        assert copy.status_ is Status.CONVERGED
+        if isinstance(model, SVC):
+            assert np.array_equal(copy.decision_function(X), model.decision_function(X))
+            assert copy.binary_results_[0].status is Status.CONVERGED
+            copy.set_params(warm_start=True).fit(X, y)
+
+
+def test_a_search_with_refsvm_objects_round_trips():
+    X, y = examples(2)
+    search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=3).fit(X, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(search)).predict(X), search.predict(X))
+
+
+def test_what_is_not_ours_stays_as_it_is():
+    class Other(RBF):
+        pass
+
+    for value in (3, "a", None, {"a": 1}, Other(0.5), np.float64(2.0)):
+        assert to_plain(value) is value
+        assert from_plain(value) is value
+    assert from_plain(to_plain([RBF(0.5), Status.STALLED])) == [RBF(0.5), Status.STALLED]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"refsvm object": "os.system", "command": "true"},
+        {"refsvm object": "RBF", "width": 2.0},
+        {"refsvm object": "Status", "name": "A_LATER_ONE"},
+    ],
+)
+def test_files_of_another_version_are_refused_with_a_sentence(state):
+    with pytest.raises(ValueError, match="does not know; read it with the version that wrote it"):
+        from_plain(state)
+
+
+def test_without_scikit_learn_the_extra_is_named():
+    script = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "try:\n    from refsvm import SVC\nexcept ImportError as error:\n    print(error)\n"
+        "import refsvm\nprint(hasattr(refsvm, 'no_such_name'))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert result.stdout.splitlines() == [
+        "refsvm.SVC needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'",
+        "False",
+    ]
