@@ -10,7 +10,7 @@
 `steps`           how far it moves
 `stopping`        when the point is good enough
 `seeders`         where the next of several similar problems starts
-`resampling`      cross-validation whose rounds share kernel rows and start from each other
+`resampling`      leave-one-out and cross-validation: many rounds of training at the price of a few
 `paths`           following the optimum along C
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
 `multiclass`      pairs of classes, prediction, trained models and their files
@@ -27,7 +27,7 @@
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths import SVMP, Hastie, PathTracker, regularization_path
 from refsvm.problem import DualProblem
-from refsvm.resampling import cross_validate
+from refsvm.resampling import cross_validate, leave_one_out
 from refsvm.result import Solution, Status
 from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
@@ -84,6 +84,7 @@ __all__ = [
     "WorkingSetSelector",
     "cross_validate",
     "iterate",
+    "leave_one_out",
     "read_model",
     "regularization_path",
     "solve",

@@ -166,14 +166,14 @@ class SolverState:
         self.rows.subtract(self.gradient, support, delta[support])
         self.updates += len(support)
 
-    def drifted(self) -> bool:
-        """Whether rounding may have moved G by more than a hundredth of the KKT gap.
+    def drifted(self, tolerance: float = 0.0) -> bool:
+        """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.
 
         Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
         """
         size = float(np.abs(self.gradient).max() + self.largest * np.abs(self.diagonal).max())
         updates = self.updates + self.iteration
-        return float(np.finfo(float).eps) * updates * size > 0.01 * abs(self.gap)
+        return float(np.finfo(float).eps) * updates * size > 0.01 * max(abs(self.gap), tolerance)
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a selector that wants to look at it."""

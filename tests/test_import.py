@@ -73,6 +73,7 @@ print(solution.status.name, solution.engine, report.twin)
 TWINS = """
 import importlib, inspect, json, pkgutil
 import numpy as np
+import refsvm
 import refsvm.fast
 from refsvm import RBF, DualProblem, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder, solve
 problem = DualProblem.classification(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
@@ -80,6 +81,7 @@ for selector, step in (
     (SecondOrder(), PlanningAheadStep()), (SecondOrder(), NewtonStep()), (MostViolatingPair(), NewtonStep())
 ):
     assert solve(problem, selector=selector, step=step, engine="numba").status.name == "CONVERGED"
+refsvm.leave_one_out(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0), checks=(), engine="numba")
 found = {}
 for module in pkgutil.iter_modules(refsvm.fast.__path__, "refsvm.fast."):
     for name, member in inspect.getmembers(importlib.import_module(module.name)):

@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from refsvm.result import Solution
     from refsvm.seeders.base import Seeder
 
-__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed"]
+__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed", "seeding_of"]
 
 
 class Seeding(NamedTuple):
-    """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three."""
+    """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three.
+
+    `scratch` has one value for each variable and as many more as `memory`.
+    """
 
     solved: np.ndarray  # α*, shape (n,), and its gradient
     gradient: np.ndarray
@@ -29,9 +32,10 @@ class Seeding(NamedTuple):
     z: float
     kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]], missing if slots[i] < 0
     slots: np.ndarray
+    memory: np.ndarray  # what `refsvm.Seeder.prepare` returned
     seed: np.ndarray  # the feasible α, to be written
-    chosen: np.ndarray  # room for a mark on each variable, and
-    scratch: np.ndarray  # for one value each
+    chosen: np.ndarray  # room for a mark on each variable
+    scratch: np.ndarray  # room for numbers
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
@@ -42,13 +46,25 @@ SEEDING = types.NamedTuple(
         _vector, _vector, _vector, _vector,
         _vector, _vector, _vector, float64,
         _matrix, _indices,
-        _vector, _bytes, _vector,
+        _vector, _vector, _bytes, _vector,
     ),
     Seeding,
 )  # fmt: skip
 
 SEED = int64(_vector, SEEDING)
 """seed(parameters, seeding) -> 0, or −1 − i where kernel row i is wanted"""
+
+
+def seeding_of(
+    solved: Solution, lower: np.ndarray, upper: np.ndarray, rows: KernelRows, memory: np.ndarray
+) -> Seeding:
+    """Return the arguments of a twin that seeds a problem in this box from a solution of the same family."""
+    problem, n = solved.problem, len(lower)
+    return Seeding(
+        np.array(solved.alpha), np.array(solved.gradient), np.array(problem.lower), np.array(problem.upper),
+        np.array(problem.v), lower, upper, float(problem.z), rows.values, rows.slots,
+        memory, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n + len(memory)),
+    )  # fmt: skip
 
 
 def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
@@ -62,12 +78,8 @@ def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: 
     twin = seeder.twin()
     if twin is None:
         raise ValueError(f"{seeder!r} has no compiled twin; call its method seed.")
-    n = problem.n
-    seeding = Seeding(
-        np.array(solved.alpha), np.array(solved.gradient), np.array(solved.problem.lower),
-        np.array(solved.problem.upper), np.array(problem.v), np.array(problem.lower), np.array(problem.upper),
-        float(problem.z), rows.values, rows.slots, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n),
-    )  # fmt: skip
+    lower, upper = np.array(problem.lower), np.array(problem.upper)
+    seeding = seeding_of(solved, lower, upper, rows, seeder.prepare(solved))
     parameters = np.array(seeder.parameters(), dtype=np.float64)
     while (code := twin(parameters, seeding)) < 0:
         if rows.slots[-1 - code] >= 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,14 @@ class Seeder(ABC):
     @abstractmethod
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
+
+    def seeds_from(self, solved: Solution) -> Callable[[DualProblem], np.ndarray]:
+        """Return `seed` for one solution and many problems; what these share is computed once."""
+        return partial(self.seed, solved)
+
+    def prepare(self, solved: Solution) -> np.ndarray:
+        """Return what the twin needs to know of the solution beside α and G, float64 of any length."""
+        return np.zeros(0)
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them."""

@@ -22,7 +22,7 @@ from refsvm.solver.engine import Engine, ReadableEngine
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["EngineMaker", "solving"]
+__all__ = ["EngineMaker", "compiled_code_is_due", "solving"]
 
 ALLOWANCE_SECONDS = 0.3
 """Seconds of solving in NumPy after which the compiled loop is loaded."""
@@ -158,3 +158,8 @@ class _AutomaticEngine:
 @cache
 def numba_is_installed() -> bool:
     return find_spec("numba") is not None
+
+
+def compiled_code_is_due() -> bool:
+    """Whether compiled code is loaded already, or the allowance for doing without is spent."""
+    return bool(_loaded) or _clock.finished > ALLOWANCE_SECONDS

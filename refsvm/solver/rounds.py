@@ -220,6 +220,7 @@ class Rounds:
         state = self.state
         if origin is not None:
             state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient
+            state.updates, state.largest = -state.iteration, float(np.abs(origin.alpha).max())
         if origin is None and np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
             state.alpha[:], state.gradient[:] = 0.0, state.v
             state.updates, state.largest = -state.iteration, 0.0

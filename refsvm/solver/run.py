@@ -24,7 +24,7 @@ def run_to_the_end(
     """Run; where rounding may have spoiled the gradient, compute it afresh and go on if that changes the verdict."""
     for _ in range(10):
         status, code = _run(engine, state, stop, limits, trace)
-        if not state.drifted():
+        if not state.drifted(stop.restricted_tolerance(0.0)):
             break
         state.refresh()
         if status not in (Status.CONVERGED, Status.STALLED):

@@ -10,7 +10,7 @@ import numpy as np
 from refsvm._checks import vector
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.rows import KernelRows, megabytes, stored_rows
-from refsvm.problem import DualProblem
+from refsvm.problem import EPSILON, DualProblem
 from refsvm.solver.rules import Rules
 from refsvm.stopping.base import StoppingRule
 
@@ -44,6 +44,11 @@ def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
         is_feasible = problem.z == 0.0 and problem.lower.max() <= 0.0 <= problem.upper.min()
         return zero if is_feasible else problem.feasible(_filled_up(problem))
     given = vector("start", start, problem.n)
+    # an α that is feasible up to the rounding of its sum is taken as it is
+    inside = ((problem.lower <= given) & (given <= problem.upper)).all()
+    rounding = 4.0 * EPSILON * problem.n**0.5 * (float(np.abs(given).sum()) + abs(problem.z))
+    if inside and abs(problem.z - float(given.sum())) <= rounding:
+        return given
     point = problem.feasible(given)
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
     if np.abs(point - given).max() > scale:
