@@ -145,6 +145,7 @@ def main() -> None:
     }
     page.add("The problems", REMARKS["sizes"])
     page.add("The stopping rule", REMARKS["stopping"])
+    page.add("Theorem 7: maximum gain alone may stall", REMARKS["theorem 7"])
     table_2(page, on)
     table_4(page, on, off)
     table_5(script, every["connect-4"])

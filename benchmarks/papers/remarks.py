@@ -23,6 +23,16 @@ did: on spambase without shrinking after 9,600 steps (there 9,342), on the whole
 the published figures stand beside it. The third row for HMG stops at a KKT gap of ε, as the other selectors do: the
 comparison at equal accuracy.
 """,
+    "theorem 7": """
+Theorem 7 says that maximum gain alone may stop before the optimum, and proves it by four points: it prints $Q$, $y$
+and $C = 1/10$. **Reproduces**: `MaximumGain` steps once on these points and stalls at $a = (C, 0, C, 0)$, with the
+gradient that the paper gives, with two rows and with one; `HybridMaximumGain` goes on to the optimum. **Erratum.** The
+paper's Figure 5 has the second step end with all $a_i = C$. With the printed numbers it does not: there two
+components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends inside the box, at
+$a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All $a_i = C$ is optimal for
+$C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem holds all the same, because maximum gain stalls at both values of
+$C$: `tests/test_theorems.py` has $C = 1/10$ and $C = 9/100$.
+""",
     "table 2": """
 **Reproduces** in iterations and objective: on spambase second order takes 9,098 steps (there 9,228) and the most
 violating pair 3.5 times as many (there 4.0), at an objective equal to the published one to seven digits; second

@@ -2,7 +2,7 @@
 
 ================  =====================================================================
 `app`             the group of commands; registers each by one line
-`compare`, `fit`, `predict`, `datasets`    one command a file
+`compare` …       one command a file
 `options`         arguments and options that several commands share
 `data`            open the data, choose kernel and C, say what the data are
 `choices`         what can be asked for by name: selectors, steps, engines

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from refsvm.experiment.identity import described
 from refsvm.experiment.problem import Instance
 
-__all__ = ["Record", "Strategy", "one_thread"]
+__all__ = ["Strategy", "one_thread"]
 
 Record: TypeAlias = dict[str, Any]
 """What one run measured: values by name, as JSON can hold them."""
