@@ -14,7 +14,7 @@
 `paths`           following the optimum along C
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
 `multiclass`      pairs of classes, prediction, trained models and their files
-`estimators`      SVC, with scikit-learn's conventions
+`estimators`      SVC and SVCCV, with scikit-learn's conventions
 `fast`            the Numba twins and the compiled loop
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned step sizes, drawn
@@ -51,6 +51,7 @@ __all__ = [
     "RBF",
     "SIR",
     "SVC",
+    "SVCCV",
     "SVMP",
     "SVR",
     "TOP",
@@ -92,7 +93,7 @@ __all__ = [
 ]
 
 
-_ESTIMATORS = ("OneClassSVM", "SVC", "SVR")
+_ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR")
 _FILES = ("read_model", "write_model")
 
 

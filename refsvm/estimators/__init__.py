@@ -3,6 +3,8 @@
 =============  ====================================================
 `base`         what all estimators share
 `svc`          SVC: classification
+`svccv`        SVCCV: SVC with C and γ chosen by cross-validation
+`search`       the grid behind it; `cell_store` keeps its cells in a file
 `svr`          SVR: regression
 `one_class`    OneClassSVM: novelty detection
 `single`       what SVR and OneClassSVM share: one problem, one decision function
@@ -13,6 +15,7 @@
 
 from refsvm.estimators.one_class import OneClassSVM
 from refsvm.estimators.svc import SVC
+from refsvm.estimators.svccv import SVCCV
 from refsvm.estimators.svr import SVR
 
-__all__ = ["SVC", "SVR", "OneClassSVM"]
+__all__ = ["SVC", "SVCCV", "SVR", "OneClassSVM"]

@@ -6,13 +6,15 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from refsvm import SVC, HybridMaximumGain
+from refsvm import SVC, SVCCV, HybridMaximumGain
 
 VARIANTS = [
     SVC(),
     SVC(engine="numpy"),
     SVC(kernel="linear", warm_start=True, shrinking=False, selector=HybridMaximumGain()),
     SVC(kernel="precomputed"),
+    SVCCV(Cs=(1.0, 10.0), gammas=2, cv=3),
+    SVCCV(Cs=(1.0,), kernel="linear", cv=2),
 ]
 
 

@@ -1,0 +1,207 @@
+"""The grid behind SVCCV: which cells there are, who solves them, and the table of what was found."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from scipy.stats import rankdata
+
+from refsvm.estimators.cell_store import CellStore, fingerprint
+from refsvm.kernels import Gram, Kernel, Precomputed
+from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.products import inner_products, squared_norms
+from refsvm.problem import DualProblem
+from refsvm.resampling.grid import Cell, Split, solve_cells
+from refsvm.seeders.base import Seeder
+from refsvm.stopping.kkt_gap import KKTGap
+
+__all__ = ["GammaColumn", "Search", "results_table"]
+
+Key = tuple[int, int, int]
+"""Numbers of γ, of C and of the split."""
+
+
+@dataclass(frozen=True)
+class GammaColumn:
+    """One γ (None where the kernel has none) and its kernel."""
+
+    gamma: float | None
+    kernel: Any
+
+
+@dataclass(frozen=True)
+class Search:
+    """A grid of γ × C on some splits.
+
+    Parameters
+    ----------
+    columns : list of GammaColumn
+    Cs : ndarray of float64
+    splits : list of Split
+    seeder : Seeder or None
+    options : dict
+        ``tol`` and further options of `refsvm.Rounds`.
+    """
+
+    columns: list[GammaColumn]
+    Cs: np.ndarray
+    splits: list[Split]
+    seeder: Seeder | None
+    options: dict[str, Any] = field(repr=False)
+
+    def run(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        *,
+        n_jobs: int | None,
+        store: str | Path | None,
+        tell: Callable[[str], object],
+    ) -> dict[Key, Cell]:
+        """Solve every cell that the store does not hold.
+
+        Parameters
+        ----------
+        X : ndarray or CSR
+            Checked data; for `Precomputed` the kernel matrix.
+        codes : ndarray of shape (n,)
+        n_jobs : int or None
+            Columns solved at once.
+        store : path or None
+        tell : callable
+            Called with a sentence after each column.
+
+        Returns
+        -------
+        dict
+            A `Cell` for each (γ, C, split).
+        """
+        with CellStore(store, fingerprint(X, codes, self)) as kept:
+            cells = kept.cells()
+            token = uuid.uuid4().hex
+            for found in self._solved(X, codes, token, cells, n_jobs):
+                number, cell = found
+                key = (number, cell.place, cell.split)
+                kept.keep(key, cell)
+                cells[key] = cell
+                if sum(place == number for place, _, _ in cells) == len(self.Cs) * len(self.splits):
+                    tell(
+                        f"gamma={self.columns[number].gamma}: {len(self.Cs) * len(self.splits)} cells solved"
+                    )
+        forget(token)
+        return cells
+
+    def _solved(
+        self, X: Any, codes: np.ndarray, token: str, cells: dict[Key, Cell], n_jobs: int | None
+    ) -> Iterator[tuple[int, Cell]]:
+        """Yield the cells that are missing, as they come."""
+        order = np.argsort(self.Cs, kind="stable")
+        tasks = []
+        for number, column in enumerate(self.columns):
+            wanted = [
+                [place for place in order.tolist() if (number, place, split.number) not in cells]
+                for split in self.splits
+            ]
+            if any(wanted):
+                tasks.append((number, column, wanted))
+        if effective_n_jobs(n_jobs) == 1 or len(tasks) < 2:
+            for number, column, wanted in tasks:
+                for cell in self._column(X, codes, token, column, wanted):
+                    yield number, cell
+            return
+        work = (delayed(solved_column)(self, X, codes, token, column, wanted) for _, column, wanted in tasks)
+        results = Parallel(n_jobs=n_jobs, prefer="threads")(work)
+        for (number, _, _), column_cells in zip(tasks, results, strict=True):
+            for cell in column_cells:
+                yield number, cell
+
+    def _column(
+        self, X: Any, codes: np.ndarray, token: str, column: GammaColumn, wanted: list[list[int]]
+    ) -> Iterator[Cell]:
+        """Solve the wanted cells of one γ."""
+        options = dict(self.options)
+        stop = KKTGap(options.pop("tol"))
+        gram = column_gram(X, codes, token, column.kernel, options["cache_mb"])
+        return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
+
+
+def solved_column(search: Search, *arguments: Any) -> list[Cell]:
+    """Solve the wanted cells of one γ in a thread or a process of its own."""
+    return list(search._column(*arguments))
+
+
+def column_gram(X: Any, codes: np.ndarray, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
+    """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them."""
+    n = X.shape[0]
+    binary = np.where(codes == 0, -1, 1)
+    gram = DualProblem.classification(X, binary, kernel=kernel).gram
+    if isinstance(kernel, Precomputed) or 8 * n * n > cache_mb * 2**20:
+        return gram
+    if not isinstance(kernel, Kernel):
+        return Gram(Precomputed(), gram.block(np.arange(n)))
+    inner, norms = shared_products(X, token)
+    return Gram(Precomputed(), kernel.from_inner(inner.copy(), norms, norms))
+
+
+_products: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+_lock = threading.Lock()
+
+
+def shared_products(X: Any, token: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return x·z of all pairs and ‖x‖², computed once for each search in this process.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    token : str
+        Of the search; products of an earlier one are dropped.
+    """
+    with _lock:
+        if token not in _products:
+            _products.clear()
+            _products[token] = inner_products(X, X), squared_norms(X)
+        return _products[token]
+
+
+def forget(token: str) -> None:
+    """Drop the inner products of a search."""
+    with _lock:
+        _products.pop(token, None)
+
+
+def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
+    """Return ``cv_results_`` with the keys and the order of GridSearchCV: C outside, γ inside."""
+    places = [(c, g) for c in range(len(search.Cs)) for g in range(len(search.columns))]
+    numbers = [split.number for split in search.splits]
+
+    def table(name: str) -> np.ndarray:
+        return np.array(
+            [[getattr(cells[g, c, s], name) for s in numbers] for c, g in places], dtype=np.float64
+        )
+
+    params = []
+    for c, g in places:
+        gamma = search.columns[g].gamma
+        params.append({"C": float(search.Cs[c])} | ({} if gamma is None else {"gamma": gamma}))
+    scores, result = table("score"), {}
+    for name in ("fit", "score"):
+        seconds = table(f"{name}_seconds")
+        result[f"mean_{name}_time"], result[f"std_{name}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
+    for name in params[0]:
+        result[f"param_{name}"] = np.ma.MaskedArray([each[name] for each in params])
+    result["params"] = params
+    for s, column in enumerate(scores.T):
+        result[f"split{s}_test_score"] = column
+    means = scores.mean(axis=1)
+    result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
+    # equal up to rounding is equal, as in GridSearchCV
+    result["rank_test_score"] = rankdata(-np.round(means, 12), method="min").astype(np.int32)
+    result["mean_iterations"] = table("iterations").mean(axis=1)
+    return result

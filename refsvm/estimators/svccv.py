@@ -1,0 +1,338 @@
+"""SVCCV: a support vector classifier that chooses C and γ by cross-validation, as RidgeCV chooses its penalty.
+
+All folds and all C of one γ are one family of problems over one kernel matrix; all γ share one matrix of inner
+products. The estimator that remains is an `SVC`.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import LeaveOneOut, check_cv
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from refsvm.estimators.search import GammaColumn, Search, results_table
+from refsvm.estimators.svc import SVC
+from refsvm.estimators.validation import NO_LABELS, checked_data, encoded, refuse_empty_classes
+from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
+from refsvm.resampling.grid import Split
+from refsvm.seeders.base import Seeder
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.steps.base import StepRule
+
+__all__ = ["SVCCV"]
+
+_log = logging.getLogger("refsvm")
+
+WITH_GAMMA = ("rbf", "poly", "sigmoid")
+
+
+class SVCCV(ClassifierMixin, BaseEstimator):
+    """C-support vector classification with C and γ chosen by cross-validation.
+
+    The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. What they cost
+    is less: kernel values are computed once for all folds and all C, each C starts from the one before (`ActiveSet`),
+    and the decision values of a fold are read off the gradient.
+
+    Parameters
+    ----------
+    Cs : array-like of float, default (0.1, 1, 10, 100, 1000)
+        Values of C.
+    gammas : int, array-like of float, {"scale", "auto"}, default 5
+        Values of γ for "rbf", "poly" and "sigmoid"; a number stands for as many from 0.1 to 10 times "scale", which is
+        computed once on all examples.
+    kernel, degree, coef0, tol, selector, step, shrinking, engine, decision_function_shape, break_ties, max_iter
+        As in `SVC`.
+    class_weight : dict or "balanced", optional
+        As in `SVC`; "balanced" is computed on the training part of each split.
+    cv : int, "loo", splitter or iterable of (train, test), default 5
+        Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
+    seeder : Seeder, optional
+        From one C to the next; `ActiveSet` by default.
+    cache_size : float, default 200
+        Budget for a kernel matrix in MiB. Where it holds all of it, it is computed in one product; the
+        inner products that all γ share take as much again.
+    n_jobs : int, optional
+        Values of γ solved at once, by threads or by the joblib backend that is in force, such as Dask's.
+    store : str or path, optional
+        SQLite file that keeps each cell as it comes; an interrupted search on the same data goes on from there.
+    refit : bool, default True
+        Train on all examples with the best parameters; without it there is nothing to predict with.
+    verbose : bool or int, default 0
+        Whether the logger ``refsvm`` reports each γ at level INFO rather than DEBUG.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "C", and "gamma" where the kernel has one.
+    best_score_, best_index_ : float, int
+        Mean score of the best cell, the first on a tie, and its place in `cv_results_`.
+    cv_results_ : dict of ndarrays
+        Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are accuracies,
+        weighted by `sample_weight`.
+    n_splits_, n_iter_ : int
+        Number of splits; steps of all cells together, at least 1.
+    best_estimator_ : SVC
+        Trained on all examples.
+    classes_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> from refsvm import SVCCV
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> model = SVCCV(Cs=[0.1, 1.0, 10.0], gammas=[0.001, 0.01, 0.1]).fit(heart.X, heart.y)
+    >>> model.best_params_, round(model.best_score_, 2)
+    ({'C': 1.0, 'gamma': 0.01}, 0.84)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "Cs": ["array-like"],
+        "gammas": [Interval(Integral, 1, None, closed="left"), "array-like", StrOptions({"scale", "auto"})],
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            StrOptions({"loo"}),
+            HasMethods(["split"]),
+            Iterable,
+        ],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "seeder": [Seeder, None],
+        "selector": [WorkingSetSelector, None],
+        "step": [StepRule, None],
+        "shrinking": ["boolean"],
+        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
+        "n_jobs": [Integral, None],
+        "store": [str, Path, None],
+        "refit": ["boolean"],
+        "engine": [StrOptions({"auto", "numba", "numpy"})],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = (0.1, 1.0, 10.0, 100.0, 1000.0),
+        gammas: Any = 5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        cv: Any = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        seeder: Seeder | None = None,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        max_iter: int | None = -1,
+        n_jobs: int | None = None,
+        store: str | Path | None = None,
+        refit: bool = True,
+        engine: str = "auto",
+        verbose: bool | int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.gammas = gammas
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cv = cv
+        self.class_weight = class_weight
+        self.seeder = seeder
+        self.selector = selector
+        self.step = step
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.store = store
+        self.refit = refit
+        self.engine = engine
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Score every cell of the grid, and train with the best one.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+            Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix.
+        y : array-like of shape (n,)
+            Labels, at least two different ones.
+        sample_weight : array-like of shape (n,), optional
+            Factor of C for each example, and what it counts in the scores; those with 0 or less are left out.
+
+        Returns
+        -------
+        SVCCV
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            On parameters out of range, NaN, a class without examples.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If cells are not solved to the tolerance.
+        """
+        X, y = self._checked(X, y, reset=True)
+        classes, codes = encoded(y)
+        weights = None
+        if sample_weight is not None:
+            weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+            refuse_empty_classes(classes, codes[weights > 0.0])
+        Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
+        columns = [GammaColumn(gamma, self._kernel(X, gamma)) for gamma in gammas]
+        search = Search(
+            columns,
+            Cs,
+            self._splits(X, y, classes, codes, weights),
+            self.seeder,
+            {
+                "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
+                "engine": self.engine, "cache_mb": self.cache_size,
+                "max_iter": None if self.max_iter == -1 else self.max_iter,
+            },
+        )  # fmt: skip
+        cells = search.run(X, codes, n_jobs=self.n_jobs, store=self.store, tell=self._tell)
+        self._keep(classes, search, cells)
+        if self.refit:
+            self._refit(X, y, weights)
+        return self
+
+    def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
+        """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
+        if is_users(self.kernel):
+            return validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
+        sparse = False if is_precomputed(self.kernel) else "csr"
+        return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
+
+    def _values(self, name: str, given: Any) -> np.ndarray:
+        """Return a parameter that is a list of positive numbers, in its order."""
+        values = np.asarray(given, dtype=np.float64)
+        if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0.0)).all():
+            raise ValueError(f"{name}={given!r} is not a list of positive finite numbers; give at least one.")
+        return values
+
+    def _gammas(self, X: Any, weights: np.ndarray | None) -> list[float | None]:
+        """Return the values of γ; a single None for a kernel that has none."""
+        if not (isinstance(self.kernel, str) and self.kernel in WITH_GAMMA):
+            return [None]
+        if isinstance(self.gammas, str):
+            return [gamma_on(X, self.gammas, weights)]
+        if isinstance(self.gammas, Integral):
+            count = int(self.gammas)
+            factors = np.logspace(-1.0, 1.0, count) if count > 1 else np.ones(1)
+            return [float(value) for value in factors * gamma_on(X, "scale", weights)]
+        return [float(value) for value in self._values("gammas", self.gammas)]
+
+    def _kernel(self, X: Any, gamma: float | None) -> Any:
+        """Return the kernel of one γ."""
+        if not isinstance(self.kernel, str):
+            return self.kernel
+        return kernel_called(
+            self.kernel, X, gamma=1.0 if gamma is None else gamma, degree=self.degree, coef0=self.coef0
+        )
+
+    def _splits(
+        self, X: Any, y: np.ndarray, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+    ) -> list[Split]:
+        """Return the splits, with the factors of C that each has."""
+        if isinstance(self.cv, str):
+            splitter: Any = LeaveOneOut()
+        else:
+            splitter = check_cv(self.cv, y, classifier=True)
+        splits = []
+        for number, (train, test) in enumerate(splitter.split(X, y)):
+            train, test = (np.arange(len(y))[part] for part in (train, test))
+            if len(np.unique(codes[train])) < 2:
+                raise ValueError(
+                    f"Split {number} of cv={self.cv!r} trains on one class only; use fewer folds or stratified ones."
+                )
+            factors = np.zeros(len(y))
+            factors[train] = 1.0
+            if self.class_weight is not None:
+                present = np.unique(y[train])
+                found = compute_class_weight(self.class_weight, classes=present, y=y[train])
+                factors[train] = found[np.searchsorted(present, y[train])]
+            if weights is not None:
+                factors = factors * weights
+            counts = np.ones(len(test)) if weights is None else weights[test]
+            splits.append(Split(number, train, test, factors, counts if counts.any() else np.ones(len(test))))
+        return splits
+
+    def _tell(self, sentence: str) -> None:
+        _log.log(logging.INFO if self.verbose else logging.DEBUG, "%s", sentence)
+
+    def _keep(self, classes: np.ndarray, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
+        """Set what the search has found."""
+        self.classes_, self.n_splits_ = classes, len(search.splits)
+        self.n_iter_ = max(1, sum(cell.iterations for cell in cells.values()))
+        self.cv_results_ = results_table(search, cells)
+        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        unfinished = sum(not cell.converged for cell in cells.values())
+        if unfinished:
+            warnings.warn(
+                f"{unfinished} of {len(cells)} cells are not solved to tol={self.tol:g}. Scale the features "
+                "(StandardScaler), leave out the largest values of C, or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _refit(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Train on all examples."""
+        names = (set(SVC().get_params()) & set(self.get_params())) - {"verbose"}
+        shared = {name: getattr(self, name) for name in names}
+        self.best_estimator_ = SVC(**{**shared, **self.best_params_})
+        self.best_estimator_.fit(X, y, weights)
+
+    def _best(self) -> SVC:
+        """Return the trained SVC."""
+        check_is_fitted(self, "cv_results_")
+        if not self.refit:
+            raise AttributeError("SVCCV(refit=False) has no classifier to predict with; set refit=True.")
+        return self.best_estimator_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the best classifier; see `SVC.decision_function`."""
+        best = self._best()
+        return best.decision_function(self._checked(X, reset=False))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class of each row of X by the best classifier; see `SVC.predict`."""
+        best = self._best()
+        return best.predict(self._checked(X, reset=False))

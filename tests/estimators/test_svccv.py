@@ -1,0 +1,194 @@
+"""SVCCV finds what GridSearchCV over scikit-learn's SVC finds, resumes, and follows scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn import svm
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+
+from refsvm import ATO, SVC, SVCCV, Cold
+from refsvm.datasets import load
+from refsvm.estimators import search as search_module
+
+GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
+
+
+@pytest.fixture(scope="module")
+def heart():
+    data = load("heart")
+    return data.X, data.y
+
+
+def peer(X, y, cv, **options):
+    grid = {"C": GRID["Cs"], "gamma": GRID["gammas"]}
+    return GridSearchCV(svm.SVC(tol=1e-3, **options), grid, cv=cv).fit(X, y)
+
+
+def test_cells_scores_and_choice_of_grid_search(heart):
+    X, y = heart
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    ours, theirs = SVCCV(**GRID, cv=cv).fit(X, y), peer(X, y, cv)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    missing = set(theirs.cv_results_) - set(ours.cv_results_)
+    assert not missing
+    for s in range(4):
+        key = f"split{s}_test_score"
+        np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], atol=1.01 / 67)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1 / len(y)
+    )
+    assert ours.best_params_ == theirs.best_params_
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.99
+    assert ours.best_score_ == ours.cv_results_["mean_test_score"][ours.best_index_]
+    assert ours.n_splits_ == 4
+
+
+@pytest.mark.parametrize("seeder", [Cold(), ATO()], ids=repr)
+def test_the_seeder_changes_the_cost_only(heart, seeder):
+    X, y = heart
+    usual, other = (SVCCV(**GRID, seeder=s).fit(X, y).cv_results_ for s in (None, seeder))
+    np.testing.assert_allclose(usual["mean_test_score"], other["mean_test_score"], atol=1 / len(y))
+    assert not np.array_equal(usual["mean_iterations"], other["mean_iterations"])
+
+
+def test_several_classes_and_balanced_weights():
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[rng.choice(3, size=90, p=[0.6, 0.25, 0.15])]
+    X = (
+        rng.normal(size=(90, 2))
+        + np.array([[0, 0], [1.5, 0], [0, 1.5]])[np.unique(y, return_inverse=True)[1]]
+    )
+    ours, theirs = (
+        SVCCV(**GRID, cv=3, class_weight="balanced").fit(X, y),
+        peer(X, y, 3, class_weight="balanced"),
+    )
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1.01 / 90
+    )
+    assert ours.decision_function(X).shape == (90, 3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_kernels_without_gamma(heart, kernel):
+    X, y = heart
+    data = X @ X.T if kernel == "precomputed" else X
+    model = SVCCV(Cs=[0.01, 0.1], kernel=kernel, cv=3).fit(data, y)
+    assert set(model.best_params_) == {"C"}
+    assert "param_gamma" not in model.cv_results_
+    theirs = GridSearchCV(svm.SVC(kernel=kernel), {"C": [0.01, 0.1]}, cv=3).fit(data, y)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1 / len(y)
+    )
+
+
+def test_leave_one_out(heart):
+    X, y = heart[0][::6], heart[1][::6]
+    model = SVCCV(Cs=[1.0], gammas=[0.05], cv="loo").fit(X, y)
+    assert model.n_splits_ == len(y)
+    wrong = [
+        SVC(C=1.0, gamma=0.05).fit(np.delete(X, r, 0), np.delete(y, r)).predict(X[r : r + 1])[0] != y[r]
+        for r in range(len(y))
+    ]
+    assert abs(model.best_score_ - (1 - np.mean(wrong))) < 1e-12
+
+
+def test_threads_find_the_same(heart):
+    X, y = heart
+    one, two = (SVCCV(**GRID, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
+    np.testing.assert_array_equal(one["mean_test_score"], two["mean_test_score"])
+    np.testing.assert_array_equal(one["mean_iterations"], two["mean_iterations"])
+
+
+def test_memory_that_does_not_hold_the_matrix(heart):
+    X, y = heart
+    usual, scarce = (SVCCV(**GRID, cache_size=size).fit(X, y).cv_results_ for size in (200, 0.2))
+    np.testing.assert_allclose(usual["mean_test_score"], scarce["mean_test_score"], atol=1 / len(y))
+
+
+def test_an_interrupted_search_goes_on(heart, tmp_path, monkeypatch):
+    X, y = heart
+    file, solve_cells = tmp_path / "cells.sqlite", search_module.solve_cells
+    solved = []
+
+    def until(limit):
+        def stopping(*args, **options):
+            for cell in solve_cells(*args, **options):
+                if len(solved) == limit:
+                    raise KeyboardInterrupt
+                solved.append(cell)
+                yield cell
+
+        monkeypatch.setattr(search_module, "solve_cells", stopping)
+
+    until(11)
+    with pytest.raises(KeyboardInterrupt):
+        SVCCV(**GRID, store=file).fit(X, y)
+    kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+    assert kept == 11
+    until(10**9)
+    resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
+    assert len(solved) == 30
+    fresh = SVCCV(**GRID).fit(X, y)
+    np.testing.assert_allclose(
+        resumed.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"], atol=1 / len(y)
+    )
+    SVCCV(**GRID, store=file).fit(X, y)
+    assert len(solved) == 60, "everything was in the store, only the search without one was solved"
+    SVCCV(**{**GRID, "Cs": [2.0]}, store=file).fit(X, y)
+    assert len(solved) == 70
+
+
+def test_a_file_that_is_no_store(heart, tmp_path):
+    (tmp_path / "notes.txt").write_text("these are notes, and long enough not to be taken for an empty file")
+    for place in (tmp_path / "notes.txt", tmp_path / "missing" / "cells.sqlite"):
+        with pytest.raises(ValueError, match="cannot be used"):
+            SVCCV(**GRID, store=place).fit(*heart)
+
+
+def test_without_refit_there_is_nothing_to_predict_with(heart):
+    X, y = heart
+    model = SVCCV(**GRID, refit=False).fit(X, y)
+    assert model.best_params_
+    with pytest.raises(AttributeError, match="set refit=True"):
+        model.predict(X)
+
+
+def test_default_grid_and_clone(heart):
+    X, y = heart[0][:90], heart[1][:90]
+    model = clone(SVCCV(cv=KFold(2))).fit(X, y)
+    gammas = model.cv_results_["param_gamma"].data.astype(float)
+    assert len(set(gammas)) == 5
+    np.testing.assert_allclose(gammas.max() / gammas.min(), 100.0)
+    assert len(model.cv_results_["params"]) == 25
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"Cs": [1.0, -1.0]}, "Cs=.* is not a list of positive finite numbers"),
+        ({"Cs": []}, "Cs=.* is not a list of positive finite numbers"),
+        ({"gammas": [0.0]}, "gammas=.* is not a list of positive finite numbers"),
+        ({"cv": [(np.arange(5), np.arange(5, 10))]}, "Split 0 of cv=.* trains on one class only"),
+        ({"cv": 1}, "cv"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(change, words, heart):
+    X, y = heart
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match=words):
+        SVCCV(**{**GRID, **change}).fit(X[order], y[order])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_unfinished_cells_are_told(heart):
+    from sklearn.exceptions import ConvergenceWarning
+
+    with pytest.warns(ConvergenceWarning, match="cells are not solved to tol"):
+        SVCCV(Cs=[1.0, 1e6], gammas=[0.01], max_iter=20).fit(*heart)
