@@ -13,8 +13,8 @@ VARIANTS = [
     SVC(engine="numpy"),
     SVC(kernel="linear", warm_start=True, shrinking=False, selector=HybridMaximumGain()),
     SVC(kernel="precomputed"),
-    SVCCV(Cs=(1.0, 10.0), gammas=2, cv=3),
-    SVCCV(Cs=(1.0,), kernel="linear", cv=2),
+    SVCCV(Cs=(1.0, 10.0), gammas=2, cv=3, tol=1e-11),
+    SVCCV(Cs=(1.0,), kernel="linear", cv=2, tol=1e-11),
 ]
 
 
