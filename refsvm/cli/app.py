@@ -10,6 +10,7 @@ import refsvm
 from refsvm.cli.compare import compare
 from refsvm.cli.datasets import datasets
 from refsvm.cli.fit import fit
+from refsvm.cli.loo import loo
 from refsvm.cli.messages import OneSentence
 from refsvm.cli.predict import predict
 
@@ -43,4 +44,5 @@ def start(
 app.command()(compare)
 app.command()(fit)
 app.command()(predict)
+app.command()(loo)
 app.command()(datasets)

@@ -12,12 +12,14 @@ from typing import Any, Final
 
 import refsvm
 from refsvm._checks import positive
+from refsvm.seeders import Seeder
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
+from refsvm.stopping import StoppingRule
 
-__all__ = ["ENGINES", "SELECTORS", "STEPS", "names", "one", "scale_or_number"]
+__all__ = ["ENGINES", "SEEDERS", "SELECTORS", "STEPS", "STOPS", "names", "one", "scale_or_number"]
 
-_SHORT: Final = {"most-violating-pair": "mvp"}
+_SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
 
 
 def _exported(base: type) -> dict[str, Any]:
@@ -32,6 +34,8 @@ def _exported(base: type) -> dict[str, Any]:
 
 SELECTORS: Final[dict[str, type[WorkingSetSelector]]] = _exported(WorkingSetSelector)
 STEPS: Final[dict[str, type[StepRule]]] = _exported(StepRule)
+SEEDERS: Final[dict[str, type[Seeder]]] = _exported(Seeder)
+STOPS: Final[dict[str, type[StoppingRule]]] = _exported(StoppingRule)
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
 
 

@@ -24,7 +24,7 @@ from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.result import Status
 from refsvm.state import SolverState
 
-__all__ = ["comparison_table", "datasets_table", "print_json", "print_table", "progress"]
+__all__ = ["comparison_table", "datasets_table", "heading", "print_json", "print_table", "progress"]
 
 _REFRESH = 0.2  # seconds between two states of the progress line
 
@@ -75,12 +75,13 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> Non
     }
     if any(row["status"] != Status.CONVERGED.name for row in rows):
         columns["status"] = lambda row: row["status"].lower().replace("_", " ")
-    print_table(_heading(problem), columns, rows, names=("selector", "step", "shrinking", "engine", "status"))
+    print_table(heading(problem), columns, rows, names=("selector", "step", "shrinking", "engine", "status"))
     for line in _remarks(rows):
         typer.echo(line)
 
 
-def _heading(problem: dict[str, Any]) -> str:
+def heading(problem: dict[str, Any]) -> str:
+    """Say what was solved: the data, the kernel, C and the tolerance."""
     kernel = dict(problem["kernel"])
     name = kernel.pop("name")
     parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
@@ -131,9 +132,9 @@ def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[di
     if any(row["converged"] < row["runs"] for row in rows):
         columns["converged"] = lambda row: f"{row['converged']} of {row['runs']}"
     for problem in problems:
-        typer.echo(_heading(problem))
-    heading = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
-    print_table(heading, columns, rows, names=("data", "selector", "step", "shrinking", "engine"))
+        typer.echo(heading(problem))
+    title = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
+    print_table(title, columns, rows, names=("data", "selector", "step", "shrinking", "engine"))
 
 
 def datasets_table(datasets: Iterable[Dataset]) -> None:

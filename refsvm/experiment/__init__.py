@@ -18,6 +18,7 @@ first needed.
 from refsvm.experiment.comparison import Comparison, Summary, paired_p
 from refsvm.experiment.experiment import Experiment
 from refsvm.experiment.grid import Grid
+from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
 from refsvm.experiment.store import RunStore
@@ -29,6 +30,7 @@ __all__ = [
     "Experiment",
     "Grid",
     "Instance",
+    "LeaveOneOutError",
     "Problem",
     "RunStore",
     "Solve",

@@ -1,0 +1,70 @@
+"""``refsvm loo``: the error, what decided it, and the table of seeders and stopping rules."""
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, leave_one_out
+from refsvm.cli.choices import SEEDERS
+from refsvm.datasets import load
+
+from .commands import json_of, refused, works
+
+
+@pytest.fixture
+def small(write):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=24) > 0, 1, -1)
+    lines = [f"{label:+d} 1:{a:.17g} 2:{b:.17g}" for label, (a, b) in zip(y, X, strict=True)]
+    return write("small.libsvm", "\n".join(lines) + "\n")
+
+
+def test_the_error_and_what_decided_it():
+    shown = works("loo", "heart", "--engine", "numpy").stdout
+    assert "leave-one-out error 0.1444: 39 of 270 examples" in shown
+    assert "zero alpha: 112, training error: 38, xi-alpha bound: 2, kkt: 118" in shown
+    assert "270 fits like the first would take about" in shown
+
+
+def test_json_is_what_python_returns(small):
+    document = json_of(
+        "loo", small, "--C", 2, "--gamma", 0.5, "--stops", "loo-duality-gap", "--engine", "numpy"
+    )
+    assert document["complete"] is True
+    assert sum(document["decided"].values()) == 24
+    assert len(document["predictions"]) == len(document["decided_by"]) == 24
+    heart = load("heart")
+    expected = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    assert json_of("loo", "heart", "--engine", "numpy")["error"] == expected.error
+
+
+def test_seeders_and_stops_side_by_side(small):
+    document = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")
+    assert {run["seeder"] for run in document["runs"]} == set(SEEDERS)
+    assert {run["stop"] for run in document["runs"]} == {"kkt-gap", "loo-duality-gap"}
+    assert len({run["error"] for run in document["runs"]}) == 1
+    steps = {(run["seeder"], run["stop"]): run["round_iterations"] for run in document["runs"]}
+    assert steps["top", "kkt-gap"] <= steps["cold", "kkt-gap"]
+    shown = works("loo", small, "--seeders", "cold,top", "--engine", "numpy").stdout
+    assert "cold" in shown
+    assert "top" in shown
+    assert "seeder" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--seeders", "hot"), "seeders='hot' is unknown"),
+        (("--stops", "kkt"), "stops='kkt' is unknown; did you mean kkt-gap?"),
+        (("--stops", "working-set-gap"), "stops='working-set-gap' is unknown"),
+        (("--engine", "c"), "engine='c' is unknown"),
+        (("--tol", "0"), "tol"),
+        (("--jobs", "0"), "n_jobs=0"),
+    ],
+)
+def test_bad_options_are_one_sentence(options, says, small):
+    assert says in refused("loo", small, *options)
+
+
+def test_one_class_is_refused(write):
+    assert "class" in refused("loo", write("one.libsvm", "1 1:2\n1 1:3\n"))
