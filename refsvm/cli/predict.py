@@ -27,17 +27,24 @@ def predict(
     label: Label = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Print the predicted labels, one a line; and the accuracy, if the data have labels, on stderr."""
-    classifier = read_model(model)
+    """Print the predicted labels or values, one a line; and how right they are, if the data have labels, on stderr."""
+    fitted = read_model(model)
     X, y = open_examples(data, label, data_dir)
-    predicted = [label_text(each) for each in classifier.predict(X)]
+    values = fitted.predict(X)
+    predicted = [label_text(each) for each in values]
     lines = "".join(f"{each}\n" for each in predicted)
     if output is None:
         typer.echo(lines, nl=False)
     else:
         output.write_text(lines, encoding="utf-8")
-    if y is not None:
-        note(accuracy(classifier, predicted, y))
+    if isinstance(fitted, Model):
+        said = None if y is None else accuracy(fitted, predicted, y)
+    elif fitted.task == "regression":
+        said = None if y is None or y.dtype.kind not in "iuf" else errors(values, y)
+    else:
+        said = f"{int((values > 0).sum())} of {len(values)} are inside"
+    if said is not None:
+        note(said)
 
 
 def open_examples(source: str, label: str | None, data_dir: Path | None) -> tuple[Any, np.ndarray | None]:
@@ -59,6 +66,13 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
         )
     right = sum(a == b for a, b in zip(predicted, true, strict=True))
     return f"Accuracy {right / len(true):.4f} ({right} of {len(true)})"
+
+
+def errors(predicted: np.ndarray, y: np.ndarray) -> str:
+    """Say how far predicted values are from the true ones, and the share of their variance that is explained."""
+    residual, spread = predicted - y, y - y.mean()
+    explained = 1.0 - float(residual @ residual) / float(spread @ spread) if (spread != 0.0).any() else np.nan
+    return f"Mean absolute error {float(np.abs(residual).mean()):.4g}, R² {explained:.4f}"
 
 
 def _features(path: Path) -> np.ndarray:

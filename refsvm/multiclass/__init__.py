@@ -3,7 +3,8 @@
 =============  ====================================================
 `one_vs_one`   k classes as k(k − 1)/2 binary problems
 `prediction`   decision values and votes
-`model`        a trained classifier without its training data
+`model`        a trained model without its training data
 `model_file`   models in LIBSVM's text format
+`model_text`   the lines of such a file, checked
 =============  ====================================================
 """

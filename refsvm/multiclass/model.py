@@ -1,7 +1,8 @@
-"""Model: what prediction needs of a trained C-SVM, detached from how it was trained and stored."""
+"""Model and FunctionModel: what prediction needs of a trained SVM, detached from how it was trained and stored."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,7 +13,7 @@ from refsvm._checks import examples, is_sparse
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import decision_values, pair_sums, votes
 
-__all__ = ["Model"]
+__all__ = ["FunctionModel", "Model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +94,73 @@ class Model:
 
     def _pair_values(self, X: Any) -> np.ndarray:
         """h of every pair, shape (t, k(k − 1)/2)."""
-        X, vectors = self._aligned(examples(X))
         sums = partial(pair_sums, self.dual_coef, self.n_support)
-        return decision_values(self.kernel, X, vectors, sums) + self.intercept
+        return self._stored.values(X, sums) + self.intercept
 
-    def _aligned(self, X: Any) -> tuple[Any, Any]:
+    @cached_property
+    def _stored(self) -> Stored:
+        return Stored(self.kernel, self.support_vectors)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionModel:
+    """One decision function that only predicts: what decides of a fitted `SVR` or `OneClassSVM`.
+
+    Parameters
+    ----------
+    kernel, support_vectors
+        As of `Model`.
+    dual_coef, intercept : ndarrays of float64, shapes (1, m) and (1,)
+        β of the support vectors, and b.
+    task : {"regression", "novelty"}
+        Whether `predict` gives h(x), or +1 where it is not negative and −1 where it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from refsvm import Linear
+    >>> from refsvm.multiclass.model import FunctionModel
+    >>> x = csr_matrix([[0.0], [2.0]])
+    >>> FunctionModel(Linear(), x, np.array([[-0.5, 0.5]]), np.array([-1.0]), "regression").predict([[0.5], [3.0]])
+    array([-0.5,  2. ])
+    """
+
+    kernel: Kernel | Precomputed
+    support_vectors: Any
+    dual_coef: np.ndarray
+    intercept: np.ndarray
+    task: str
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
+        stored = Stored(self.kernel, self.support_vectors)
+        values = stored.values(X, lambda kernel_values: np.asarray(self.dual_coef @ kernel_values))
+        return np.asarray((values + self.intercept)[:, 0])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return h(x) for a regression, +1 or −1 for novelty detection, shape (t,)."""
+        values = self.decision_function(X)
+        return values if self.task == "regression" else np.where(values >= 0.0, 1, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """The support vectors of a model, brought to the width and kind of the data they meet."""
+
+    kernel: Kernel | Precomputed
+    vectors: Any
+
+    def values(self, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Σ αᵢ k(x, xᵢ) of every decision function for every row of X."""
+        X, vectors = self.aligned(examples(X))
+        return decision_values(self.kernel, X, vectors, sums)
+
+    def aligned(self, X: Any) -> tuple[Any, Any]:
         """X and the support vectors, both CSR or both dense, of one width."""
-        d = self.support_vectors.shape[1]
+        d = self.vectors.shape[1]
         if isinstance(self.kernel, Precomputed):
-            columns = self._dense_vectors.ravel().astype(np.int64) - 1
+            columns = self.dense.ravel().astype(np.int64) - 1
             if X.shape[1] <= columns.max():
                 raise ValueError(
                     f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
@@ -110,17 +169,17 @@ class Model:
             return X.toarray() if is_sparse(X) else X, columns
         if is_sparse(X):
             width = max(d, X.shape[1])
-            return _widened(X, width), _widened(self.support_vectors, width)
+            return _widened(X, width), _widened(self.vectors, width)
         if X.shape[1] != d:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
                 "training data, or a CSR matrix, whose absent features count as zero."
             )
-        return X, self._dense_vectors
+        return X, self.dense
 
     @cached_property
-    def _dense_vectors(self) -> np.ndarray:
-        return np.asarray(self.support_vectors.toarray())
+    def dense(self) -> np.ndarray:
+        return np.asarray(self.vectors.toarray())
 
 
 def _widened(X: Any, width: int) -> Any:

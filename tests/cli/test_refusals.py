@@ -23,7 +23,7 @@ from .commands import HEADER, ROWS, refused, works
         ("compare heart --cache-mb 0.001", "does not hold two kernel rows"),
         ("compare heart --max-iter 0", "max_iter=0 is not a whole number"),
         ("compare heart --time-limit -1", "time_limit=-1.0 is not positive"),
-        ("compare heart --degree 0 --kernel poly", "degree=0 is not a whole number"),
+        ("compare heart --degree -1 --kernel poly", "degree=-1 is not a whole number"),
         ("compare heart --coef0 inf --kernel poly", "coef0=inf is not finite"),
         ("compare heart --kernel gauss", "choose from linear, poly, rbf, sigmoid, precomputed."),
         ("compare heart --kernel precomputed", "expected a square matrix"),
@@ -94,7 +94,9 @@ def test_bad_data_is_one_sentence(command, name, content, says, write, tmp_path)
 
 def test_fit_wants_labels_that_a_model_file_can_hold(write, tmp_path):
     data = write("a.libsvm", "0.5 1:1\n1.5 1:2\n")
-    assert "y holds the labels 0.5, 1.5, but" in refused("fit", data, "--model", tmp_path / "m")
+    assert "y holds the labels 0.5, 1.5, but" in refused(
+        "fit", data, "--model", tmp_path / "m", "--task", "classification"
+    )
 
 
 def test_compare_wants_two_classes_and_a_csv_its_label(write):

@@ -192,13 +192,13 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("pattern", "replacement", "reason"),
     [
-        ("svm_type c_svc", "svm_type epsilon_svr", "svm_type epsilon_svr is not a classifier"),
+        ("svm_type c_svc", "svm_type one_class_2", "svm_type one_class_2 is unknown"),
         ("svm_type c_svc\n", "", "the keyword svm_type with one value is missing"),
         ("kernel_type rbf", "kernel_type cosine", "kernel_type cosine is unknown"),
         ("gamma 0.5\n", "", "the keyword gamma with one value is missing"),
         ("gamma 0.5", "gamma -1", "gamma=-1.0 is negative"),
         ("gamma 0.5", "gamma half", "could not convert"),
-        ("nr_class 3", "nr_class 1", "do not make a classifier"),
+        ("nr_class 3", "nr_class 1", "do not make a model"),
         ("nr_class 3", "nr_class 4", "nr_sv should hold 4 finite numbers"),
         ("total_sv 4", "total_sv 40", "total_sv is 40"),
         ("nr_sv 1 2 1", "nr_sv 1 1 1", "adds up to 3"),
@@ -237,7 +237,7 @@ def test_a_damaged_file_is_refused_with_the_reason(tmp_path, pattern, replacemen
     text = re.sub(pattern, replacement.replace("\\", r"\\"), BY_LIBSVM, count=1)
     assert text != BY_LIBSVM
     (tmp_path / "m").write_text(text)
-    with pytest.raises(ValueError, match="is not a LIBSVM model file of a classifier") as caught:
+    with pytest.raises(ValueError, match="is not a LIBSVM model file") as caught:
         read_model(tmp_path / "m")
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -1,0 +1,159 @@
+"""The lines of a LIBSVM model file, checked word by word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.multiclass.model import FunctionModel, Model
+
+__all__ = ["KERNELS", "NAMES", "TASKS", "model_of", "sign"]
+
+KERNELS: Final[dict[str, Any]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
+"""LIBSVM's names; its parameters have the names of ours."""
+
+NAMES: Final = "# names "
+"""Begins the line, behind the support vectors and unread by LIBSVM, of classes that are no numbers."""
+
+TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
+"""LIBSVM's names of the models with one decision function, and what they are for."""
+
+
+def sign(k: int) -> float:
+    """Two classes have opposite signs in the file: LIBSVM's h is positive for the first class, ours for the second."""
+    return -1.0 if k == 2 else 1.0
+
+
+def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Split at the line SV; the header as keyword → words."""
+    header: dict[str, list[str]] = {}
+    for number, line in enumerate(lines):
+        words = line.split()
+        if words == ["SV"]:
+            return header, lines[number + 1 :]
+        if not words or number > 100:
+            break
+        header[words[0]] = words[1:]
+    raise ValueError("there is no line 'SV'")
+
+
+def _one(header: dict[str, list[str]], keyword: str) -> str:
+    words = header.get(keyword, [])
+    if len(words) != 1:
+        raise ValueError(f"the keyword {keyword} with one value is missing")
+    return words[0]
+
+
+def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
+    """Return `size` finite numbers."""
+    try:
+        values = np.array([float(word) for word in words])
+    except ValueError:
+        raise ValueError(f"{keyword} holds something else than numbers") from None
+    if values.shape != (size,) or not np.isfinite(values).all():
+        raise ValueError(f"{keyword} should hold {size} finite numbers")
+    return values
+
+
+def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
+    """Return `size` whole numbers of 32 bits, as LIBSVM's are."""
+    values = _finite(words, keyword, size)
+    wrong = (values != np.floor(values)) | (np.abs(values) >= 2**31)
+    if wrong.any():
+        raise ValueError(f"{keyword} holds {values[wrong][0]:g}, which is not a whole number of 32 bits")
+    return values.astype(np.int64)
+
+
+def model_of(lines: list[str]) -> Model | FunctionModel:
+    """Check the header, then read the support vectors."""
+    header, body = _header(lines)
+    svm_type, name = _one(header, "svm_type"), _one(header, "kernel_type")
+    if svm_type not in ("c_svc", "nu_svc", *TASKS):
+        raise ValueError(f"svm_type {svm_type} is unknown")
+    if name not in KERNELS:
+        raise ValueError(f"kernel_type {name} is unknown")
+    parameters = {field.name: float(_one(header, field.name)) for field in fields(KERNELS[name])}
+    k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
+    if k < 2 or total < 1:
+        raise ValueError(f"nr_class {k} and total_sv {total} do not make a model")
+    if svm_type in TASKS:
+        return _function(header, body, KERNELS[name](**parameters), total)
+    n_support = _whole(header.get("nr_sv", []), "nr_sv", k)
+    if len(body) < total or n_support.sum() != total or (n_support < 0).any():
+        raise ValueError(
+            f"total_sv is {total}, nr_sv adds up to {n_support.sum()} and {len(body)} lines follow SV"
+        )
+    intercept = -sign(k) * _finite(header.get("rho", []), "rho", k * (k - 1) // 2)
+    classes = _classes(_whole(header.get("label", []), "label", k), body[total:])
+    coefficients, vectors = _support_vectors(body[:total], k, name == "precomputed")
+    return Model(
+        kernel=KERNELS[name](**parameters),
+        support_vectors=vectors,
+        dual_coef=sign(k) * coefficients,
+        intercept=intercept,
+        classes=classes,
+        n_support=n_support,
+    )
+
+
+def _function(header: dict[str, list[str]], body: list[str], kernel: Any, total: int) -> FunctionModel:
+    """Read a model with one decision function."""
+    if len(body) < total:
+        raise ValueError(f"total_sv is {total} and {len(body)} lines follow SV")
+    rho = _finite(header.get("rho", []), "rho", 1)
+    coefficients, vectors = _support_vectors(body[:total], 2, isinstance(kernel, Precomputed))
+    return FunctionModel(kernel, vectors, coefficients, -rho, TASKS[_one(header, "svm_type")])
+
+
+def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
+    """Labels as whole numbers, or the names kept behind the support vectors."""
+    for line in rest:
+        if line.startswith(NAMES):
+            names = json.loads(line.removeprefix(NAMES))
+            if not isinstance(names, list) or len(names) != len(labels):
+                raise ValueError(f"the last line should name {len(labels)} classes")
+            if len({name for name in names if isinstance(name, str)}) < len(names):
+                raise ValueError("the last line should name the classes by different texts")
+            return np.array(names)
+    if len(set(labels.tolist())) < len(labels):
+        raise ValueError("label holds the same label twice")
+    return labels
+
+
+def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.ndarray, Any]:
+    """Return coefficients of shape (k − 1, m) and support vectors of shape (m, d), CSR."""
+    from scipy.sparse import csr_matrix
+
+    lowest = 0 if precomputed else 1
+    coefficients: list[np.ndarray] = []  # line by line: a file cannot claim more than it holds
+    rows: list[int] = []
+    words: list[list[str]] = []
+    for row, line in enumerate(lines):
+        cells = line.split()
+        coefficients.append(_finite(cells[: k - 1], f"support vector {row + 1}", k - 1))
+        pairs = [cell.split(":") for cell in cells[k - 1 :]]
+        if any(len(pair) != 2 for pair in pairs):
+            raise ValueError(f"support vector {row + 1} is not a list of index:value")
+        rows += [row] * len(pairs)
+        words += pairs
+    columns = _whole((index for index, _ in words), "SV", len(words)) - lowest
+    values = _finite((value for _, value in words), "SV", len(words))
+    if len(columns) == 0 or columns.min() < 0 or (precomputed and columns.any()):
+        raise ValueError(f"the support vectors need indices from {lowest}")
+    if precomputed and (values.min() < 1 or (values != np.floor(values)).any()):
+        raise ValueError("the support vectors of a precomputed kernel need whole numbers from 1")
+    if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
+        raise ValueError("the indices of a support vector should rise")
+    shape = (len(lines), int(columns.max()) + 1)
+    return np.array(coefficients).T.copy(), csr_matrix((values, (np.array(rows), columns)), shape=shape)

@@ -1,0 +1,93 @@
+"""Model files of regressions and novelty detectors."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy import sparse
+
+from refsvm import SVR, OneClassSVM, read_model, write_model
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(60, 3))
+Y = X[:, 0] + 0.3 * X[:, 1] ** 2
+KERNELS = [
+    {"kernel": "rbf", "gamma": 0.4},
+    {"kernel": "linear"},
+    {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0},
+    {"kernel": "sigmoid", "gamma": 0.01, "coef0": 0.1},
+]
+
+
+@pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
+@pytest.mark.parametrize("make", [SVR, OneClassSVM], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k["kernel"])
+def test_a_round_trip_predicts_the_same(make, kernel, tmp_path):
+    fitted = make(**kernel).fit(X, Y)
+    write_model(fitted, tmp_path / "m")
+    model = read_model(tmp_path / "m")
+    assert model.kernel == fitted.kernel_
+    assert model.task == ("regression" if make is SVR else "novelty")
+    for data in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(model.predict(data), fitted.predict(data), rtol=1e-12, atol=1e-12)
+    if make is OneClassSVM:
+        np.testing.assert_allclose(
+            model.decision_function(X), fitted.decision_function(X), rtol=0, atol=1e-12
+        )
+
+
+def test_a_precomputed_kernel_names_its_support_vectors(tmp_path):
+    K = X @ X.T
+    fitted = SVR(kernel="precomputed").fit(K, Y)
+    write_model(fitted, tmp_path / "m")
+    np.testing.assert_allclose(read_model(tmp_path / "m").predict(K), fitted.predict(K), rtol=1e-12)
+
+
+SVR_FILE = """svm_type epsilon_svr
+kernel_type linear
+nr_class 2
+total_sv 2
+rho -0.5
+SV
+-0.25 1:0
+0.25 1:2
+"""
+"""As svm-train -s 3 -t 0 writes it: h(x) = ½x + ½."""
+
+
+def test_files_of_libsvms_own_tools(tmp_path):
+    path = tmp_path / "m"
+    path.write_text(SVR_FILE)
+    np.testing.assert_allclose(read_model(path).predict([[0.0], [1.0], [2.0]]), [0.5, 1.0, 1.5])
+    path.write_text(SVR_FILE.replace("epsilon_svr", "nu_svr"))
+    assert read_model(path).task == "regression"
+    # newer versions of LIBSVM write further keywords, here those of svm-train -b 1
+    path.write_text(
+        SVR_FILE.replace("epsilon_svr", "one_class").replace("SV\n", "prob_density_marks 0 1\nSV\n")
+    )
+    assert read_model(path).predict([[-2.0], [0.0]]).tolist() == [-1, 1]
+
+
+def test_what_is_written_is_what_libsvm_writes(tmp_path):
+    model = SVR(kernel="linear", epsilon=0.5, C=10.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    write_model(model, tmp_path / "m")
+    assert (tmp_path / "m").read_text() == SVR_FILE
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("rho -0.5\n", "", "rho should hold 1 finite numbers"),
+        ("rho -0.5", "rho -0.5 2", "rho should hold 1 finite numbers"),
+        ("total_sv 2", "total_sv 3", "total_sv is 3 and 2 lines follow SV"),
+        ("total_sv 2", "total_sv 0", "do not make a model"),
+        ("0.25 1:2", "0.25 0.5 1:2", "not a list of index:value"),
+        ("epsilon_svr", "epsilon_svr_2", "svm_type epsilon_svr_2 is unknown"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_reason(before, after, reason, tmp_path):
+    path = tmp_path / "m"
+    path.write_text(SVR_FILE.replace(before, after))
+    with pytest.raises(ValueError, match=reason):
+        read_model(path)
