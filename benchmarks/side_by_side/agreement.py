@@ -12,12 +12,12 @@ from refsvm.datasets import Dataset
 
 from .results import Evidence, Row
 
-__all__ = ["EQUAL", "differing", "disagreements", "dual_objective", "kkt_gap", "shortfalls"]
+__all__ = ["TOLERANCE", "differing", "disagreements", "dual_objective", "kkt_gap", "shortfalls"]
 
-EQUAL = 1e-5
+TOLERANCE = 1e-5
 """Objectives that differ by less than this, relatively, are equal."""
 
-FEW = 0.01
+DIFFERING_SHARE = 0.01
 """Predictions may differ on this share of the examples: those on the boundary."""
 
 
@@ -62,12 +62,12 @@ def shortfalls(row: Row) -> dict[str, float]:
 
 
 def disagreements(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence for each library that ends below the best objective by more than `EQUAL`, on each problem."""
+    """Return a sentence for each library that ends below the best objective by more than `TOLERANCE`."""
     return [
         f"{row.name}: {name} ends {short:.1e} below the best objective, with a KKT gap of {row.outcomes[name].gap:.2g}."
         for row in rows
         for name, short in shortfalls(row).items()
-        if short > EQUAL
+        if short > TOLERANCE
     ]
 
 
@@ -81,5 +81,5 @@ def differing(row: Row) -> list[str]:
     return [
         f"{row.name}: {name} predicts another class than {reference} for {share:.1%} of the examples."
         for name, share in shares.items()
-        if share > FEW
+        if share > DIFFERING_SHARE
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from refsvm.experiment.grid import Grid, number
 
-from .agreement import EQUAL, disagreements, shortfalls
+from .agreement import TOLERANCE, disagreements, shortfalls
 from .growth import Growth, exponent
 from .results import Outcome, Row
 from .watching import PARTS, REST
@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 PLACE = Path(__file__).resolve().parents[2] / "docs" / "_static" / "how_fast"
-SMALL, SLACK = 300, 0.3e-3
+FEW_EXAMPLES, SLACK_SECONDS = 300, 0.3e-3
 
 
 class Part:
@@ -108,7 +108,9 @@ def slower(rows: Sequence[Row]) -> str:
         if not math.isfinite(first):
             found.append(f"{row.name} (no result)")
         elif behind > 0:
-            note = ", small and by less than 0.3 ms" if row.n <= SMALL and behind < SLACK else ""
+            note = (
+                ", small and by less than 0.3 ms" if row.n <= FEW_EXAMPLES and behind < SLACK_SECONDS else ""
+            )
             found.append(f"{row.name} (by {number(1e3 * behind, 3)} ms{note})")
     name = next(iter(rows[0].outcomes))
     return (
@@ -122,7 +124,7 @@ def objectives(rows: Sequence[Row]) -> str:
     if not found:
         return "All dual objectives agree to 1e-5, relatively."
     first = next(iter(rows[0].outcomes))
-    ours = any(shortfalls(row).get(first, 0.0) > EQUAL for row in rows)
+    ours = any(shortfalls(row).get(first, 0.0) > TOLERANCE for row in rows)
     verdict = f"**{first} is among those that fall short.**" if ours else f"{first} never falls short:"
     lines = (f"* {sentence}" for sentence in found)
     return "\n".join([f"Not all dual objectives agree to 1e-5, relatively. {verdict}", "", *lines])

@@ -15,7 +15,7 @@ import numpy as np
 
 from refsvm.datasets import Dataset
 
-from .agreement import EQUAL, shortfalls
+from .agreement import TOLERANCE, shortfalls
 from .libraries import Library
 from .problems import Stored, store
 from .results import Evidence, Outcome, Row
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RoundRobin", "Settings"]
 
-LONG = 20.0
+LONG_SECONDS = 20.0
 """Seconds; a turn that took longer is not repeated."""
 
 
@@ -93,14 +93,14 @@ class RoundRobin:
             outcome.iterations, outcome.kernel_rows = found.iterations, found.kernel_rows
         row = Row(data.name, data.n, data.d, outcomes)
         for name, short in shortfalls(row).items():
-            if short > EQUAL:
+            if short > TOLERANCE:
                 outcomes[name].gap = task.gap(data, evidence[name])
         print(progress(task.name, row), file=sys.stderr, flush=True)
         return row
 
     def _turn(self, worker: Worker, task: type[Task], problem: Stored, outcome: Outcome) -> Evidence | None:
         """Have one turn taken, unless the last one took long or failed; write it into the outcome."""
-        if outcome.stopped or LONG < outcome.seconds < math.inf:
+        if outcome.stopped or LONG_SECONDS < outcome.seconds < math.inf:
             return None
         answer = worker.ask(task, problem, self.settings.cache_mb, settle=self.settings.fresh)
         if self.settings.fresh:

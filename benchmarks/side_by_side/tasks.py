@@ -22,7 +22,7 @@ from .results import Answer, Evidence
 __all__ = ["TOL", "FirstFit", "Fit", "Predict", "Task", "Threads"]
 
 TOL = 1e-3
-ENOUGH = 0.1
+ENOUGH_SECONDS = 0.1
 """Seconds after which a turn ends; a task that takes less is repeated within the turn."""
 
 
@@ -83,12 +83,12 @@ class Task(ABC):
         return kkt_gap(data, evidence)
 
     def answer(self) -> Answer:
-        """Repeat for `ENOUGH` seconds, at least once; the fastest repetition counts."""
+        """Repeat for `ENOUGH_SECONDS` seconds, at least once; the fastest repetition counts."""
         best = spent = self.repetition()
         peak, evidence = peak_size(), self.evidence()
-        while spent < ENOUGH:
+        while spent < ENOUGH_SECONDS:
             seconds = self.repetition()
-            best, spent = min(best, seconds), spent + max(seconds, ENOUGH / 20)
+            best, spent = min(best, seconds), spent + max(seconds, ENOUGH_SECONDS / 20)
         return Answer(best, peak, evidence)
 
     def repetition(self) -> float:

@@ -24,7 +24,7 @@ from .tasks import Task
 __all__ = ["Limits", "Stopped", "Worker"]
 
 SPAWN = multiprocessing.get_context("spawn")
-PAUSE = 0.05
+PAUSE_SECONDS = 0.05
 """Seconds between two looks at a worker's memory; also before each turn, for idle threads to go to sleep."""
 
 
@@ -110,7 +110,7 @@ class Worker:
         if self._process is None or not self._process.is_alive():
             self.close()
             self._start()
-        time.sleep(PAUSE)
+        time.sleep(PAUSE_SECONDS)
         self._connection.send(Request(task, self.library, problem, cache_mb, settle))
         answer = self._awaited()
         if isinstance(answer, Stopped):
@@ -135,7 +135,7 @@ class Worker:
     def _awaited(self) -> Answer | Stopped:
         """Wait for the answer, and look after the limits meanwhile."""
         began = time.monotonic()
-        while not self._connection.poll(PAUSE):
+        while not self._connection.poll(PAUSE_SECONDS):
             if time.monotonic() - began > self.limits.seconds:
                 return Stopped(f"over {self.limits.seconds / 60:.3g} min")
             if resident_size(self._process.pid) > self.limits.size:

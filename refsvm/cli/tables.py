@@ -26,7 +26,7 @@ from refsvm.state import SolverState
 
 __all__ = ["comparison_table", "datasets_table", "heading", "print_json", "print_table", "progress"]
 
-_REFRESH = 0.2  # seconds between two states of the progress line
+_REFRESH_SECONDS = 0.2  # seconds between two states of the progress line
 
 
 def print_json(document: Any) -> None:
@@ -198,7 +198,7 @@ def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
             line = f"{position}/{total}  {choice}"
 
             def look(state: SolverState) -> None:
-                if time.monotonic() - shown > _REFRESH:
+                if time.monotonic() - shown > _REFRESH_SECONDS:
                     show(f"{line}: {state.iteration} iterations, KKT gap {state.gap:.1e}")
 
             show(line)

@@ -16,7 +16,7 @@ __all__ = ["RunStore"]
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
-_PATIENCE: Final = 60.0  # seconds to wait for another writer
+_WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
 
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -133,7 +133,7 @@ class RunStore:
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
-        connection = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
             self._refuse_foreign(connection)
             # a loss of power may take the last runs, never the file
@@ -188,7 +188,7 @@ class RunStore:
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")

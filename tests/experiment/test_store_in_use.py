@@ -114,7 +114,7 @@ def test_a_bad_store_is_refused(tmp_path):
 def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
     from refsvm.experiment import store as module
 
-    monkeypatch.setattr(module, "_PATIENCE", 0.05)
+    monkeypatch.setattr(module, "_WAIT_SECONDS", 0.05)
     runs = RunStore(store)
     runs.prepare()
     other = sqlite3.connect(store, isolation_level=None)
