@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+
+LARGEST: Final = 1e300
+"""Vectors with a larger number are refused: sums would overflow."""
 
 
 def is_sparse(X: Any) -> bool:
@@ -99,6 +102,12 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         raise ValueError(f"{name} contains NaN; give numbers.")
     if not infinite and not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
+    if (np.abs(array) > LARGEST).any() and (np.abs(array[np.isfinite(array)]) > LARGEST).any():
+        largest = array[np.isfinite(array)][np.abs(array[np.isfinite(array)]).argmax()]
+        remedy = "scale it down, or give infinity" if infinite else "scale it down"
+        raise ValueError(
+            f"{name} contains {largest:.3g}, beyond what can be computed with (1e300); {remedy}."
+        )
     return array
 
 

@@ -295,3 +295,17 @@ def test_rounding_of_the_fixed_sum_does_not_make_a_restriction_infeasible():
     assert (part.z, part.lower, part.upper) == (0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="cannot be reached"):
         problem.restrict([0], np.array([0.0, -0.3, 0.2]))
+
+
+@pytest.mark.parametrize("name", ["v", "lower", "upper"])
+def test_numbers_whose_sums_overflow_are_refused(name):
+    parts = {"v": np.zeros(3), "z": 0.0, "lower": -np.ones(3), "upper": np.ones(3)}
+    parts[name] = (-1 if name == "lower" else 1) * np.array([1.0, 1e308, 1.0])
+    with pytest.raises(
+        ValueError, match=rf"^{name} contains -?1e\+308, beyond what can be computed with \(1e300\)"
+    ):
+        DualProblem(Gram(Linear(), np.eye(3)), **parts)
+    with pytest.raises(
+        ValueError, match=r"^C contains 1e\+301, beyond .*; scale it down, or give infinity\."
+    ):
+        DualProblem.classification(X, LABELS, C=1e301)

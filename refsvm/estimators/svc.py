@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import _check_sample_weight
 
+from refsvm._checks import number
 from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, KernelMachine, explaining
 from refsvm.estimators.validation import encoded, refuse_empty_classes, refuse_unusable
 from refsvm.kernels.names import is_precomputed
@@ -230,6 +231,9 @@ class SVC(ClassifierMixin, KernelMachine):
         classes, codes = encoded(y)
         class_weight = np.ones(len(classes))
         if self.class_weight is not None:
+            if isinstance(self.class_weight, dict):
+                for weight in self.class_weight.values():
+                    number("class_weight", weight)
             class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
         weights = None
         if sample_weight is not None:

@@ -187,7 +187,7 @@ def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | No
     Raises
     ------
     ValueError
-        If one is NaN or infinite, or makes C exceed 1e300.
+        If one is NaN or infinite, or they make C exceed 1e300.
     """
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
     for name, values in (("class_weight", class_weight), ("sample_weight", weights)):
@@ -197,3 +197,9 @@ def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | No
                 f"{name} contains {wrong[0]}, which with C={C:g} is no penalty to compute with; give finite weights of "
                 "moderate size, such as 1.0."
             )
+    largest = 1.0 if weights is None else float(weights.max())
+    if largest > most / max(float(class_weight.max()), 1.0):
+        raise ValueError(
+            f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, is beyond what can "
+            "be computed with (1e300); scale the weights down."
+        )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
+
+from refsvm.kernels.numba_trouble import numba_trouble
 
 __all__ = ["compiled", "helper_threads", "load_compiled", "run_in_pieces"]
 
@@ -25,12 +28,25 @@ def compiled() -> ModuleType | None:
 
 
 def load_compiled() -> ModuleType | None:
-    """Load `refsvm.fast.kernels` and return it; None where Numba is not installed or interprets."""
-    if find_spec("numba") is None:
-        return None
-    import refsvm.fast.kernels  # noqa: F401
+    """Load `refsvm.fast.kernels` and return it; None where Numba is not installed, cannot be used, or interprets.
 
-    return compiled()
+    Warns
+    -----
+    UserWarning
+        Once, if Numba is installed and cannot be used: NumPy does the work then.
+    """
+    return compiled() if find_spec("numba") is not None and _can_be_loaded() else None
+
+
+@cache
+def _can_be_loaded() -> bool:
+    """Try it once in a process: a broken installation may take long to fail."""
+    try:
+        import refsvm.fast.kernels  # noqa: F401
+    except Exception as error:  # noqa: BLE001  whatever a broken installation or a damaged cache raises
+        warnings.warn(f"{numba_trouble(error)}. Kernels are evaluated in NumPy.", stacklevel=4)
+        return False
+    return True
 
 
 def helper_threads() -> ThreadPoolExecutor | None:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
+from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
 from refsvm.kernels.threads import load_compiled
 from refsvm.result import Trace
 from refsvm.solver.engine import Engine, ReadableEngine
@@ -45,6 +46,7 @@ class _Clock:
 
 _clock = _Clock()
 _loaded: set[tuple[object, ...]] = set()  # twins whose loop has run in this process
+_broken: list[Exception] = []  # why Numba cannot be used in this process
 
 
 @contextmanager
@@ -80,7 +82,7 @@ class EngineMaker:
             raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
         if name == "numba" and not numba_is_installed():
             raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
-        self.name = "numpy" if name == "auto" and not numba_is_installed() else name
+        self.name = "numpy" if name == "auto" and (_broken or not numba_is_installed()) else name
         self.used: list[str] = []
 
     def __call__(self, state: SolverState, rules: Rules, trace: Trace | None) -> Engine:
@@ -94,10 +96,15 @@ class EngineMaker:
 
     def compiled(self, state: SolverState, rules: Rules, trace: Trace | None) -> Engine:
         """Return the compiled engine; load or compile it if this is the first time in the process."""
-        from refsvm.solver.compiled_engine import CompiledEngine
+        try:
+            from refsvm.solver.compiled_engine import CompiledEngine
 
+            engine = CompiledEngine(state, rules, trace)
+        except Exception as error:
+            if self.name == "auto" or not is_numba_trouble(error):
+                raise
+            raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
         load_compiled()
-        engine = CompiledEngine(state, rules, trace)
         _loaded.add(tuple(map(type, rules)))
         self.note("numba")
         return engine
@@ -137,11 +144,11 @@ class _AutomaticEngine:
                 return self._maker.compiled(self._state, self._rules, self._trace)
         except Exception as error:  # noqa: BLE001  whatever a broken installation raises
             warnings.warn(
-                f"Numba is installed and cannot be used ({type(error).__name__}: {error}); the solve goes on in NumPy. "
-                'Repair the installation, or choose engine="numpy".',
-                stacklevel=2,
+                f'{numba_trouble(error)}, or choose engine="numpy". The solve goes on in NumPy.', stacklevel=2
             )
             self._maker.name = "numpy"
+            if is_numba_trouble(error):
+                _broken.append(error)
         self._maker.note("numpy")
         return self._engine
 

@@ -318,6 +318,8 @@ def test_before_fit():
         ({"kernel": RBF}, r"kernel=RBF is a class; pass an instance of it"),
         ({"class_weight": {1: np.nan}}, "class_weight contains nan"),
         ({"class_weight": {1: 1e308}}, r"class_weight contains 1e\+308"),
+        ({"class_weight": {1: "heavy"}}, "class_weight='heavy' is not a number"),
+        ({"class_weight": {1: 1e200}, "C": 1e150}, r"class_weight contains 1e\+200, which with C=1e\+150"),
         ({"tol": 0.0}, "'tol' parameter"),
         ({"selector": "second order"}, "'selector' parameter .*WorkingSetSelector.* Got 'second order'"),
         ({"selector": SecondOrder}, "'selector' parameter"),
@@ -351,6 +353,10 @@ def test_bad_data_are_refused_with_a_sentence():
         SVC().fit(X, y, np.where(y == 1, 0.0, 1.0))
     with pytest.raises(ValueError, match="sample_weight contains 1e\\+308"):
         SVC().fit(X, y, np.where(y == 1, 1e308, 1.0))
+    with pytest.raises(
+        ValueError, match=r"times class_weight and sample_weight, 1e\+200 and 1e\+200, is beyond"
+    ):
+        SVC(class_weight={1: 1e200}).fit(X, y, np.where(y == 1, 1e200, 1.0))
     with pytest.raises(ValueError, match="weights leave the class -2 without examples"):
         SVC(class_weight={-2: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match=r"gives 0\.0 on data of variance inf"):

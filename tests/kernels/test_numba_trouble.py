@@ -1,0 +1,104 @@
+"""A broken Numba and a damaged cache: the true cause in a sentence, and NumPy where any engine will do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import refsvm
+from refsvm.kernels.numba_trouble import numba_trouble
+
+from ..settings import needs_jit
+
+SOLVE = """
+import warnings
+import numpy as np
+from refsvm import RBF, DualProblem, solve
+from refsvm.solver import handover
+from scipy.sparse import csr_matrix
+handover.ALLOWANCE_SECONDS = 0.0  # so that "auto" goes over to Numba at once
+X = np.arange(6.0)[:, None]
+for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto", csr_matrix(X))):
+    problem = DualProblem.classification(data, [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        try:
+            print("engine", solve(problem, engine=engine).engine)
+        except Exception as error:
+            print(type(error).__name__, error)
+    for note in notes:
+        print("note", note.message)
+"""
+
+DAMAGE = """
+from pathlib import Path
+from numba.core import caching
+def damaged(self, *arguments):
+    plain(self, *arguments)
+    Path(self._index_path).parent.mkdir(exist_ok=True)
+    Path(self._index_path).write_bytes({content!r})
+plain = caching.IndexDataCacheFile.__init__
+caching.IndexDataCacheFile.__init__ = damaged
+"""
+
+
+def solves(code: str, folder: Path) -> list[str]:
+    """What solves in a new process say, with a cache and perhaps a Numba in the folder."""
+    pytest.importorskip("scipy")
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={
+            "PYTHONPATH": ":".join(map(str, [folder, Path(refsvm.__file__).parents[1], *sys.path])),
+            "NUMBA_CACHE_DIR": str(folder),
+        },
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@needs_jit
+@pytest.mark.parametrize("content", [b"\xd3garbage", b""], ids=["garbage", "empty"])
+def test_a_damaged_cache_is_named(tmp_path, content):
+    cause = f"Numba's cache in '{tmp_path}/"
+    dense, sparse, first, note, second = solves(DAMAGE.format(content=content) + SOLVE, tmp_path)
+    for line in (dense, sparse):
+        assert line.startswith(f"ValueError {cause}")
+        assert "delete that folder, or name another one by the variable NUMBA_CACHE_DIR" in line
+    assert (first, second) == ("engine numpy", "engine numpy")
+    assert note.startswith(f"note {cause}")
+    assert note.endswith("The solve goes on in NumPy.")
+
+
+@needs_jit
+def test_a_numba_that_cannot_be_imported_is_named(tmp_path):
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text("raise ImportError('libllvmlite.so: no such file')")
+    cause = "Numba is installed and cannot be used (ImportError: libllvmlite.so: no such file); repair"
+    dense, sparse, first, note, second = solves(SOLVE, tmp_path)
+    assert dense.startswith(f"ValueError {cause}")
+    assert sparse.startswith(f"ValueError {cause}")
+    assert (first, second) == ("engine numpy", "engine numpy")
+    assert note.startswith(f"note {cause}")
+
+
+@needs_jit
+def test_a_twin_that_does_not_compile_is_not_taken_for_a_broken_installation():
+    import numba
+
+    @numba.njit
+    def wrong(state):
+        return state.nothing
+
+    with pytest.raises(numba.core.errors.TypingError) as caught:
+        wrong(1)
+    assert numba_trouble(caught.value).startswith("The twin of a rule cannot be compiled (TypingError: ")
+
+
+def test_an_error_without_a_text():
+    assert numba_trouble(ImportError()) == (
+        "Numba is installed and cannot be used (ImportError); repair the installation"
+    )
