@@ -37,6 +37,7 @@ class KernelMatrix(Protocol):
     n: int
     dense: np.ndarray | None
     prefers_batches: bool  # whether several rows in one product cost far less than one by one
+    at_once: bool  # whether all rows should be evaluated in one block, where there is memory for them
     rounding: float  # about how far a value may be from the true one
 
     def block(
@@ -47,10 +48,6 @@ class KernelMatrix(Protocol):
 
     def diagonal(self) -> np.ndarray:
         """All kᵢᵢ."""
-        ...
-
-    def whole(self) -> np.ndarray | None:
-        """The matrix in one call, if that is how it should be evaluated where there is memory for it."""
         ...
 
     def restrict(self, indices: np.ndarray) -> KernelMatrix:
@@ -76,6 +73,9 @@ class Gram:
         The matrix itself if the caller supplied it.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
+    at_once : bool
+        Whether all rows should be evaluated in one block, where there is memory for them. True for callables: they
+        may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
     rounding : float
         About how far a kernel value may be from the true one, see `refsvm.kernels.products.PreparedExamples`.
 
@@ -100,9 +100,10 @@ class Gram:
         self.dense = X if isinstance(kernel, Precomputed) else None
         self._examples = PreparedExamples(kernel, X) if isinstance(kernel, Kernel) else None
         self.prefers_batches = self._examples is not None and self._examples.products.prefers_batches
+        self.at_once = not isinstance(kernel, Kernel | Precomputed)
         self.rounding = 0.0 if self._examples is None else self._examples.rounding
         self._buffers: list[np.ndarray] = []  # for inner products; a thread takes one while it computes
-        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: no value needs to be checked
+        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: values need no check
         if self.dense is not None:
             check_finite_values(self.dense)
 
@@ -112,6 +113,9 @@ class Gram:
         """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
+        if self.at_once and columns is None and np.array_equal(rows, np.arange(self.n)):
+            self._call(self.X, self.X, out)
+            return out
         height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
         for start in range(0, len(rows), height):
             stop = start + height
@@ -123,8 +127,7 @@ class Gram:
         if isinstance(self.kernel, Precomputed):
             out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
         elif not isinstance(self.kernel, Kernel):
-            values = self.kernel(self.X[rows], self.X if columns is None else self.X[columns])
-            out[:] = shaped(values, out.shape)
+            self._call(self.X[rows], self.X if columns is None else self.X[columns], out)
         elif columns is not None:
             self._some_columns(self.kernel, rows, columns, out)
         elif self._prepared.products.by_columns:
@@ -133,8 +136,14 @@ class Gram:
             self._by_rows(self.kernel, rows, out)
         if isinstance(self.kernel, RBF):
             set_diagonal_to_one(rows, columns, out)
-        if not self._bounded and self.dense is None:
+        elif isinstance(self.kernel, Kernel) and not self._bounded:
             check_finite_values(out)
+
+    def _call(self, X: Any, Z: Any, out: np.ndarray) -> None:
+        """Write the values of a user's callable to `out`."""
+        assert not isinstance(self.kernel, Kernel | Precomputed)
+        out[:] = shaped(self.kernel(X, Z), out.shape)
+        check_finite_values(out)
 
     @property
     def _prepared(self) -> PreparedExamples:
@@ -197,17 +206,6 @@ class Gram:
         steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
         return np.concatenate([self.block(s, s).diagonal() for s in steps])
 
-    def whole(self) -> np.ndarray | None:
-        """Return K of a user's callable, which is called once with (X, X); None for every other kernel.
-
-        A callable may be slow to call, or rely on getting all examples at once as from scikit-learn.
-        """
-        if isinstance(self.kernel, Kernel | Precomputed):
-            return None
-        values = shaped(self.kernel(self.X, self.X), (self.n, self.n))
-        check_finite_values(values)
-        return values
-
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the Gram matrix of the examples in `indices`."""
         if self.dense is not None:
@@ -225,7 +223,7 @@ def set_diagonal_to_one(rows: np.ndarray, columns: np.ndarray | None, out: np.nd
 
 def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Refuse a result of a user's kernel that is not one value for each pair."""
-    block = np.require(values, np.float64, ["C", "W"])
+    block = np.ascontiguousarray(values, dtype=np.float64)
     if block.shape != shape:
         raise ValueError(
             f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "

@@ -83,12 +83,9 @@ class KernelRows:
         self.gram, self.cache_mb = gram, cache_mb
         self.clock = self.hits = self._computed = 0
         budget = positive_or_inf("cache_mb", cache_mb)
-        self._whole = gram.whole() if megabytes(n, n) <= budget else None
-        known = gram.dense if self._whole is None else self._whole
-        if known is not None:  # K as a whole: nothing more to compute, nothing to evict
-            self.values = known
+        if gram.dense is not None:  # the caller holds K: nothing to compute, nothing to evict
+            self.values = gram.dense
             self.slots, self.owners = np.arange(n), np.arange(n)
-            self._computed = 0 if self._whole is None else n
         else:
             capacity = int(min(budget / megabytes(1, n, dtype), n))
             if capacity < min(2, n):
@@ -102,6 +99,7 @@ class KernelRows:
         self.capacity = len(self.owners)
         self.filled = int((self.owners >= 0).sum())
         self.stamps = np.zeros(self.capacity, dtype=np.int64)
+        self._at_once = gram.at_once and self.holds_all
 
     @property
     def evaluator(self) -> KernelRows:
@@ -129,7 +127,10 @@ class KernelRows:
 
     def diagonal(self) -> np.ndarray:
         """All kᵢᵢ, shape (n,)."""
-        return self.gram.diagonal() if self._whole is None else self._whole.diagonal().copy()
+        if not self._at_once:
+            return self.gram.diagonal()
+        self.fetch(np.arange(self.gram.n))
+        return self.values.diagonal().astype(np.float64)
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
@@ -236,6 +237,8 @@ class KernelRows:
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
         first = self.filled
+        if self._at_once:
+            missing = np.arange(self.gram.n)
         if first + len(missing) <= self.capacity:
             self._buffer.ensure_ready(first + len(missing))
             places = np.arange(first, first + len(missing))
@@ -253,6 +256,9 @@ class KernelRows:
 
     def _store_one(self, i: int) -> None:
         """Do the same for one row, which happens in every other step and has to be quick."""
+        if self._at_once:
+            self._store(np.arange(self.gram.n))
+            return
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
@@ -295,6 +301,7 @@ class RowsOf:
     """
 
     dense: np.ndarray | None = None
+    at_once = False
 
     def __init__(self, source: KernelRows, indices: np.ndarray) -> None:
         self.source, self.indices = source, indices
@@ -325,10 +332,6 @@ class RowsOf:
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ of the chosen variables."""
         return self.source.diagonal()[self.indices]
-
-    def whole(self) -> np.ndarray | None:
-        """None: the rows are those of `source`."""
-        return None
 
     def restrict(self, indices: np.ndarray) -> RowsOf:
         """Fewer variables still."""
