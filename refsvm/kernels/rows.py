@@ -147,13 +147,15 @@ class KernelRows:
         return self.row(i)
 
     def fetch(self, indices: np.ndarray) -> None:
-        """Compute and store all missing rows of `indices` in one block; the budget must hold them all."""
+        """Compute and store all missing rows of `indices` in one block; the budget must hold them all.
+
+        An index may occur more than once.
+        """
         stored = self.slots[indices] >= 0
         self.clock += 1
         self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
-        missing = indices[~stored]
-        if len(missing):
-            self._store(np.array(list(dict.fromkeys(missing.tolist()))))  # two variables may share a row
+        if not stored.all():
+            self._store(np.unique(indices[~stored]))
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

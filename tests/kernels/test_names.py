@@ -44,6 +44,18 @@ def test_constant_data_and_extreme_ones(container):
         gamma_on(container(X * 1e-160), "scale")
 
 
+def test_entries_that_stand_twice_count_as_their_sum():
+    dense = np.array([[2.0, 0.0], [4.0, 1.0], [6.0, 0.0], [9.0, 3.0]])
+    columns, ends = np.array([0, 0, 0, 1, 0, 0, 1, 0, 1, 1]), np.array([0, 2, 4, 6, 10])
+    parts = np.array([0.5, 1.5, 4.0, 1.0, 2.0, 4.0, 2.0, 9.0, 0.5, 0.5])
+    doubled = sparse.csr_matrix((parts, columns, ends), shape=(4, 2))
+    np.testing.assert_array_equal(doubled.toarray(), dense)
+    for weights in (None, np.array([1.0, 2.0, 0.5, 3.0])):
+        expected = gamma_on(dense, "scale", weights)
+        assert gamma_on(doubled, "scale", weights) == pytest.approx(expected, rel=1e-14)
+    assert doubled.nnz == 10  # the caller's matrix is as it was
+
+
 def test_what_a_kernel_argument_is():
     assert [is_precomputed(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
         True, True, False, False, False,

@@ -7,7 +7,7 @@ import pytest
 
 from refsvm import RBF, Linear, Precomputed
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import KernelRows, RowsOf, megabytes, stored_rows
 
 N = 12
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -15,7 +15,7 @@ K = Gram(RBF(0.5), X).block(np.arange(N))
 
 
 def budget(rows: int) -> float:
-    return (rows + 0.5) * 8 * N / 2**20
+    return megabytes(rows + 0.5, N)
 
 
 class SlowRows:
@@ -90,6 +90,77 @@ def test_a_long_product_goes_block_by_block():
     rows = KernelRows(Gram(Linear(), wide), cache_mb=0.1)
     coefficients = np.random.default_rng(2).normal(size=600)
     np.testing.assert_allclose(rows.product(coefficients), wide @ (wide.T @ coefficients), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("capacity", [2, 5, N])
+def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
+    """One row a product, so that BLAS cannot round a batch differently."""
+    gram = Gram(RBF(0.5), X)
+    gram.block = lambda rows, columns=None, out=None: (
+        np.copyto(out, K[rows]) or out if out is not None else K[rows]
+    )
+    coefficients = np.random.default_rng(3).normal(size=N) * np.logspace(0, 12, N)
+    results = []
+    for order in ([], [3], [11, 0], [7, 2, 9, 4]):
+        rows = KernelRows(gram, megabytes(capacity + 0.5, N, dtype), dtype)
+        for i in order:
+            rows.row(i)
+        results.append(rows.product(coefficients))
+    for result in results:
+        np.testing.assert_array_equal(result, results[0])
+    np.testing.assert_allclose(results[0], K @ coefficients, rtol=1e-10 if dtype is np.float64 else 1e-6)
+
+
+@pytest.mark.parametrize("capacity", [2, 5, N])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
+    rng, rows = (
+        np.random.default_rng(0),
+        KernelRows(Gram(RBF(0.5), X), megabytes(capacity + 0.5, N, dtype), dtype),
+    )
+    exact = K.astype(dtype).astype(float)
+    chosen = rng.permutation(N)[:9]
+    part = RowsOf(rows, chosen)
+    for size in (1, 2, 7, 9, 1):
+        some, others = rng.integers(0, 9, size), rng.permutation(9)[:4]
+        for found, there, across in [
+            (rows.block(some), some, np.arange(N)),
+            (rows.block(some, others), some, others),
+            (part.block(some), chosen[some], chosen),
+            (part.block(some, others), chosen[some], chosen[others]),
+            (RowsOf(rows, np.arange(N)).block(some), some, np.arange(N)),
+        ]:
+            assert found.dtype == np.float64
+            np.testing.assert_allclose(
+                found, exact[np.ix_(there, across)], rtol=1e-12 if dtype is np.float64 else 2e-7
+            )
+    out = np.empty((3, N), np.float32)
+    assert rows.block(chosen[:3], out=out) is out
+    np.testing.assert_allclose(out, K[chosen[:3]], rtol=2e-7)
+
+
+def test_all_rows_in_another_order_are_not_the_same_matrix():
+    """`RowsOf` takes whole rows without looking at the columns only where these are all, in order."""
+    backwards = np.arange(N)[::-1]
+    part = RowsOf(KernelRows(Gram(RBF(0.5), X)), backwards)
+    np.testing.assert_allclose(part.block(np.array([0, 3])), K[[11, 8]][:, ::-1], rtol=1e-12)
+
+
+def test_a_block_computes_each_row_once():
+    rows = KernelRows(Gram(RBF(0.5), X))
+    rows.block(np.array([3, 5, 7]))
+    rows.block(np.array([5, 3, 1]), np.array([0]))
+    assert rows.computed == 4
+    assert rows.hits == 0
+
+
+def test_megabytes_are_those_of_the_store():
+    for dtype in (np.float64, np.float32):
+        rows = KernelRows(Gram(Linear(), X), megabytes(3, N, dtype), dtype)
+        assert rows.capacity == 3
+        assert rows.values.nbytes == megabytes(3, N, dtype) * 2**20
+    assert stored_rows(Gram(Linear(), X), 1.0, np.float32).evaluator.values.dtype == np.float32
 
 
 def test_nothing_is_computed_for_a_matrix_of_the_caller():

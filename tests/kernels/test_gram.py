@@ -1,0 +1,145 @@
+"""The Gram matrix far from the origin, its diagonal, and how often a user's callable is called."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
+from refsvm.kernels import Gram
+from refsvm.kernels.rows import KernelRows
+
+N = 60
+CLOSE = np.random.default_rng(0).normal(size=(N, 5))
+ALL = np.arange(N)
+
+
+def exact_gap(X, y, gamma, C, alpha):
+    """ψ(α) from squared distances, summed in extended precision."""
+    far = X.astype(np.longdouble)
+    K = np.exp(-gamma * ((far[:, None] - far[None]) ** 2).sum(axis=-1))
+    G = y - K @ alpha.astype(np.longdouble)
+    signed = y * C
+    return float(G[alpha < np.maximum(0, signed)].max() - G[alpha > np.minimum(0, signed)].min())
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e8, 1.7e9])
+def test_a_solution_far_from_the_origin_is_one(offset, engine):
+    X = CLOSE + offset
+    y = np.where(X[:, 0] > offset, 1, -1)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.2), C=10.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is left to warn of
+        solution = solve(problem, engine=engine)
+    assert solution.status is Status.CONVERGED
+    assert exact_gap(X, y, 0.2, 10.0, solution.alpha) <= 1.1e-3
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("columns", [None, ALL[::-3]], ids=["all columns", "some columns"])
+def test_the_diagonal_of_rbf_rows_is_exactly_one(offset, columns):
+    gram, rows = Gram(RBF(0.2), 30.0 * CLOSE + offset), np.array([9, 0, 59, 9])
+    block = gram.block(rows, columns)
+    for k, i in enumerate(rows):
+        for c, j in enumerate(ALL if columns is None else columns):
+            assert (block[k, c] == 1.0) == (i == j)
+    # without it rounding shows
+    z = 30.0 * CLOSE
+    raw = RBF(0.2).from_inner(z @ z.T, (z * z).sum(axis=1), (z * z).sum(axis=1))
+    assert (raw.diagonal() < 1.0).any()
+
+
+def test_the_kernel_itself_and_the_caller_s_data_stay_the_same():
+    X = CLOSE + 1e8
+    before = X.copy()
+    values = RBF(0.2)(X[:7], X)
+    np.testing.assert_allclose(values, Gram(RBF(0.2), X).block(ALL[:7]), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(X, before)
+    some = Gram(RBF(0.2), X).restrict(ALL[::2]).block(np.arange(4))  # which has an origin of its own
+    np.testing.assert_allclose(some, values[::2, ::2], rtol=0, atol=1e-6)
+
+
+def test_near_the_origin_nothing_is_moved():
+    assert Gram(RBF(0.2), CLOSE)._examples.products.Z is CLOSE
+    assert Gram(Linear(), CLOSE + 1e9)._examples._origin is None
+
+
+def far_and_sparse():
+    sparse = pytest.importorskip("scipy.sparse")
+    return sparse.csr_array(CLOSE + 1e8)
+
+
+def two_far_groups():
+    return CLOSE + np.where(ALL % 2, 0.0, 1e8)[:, None]
+
+
+@pytest.mark.parametrize("make", [far_and_sparse, two_far_groups])
+def test_rounding_that_is_left_is_told(make):
+    problem = DualProblem.classification(make(), np.where(ALL % 3, 1, -1), kernel=RBF(0.2), C=1.0)
+    assert problem.gram.rounding > 1e-3
+    with pytest.warns(
+        UserWarning, match=r"right to about \d.*the tolerance is 0.001; subtract the mean.*gamma"
+    ):
+        solve(problem, max_iter=5)
+    assert DualProblem.classification(CLOSE, np.where(ALL % 3, 1, -1), kernel=RBF(0.2)).gram.rounding < 1e-13
+
+
+# -- callables ------------------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """An RBF kernel that remembers how it was called."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, X, Z):
+        self.calls.append((len(X), len(Z), X is Z))
+        return RBF(0.2)(X, Z)
+
+
+def labels():
+    return np.where(CLOSE[:, 0] > 0, 1, -1)
+
+
+@pytest.mark.parametrize("shrinking", [True, False])
+@pytest.mark.parametrize("cache_dtype", ["auto", "float32"])
+def test_a_callable_is_called_once_if_its_matrix_fits(engine, shrinking, cache_dtype):
+    kernel = Counting()
+    problem = DualProblem.classification(CLOSE, labels(), kernel=kernel, C=10.0)
+    found = solve(problem, engine=engine, shrinking=shrinking, cache_dtype=cache_dtype)
+    assert kernel.calls == [(N, N, True)]
+    assert found.kernel_rows == N
+    exact = solve(DualProblem.classification(CLOSE, labels(), kernel=RBF(0.2), C=10.0), engine=engine)
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+
+
+def test_a_callable_is_asked_for_rows_if_its_matrix_does_not_fit():
+    kernel = Counting()
+    rows = KernelRows(Gram(kernel, CLOSE), cache_mb=8 * N * (N - 1) / 2**20)
+    np.testing.assert_allclose(rows.row(7), RBF(0.2)(CLOSE[[7]], CLOSE)[0])
+    assert kernel.calls == [(1, N, False)]
+
+
+def test_the_matrix_of_a_callable_may_be_read_only():
+    K = np.array(RBF(0.2)(CLOSE, CLOSE))
+    K.flags.writeable = False
+    rows = KernelRows(Gram(lambda X, Z: K, CLOSE))
+    np.testing.assert_array_equal(rows.block(ALL), K)
+    np.testing.assert_array_equal(rows.diagonal(), K.diagonal())
+    assert (rows.computed, rows.values.flags.writeable) == (N, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [(np.zeros((N, 3)), r"shape \(60, 3\)"), (np.full((N, N), np.nan), "takes the value nan")],
+)
+def test_a_whole_matrix_that_is_none_is_refused(values, words):
+    with pytest.raises(ValueError, match=words):
+        KernelRows(Gram(lambda X, Z: values, CLOSE)).row(0)
+
+
+def test_a_matrix_of_the_caller_is_not_called():
+    assert not Gram(Precomputed(), np.eye(3)).at_once
