@@ -29,6 +29,8 @@ class Repeated:
         Number of variables m.
     dense : None
         Nobody holds this matrix.
+    at_once : bool
+        False: the matrix of the examples is asked for instead.
     prefers_batches, rounding : bool and float
         As of `gram`.
 
@@ -43,6 +45,7 @@ class Repeated:
     """
 
     dense: np.ndarray | None = None
+    at_once = False
 
     def __init__(self, gram: Gram, indices: np.ndarray) -> None:
         self.gram, self.indices = gram, indices
@@ -66,10 +69,6 @@ class Repeated:
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ of every variable, shape (n,)."""
         return self.gram.diagonal()[self.indices]
-
-    def whole(self) -> np.ndarray | None:
-        """None: the matrix of the examples is asked for instead."""
-        return None
 
     def restrict(self, indices: np.ndarray) -> Repeated:
         """Return the matrix of some of the variables."""
