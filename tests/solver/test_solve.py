@@ -429,14 +429,23 @@ def test_maximum_gain_alone_may_stall_and_says_so(engine):
     assert solution.kkt_gap > 1e-3
 
 
-@pytest.mark.parametrize("name", ["xor", "overlapping classes", "large penalty", "banana"])
+# No sum of these goes through BLAS, whose rounding differs between processors.
+SEVENTHS = np.array([[2, 1, 0, 1], [1, 3, 1, 0], [0, 1, 2, 1], [1, 0, 1, 3]]) / 7.0 + np.eye(4) / 3.0
+
+
+@pytest.mark.parametrize("name", ["sevenths", "xor", "overlapping classes", "large penalty", "banana"])
 def test_a_tolerance_below_rounding_ends_as_stalled(name, engine):
     """Once steps no longer change α, going on is pointless."""
-    solution = solve(
-        PROBLEMS[name].problem, stop=KKTGap(1e-300), engine=engine, shrinking=False, max_iter=20_000
-    )
-    assert solution.status is Status.STALLED
-    assert 0.0 < solution.kkt_gap < 1e-12
+    sevenths = DualProblem.classification(SEVENTHS, [-1, 1, 1, -1], kernel=Precomputed(), C=100.0)
+    problem = sevenths if name == "sevenths" else PROBLEMS[name].problem
+    solution = solve(problem, stop=KKTGap(1e-300), engine=engine, shrinking=False, max_iter=20_000)
+    assert 0.0 <= solution.kkt_gap < 1e-12
+    # the four of "xor" are so symmetric that rounding may cancel: with a gap of exactly 0 nothing is left to do
+    if name != "xor" or solution.kkt_gap > 0.0:
+        assert solution.status is Status.STALLED
+        assert solution.kkt_gap > 0.0
+    else:
+        assert solution.status is Status.CONVERGED
 
 
 def test_an_indefinite_kernel_is_warned_about(engine, shrinking):
