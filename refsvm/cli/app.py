@@ -12,6 +12,7 @@ from refsvm.cli.datasets import datasets
 from refsvm.cli.fit import fit
 from refsvm.cli.loo import loo
 from refsvm.cli.messages import OneSentence
+from refsvm.cli.path import path
 from refsvm.cli.predict import predict
 
 __all__ = ["app"]
@@ -45,4 +46,5 @@ app.command()(compare)
 app.command()(fit)
 app.command()(predict)
 app.command()(loo)
+app.command()(path)
 app.command()(datasets)

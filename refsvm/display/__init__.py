@@ -1,10 +1,12 @@
 """Displays: pictures of a solve, in the manner of scikit-learn's display classes.
 
-=====================  ================================================================
-`ConvergenceDisplay`   gap or objective of several solves against steps, rows or seconds
-`WorkingSetDisplay`    one working set: the box, the feasible line and the steps along it
-`StepSizeDisplay`      how long planned steps are, compared with the Newton step
-=====================  ================================================================
+=======================  ==============================================================
+`ConvergenceDisplay`     gap or objective of several solves against steps, rows or seconds
+`WorkingSetDisplay`      one working set: the box, the feasible line and the steps along it
+`StepSizeDisplay`        how long planned steps are, compared with the Newton step
+`PathDisplay`            α against log C, with the elbow and the events
+`ValidationPathDisplay`  the error as a step function of C, with its minimum
+=======================  ==============================================================
 
 A method ``from_…`` computes what is to be seen and draws it. ``plot`` draws it once more, into other axes or with other
 settings, and returns the display; ``ax_`` and ``figure_`` are where it was drawn last. Matplotlib is imported when
@@ -12,7 +14,14 @@ something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
+from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
-__all__ = ["ConvergenceDisplay", "StepSizeDisplay", "WorkingSetDisplay"]
+__all__ = [
+    "ConvergenceDisplay",
+    "PathDisplay",
+    "StepSizeDisplay",
+    "ValidationPathDisplay",
+    "WorkingSetDisplay",
+]

@@ -5,6 +5,7 @@
 `problem`       Problem: examples, kernel and C by name; Instance: its examples in one order
 `strategy`      Strategy: what is done with an instance and measured, and how to add a kind of strategy
 `solve`         Solve: one call of `refsvm.solve`
+`track_path`    TrackPath: one call of `refsvm.regularization_path`
 `identity`      what makes two runs the same run
 `store`         RunStore: one SQLite row for each finished run
 `comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
@@ -23,6 +24,7 @@ from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
 from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy
+from refsvm.experiment.track_path import TrackPath
 
 __all__ = [
     "STEP_RATIO_EDGES",
@@ -36,5 +38,6 @@ __all__ = [
     "Solve",
     "Strategy",
     "Summary",
+    "TrackPath",
     "paired_p",
 ]

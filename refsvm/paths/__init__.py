@@ -13,9 +13,11 @@ from refsvm.paths.algebra import SVD, ElbowAlgebra, PivotedQR, UpdatedQR
 from refsvm.paths.audit import PathAudit
 from refsvm.paths.base import PathTracker
 from refsvm.paths.breakpoint import Breakpoint, Move
+from refsvm.paths.cross_validation import PathCrossValidation, cross_validate_path
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.hastie import Hastie
 from refsvm.paths.path import RegularizationPath
+from refsvm.paths.path_file import load_path, save_path
 from refsvm.paths.recorder import EVENT
 from refsvm.paths.regularization_path import regularization_path, track
 from refsvm.paths.state import PathState
@@ -31,11 +33,15 @@ __all__ = [
     "Hastie",
     "Move",
     "PathAudit",
+    "PathCrossValidation",
     "PathState",
     "PathTracker",
     "PivotedQR",
     "RegularizationPath",
     "UpdatedQR",
+    "cross_validate_path",
+    "load_path",
     "regularization_path",
+    "save_path",
     "track",
 ]

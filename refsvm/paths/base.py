@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
 from refsvm.paths.breakpoint import Breakpoint
 from refsvm.paths.state import PathState
@@ -17,6 +18,9 @@ class PathTracker(ABC):
     A tracker is a frozen dataclass of hyper-parameters. `refsvm.regularization_path` calls it once for each path; it
     also handles Ctrl-C and the time limit, between two breakpoints.
     """
+
+    may_refuse: ClassVar[bool] = False
+    """Whether it raises ValueError where the elbow is singular or events coincide, instead of finding a way."""
 
     @abstractmethod
     def follow(self, state: PathState, lam_min: float) -> Iterator[Breakpoint]:

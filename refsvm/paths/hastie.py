@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class Hastie(PathTracker):
     >>> path.C.round(2)
     array([ 0.1 ,  1.42,  1.76,  6.13, 10.  ])
     """
+
+    may_refuse: ClassVar[bool] = True
 
     tol: float = 1e-10
 

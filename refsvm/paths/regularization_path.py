@@ -25,7 +25,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.solver.limits import interruptible
 
-__all__ = ["regularization_path", "track"]
+__all__ = ["kernel_matrix", "regularization_path", "track"]
 
 
 def regularization_path(
@@ -185,21 +185,26 @@ def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
 
 def _state(problem: DualProblem, engine: str, cache_mb: float) -> PathState:
     """Check a problem, compute its kernel matrix, and set up the state."""
-    n = problem.n
     if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
         raise ValueError(
             "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
         )
+    K = kernel_matrix(problem, cache_mb)
+    if not _known_psd(problem.gram):
+        _refuse_indefinite(K)
+    return PathState(problem, K, problem.lower + problem.upper, search_called(engine), engine)
+
+
+def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
+    """Return K of shape (n, n), if the budget holds it."""
+    n = problem.n
     needed = 8 * n * n / 2**20
     if problem.gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
         raise ValueError(
             f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
-    K = np.ascontiguousarray(problem.gram.block(np.arange(n)))
-    if not _known_psd(problem.gram):
-        _refuse_indefinite(K)
-    return PathState(problem, K, problem.lower + problem.upper, search_called(engine), engine)
+    return np.ascontiguousarray(problem.gram.block(np.arange(n)))
 
 
 def _known_psd(gram: KernelMatrix) -> bool:

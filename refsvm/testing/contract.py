@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows
+from refsvm.paths.base import PathTracker
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
@@ -67,7 +68,7 @@ class Case:
             raise AssertionError(f"Problem {self.name!r} with {rules}, step {iteration}: {sentence}")
 
 
-def check_value(rule: Rule | Seeder, problem: DualProblem) -> None:
+def check_value(rule: Rule | Seeder | PathTracker, problem: DualProblem) -> None:
     """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.
 
     Raises
@@ -84,6 +85,8 @@ def check_value(rule: Rule | Seeder, problem: DualProblem) -> None:
         hash(rule)
     except TypeError as error:
         raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
+    if isinstance(rule, PathTracker):
+        return
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
     _require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from refsvm.paths.base import PathTracker
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import HybridMaximumGain, MostViolatingPair, SecondOrder, WorkingSetSelector
 from refsvm.solver.rules import Rules
@@ -15,6 +16,7 @@ from refsvm.stopping import KKTGap, StoppingRule
 from refsvm.testing.contract import Case, check_seeder, check_solve, check_value
 from refsvm.testing.engines import check_engines
 from refsvm.testing.practice import left_out_problems, practice_problems, smallest_cache_mb
+from refsvm.testing.trackers import check_tracker
 
 __all__ = ["StrategyReport", "check_strategy"]
 
@@ -32,7 +34,7 @@ class StrategyReport:
     problems : tuple of str
         Names of the problems.
     steps : int
-        Steps of the readable loop that were checked one by one.
+        Steps of the readable loop that were checked one by one; of a tracker, breakpoints.
     twin : str
         A sentence: in how many solves the engines agreed, or why they were not compared.
     """
@@ -43,7 +45,7 @@ class StrategyReport:
     twin: str
 
 
-def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
+def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> StrategyReport:
     """Check a rule against the contract of its base, and its twin against the rule.
 
     **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
@@ -59,9 +61,13 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     and so are α, G, kernel rows and hits at the end: with and without shrinking, with memory for all kernel
     rows and for as few as the selector allows.
 
+    **Trackers.** A path tracker covers the range of C that it is given, in ascending order, on every practice problem
+    that has a path; with ``may_refuse = True`` it may refuse some in a sentence. The KKT conditions hold to 1e-6 at its
+    breakpoints and between them, and a second call as well as the other engine give the same path bit for bit.
+
     Parameters
     ----------
-    rule : WorkingSetSelector, StepRule, StoppingRule or Seeder
+    rule : WorkingSetSelector, StepRule, StoppingRule, Seeder or PathTracker
         An instance. A step rule that plans is tried with selectors that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems.
@@ -75,7 +81,7 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     AssertionError
         At the first check that fails; the sentence names the problem, the step and what differs.
     TypeError
-        If `rule` is not an instance of one of the four bases.
+        If `rule` is not an instance of one of the five bases.
 
     Examples
     --------
@@ -85,11 +91,15 @@ def check_strategy(rule: Rule | Seeder, *, rng: Any = 0) -> StrategyReport:
     >>> report.rule, len(report.problems)
     ('MostViolatingPair()', 14)
     """
-    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule | Seeder):
+    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule | Seeder | PathTracker):
         raise TypeError(
-            f"rule={rule!r} is no selector, step rule, stopping rule or seeder; pass an instance."
+            f"rule={rule!r} is no selector, step rule, stopping rule, seeder or path tracker; pass an instance."
         )
     problems = practice_problems(rng)
+    if isinstance(rule, PathTracker):
+        check_value(rule, next(iter(problems.values())))
+        names, breakpoints, sentence = check_tracker(rule, problems)
+        return StrategyReport(repr(rule), names, breakpoints, sentence)
     if isinstance(rule, Seeder):
         check_value(rule, next(iter(problems.values())))
         seeds = check_seeder(rule, problems)

@@ -1,0 +1,183 @@
+"""PathDisplay and ValidationPathDisplay: the whole path of C in one picture, and the error along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from refsvm.display.canvas import axes_for
+from refsvm.paths.error_curve import ErrorCurve
+from refsvm.paths.path import RegularizationPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["PathDisplay", "ValidationPathDisplay"]
+
+NEGATIVE: Final = "#0072B2"
+POSITIVE: Final = "#D55E00"
+INK: Final = "#222222"
+
+
+@dataclass(eq=False)
+class PathDisplay:
+    """α against log C: for each example the share α/(Cw) of its bound, 0 for the right set and 1 for the left.
+
+    Behind the lines a grey step shows how many points the elbow has (right axis), and ticks at the bottom the events.
+    Between two breakpoints a line is straight in 1/C, so on this axis it is slightly bent.
+
+    Parameters
+    ----------
+    C : ndarray of shape (m,)
+        Where the lines have points.
+    shares : ndarray of shape (m, k)
+        α/(Cw) of k examples.
+    labels : ndarray of shape (k,)
+        Their classes, for the colour.
+    elbow : ndarray of shape (b, 2)
+        Breakpoints C, and the size of the elbow beyond each.
+
+    Attributes
+    ----------
+    ax_, elbow_ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+    lines_ : list of matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> from refsvm import RBF, regularization_path
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import PathDisplay
+    >>> data = make_banana(40, rng=0)
+    >>> path = regularization_path(data.X, data.y, kernel=RBF(0.25), C_min=0.1, C_max=100.0)
+    >>> display = PathDisplay.from_path(path)
+    >>> display.ax_.get_xlabel()
+    'C'
+    """
+
+    C: np.ndarray
+    shares: np.ndarray
+    labels: np.ndarray
+    elbow: np.ndarray
+    ax_: Axes = field(init=False, repr=False)
+    elbow_ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+    lines_: list[Any] = field(init=False, repr=False, default_factory=list)
+
+    @classmethod
+    def from_path(
+        cls, path: RegularizationPath, *, examples: Any = None, points: int = 400, ax: Axes | None = None
+    ) -> PathDisplay:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+        examples : array-like of int, optional
+            Which examples; by default the 100 whose α/C changes most.
+        points : int
+            Points of each line besides the breakpoints.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        first, last = float(path.C[0]), float(path.C[-1])
+        C = np.unique(np.append(path.C, np.geomspace(first, last, points).clip(first, last)))
+        weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
+        shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
+        if examples is None:
+            examples = np.sort(np.argsort(-np.ptp(shares, axis=0), kind="stable")[:100])
+        chosen = np.asarray(examples, dtype=np.int64)
+        elbow = np.column_stack([path.C, path.record.elbow])
+        return cls(C, shares[:, chosen], np.sign(path.merged.weight[chosen]), elbow).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> PathDisplay:
+        """Draw into `ax`, or into a new figure; return the display itself."""
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        self.elbow_ax_ = self.ax_.twinx()
+        self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
+        self.elbow_ax_.set_ylim(bottom=0)
+        self.elbow_ax_.set_ylabel("points on the elbow (grey)")
+        self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
+        self.ax_.patch.set_visible(False)
+        self.lines_ = []
+        for label, colour in ((-1.0, NEGATIVE), (1.0, POSITIVE)):
+            of_class = self.shares[:, self.labels == label]
+            if of_class.shape[1]:
+                lines = self.ax_.plot(self.C, of_class, color=colour, lw=0.8, alpha=0.7)
+                lines[0].set_label(f"class {int(label):+d}")
+                self.lines_ += lines
+        self.ax_.plot(self.elbow[:, 0], np.full(len(self.elbow), -0.03), "|", color=INK, ms=5, label="events")
+        self.ax_.set(xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
+        self.ax_.legend(frameon=False, loc="upper left")
+        return self
+
+
+@dataclass(eq=False)
+class ValidationPathDisplay:
+    """The error as a step function of C, with the interval in which it is least.
+
+    Parameters
+    ----------
+    curves : dict of str to ErrorCurve
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+    lines_ : dict of str to matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.display import ValidationPathDisplay
+    >>> from refsvm.paths import ErrorCurve
+    >>> curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), np.array([4, 3]), 20)
+    >>> ValidationPathDisplay({"held out": curve}).plot().ax_.get_ylabel()
+    'error'
+    """
+
+    curves: dict[str, ErrorCurve]
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ValidationPathDisplay:
+        """Draw into `ax`, or into a new figure; return the display itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not self.curves:
+            raise ValueError("curves={} is empty; give at least one ErrorCurve, such as {'validation': …}.")
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = {}
+        for name, curve in self.curves.items():
+            values = np.append(curve.error, curve.error[-1])
+            (line,) = self.ax_.step(
+                curve.C, values, where="post", **{"lw": 1.6, "label": name, **line_kwargs}
+            )
+            low, high, error = curve.best()
+            self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0)
+            self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
+            self.lines_[name] = line
+        self.ax_.set(xscale="log", xlabel="C", ylabel="error")
+        self.ax_.legend(frameon=False)
+        return self

@@ -1,0 +1,128 @@
+"""A path as an .npz file."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+from refsvm.kernels.gram import Gram
+from refsvm.kernels.names import KERNELS
+from refsvm.paths.duplicates import Merged
+from refsvm.paths.path import RegularizationPath
+from refsvm.paths.recorder import PathRecord
+from refsvm.problem import DualProblem
+from refsvm.result import Status
+
+__all__ = ["load_path", "save_path"]
+
+FORMAT: Final = "refsvm path 1"
+
+
+def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
+    """Write a path, with its examples and kernel, as an .npz file.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+    file : path-like
+
+    Raises
+    ------
+    ValueError
+        If the kernel is a callable that has no name.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, os
+    >>> from refsvm import RBF, regularization_path
+    >>> from refsvm.paths import load_path, save_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "path.npz")
+    ...     save_path(path, file)
+    ...     again = load_path(file)
+    >>> np.array_equal(again.alpha(2.0), path.alpha(2.0))
+    True
+    """
+    gram: Any = path.problem.gram
+    names = [name for name, kind in KERNELS.items() if type(gram.kernel) is kind]
+    if not names:
+        raise ValueError(
+            f"kernel={gram.kernel!r} has no name in a file; track with one of {', '.join(KERNELS)}."
+        )
+    head = {
+        "format": FORMAT,
+        "kernel": names[0],
+        "parameters": asdict(gram.kernel),
+        "status": path.status.name,
+        "seconds": path.seconds,
+        "drift": path.drift,
+        "tracker": path.tracker,
+        "counts": dict(path.counts),
+    }
+    X = gram.X
+    data = (
+        {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+        if is_sparse(X)
+        else {"X": X}
+    )
+    arrays = {
+        **data,
+        **{f"record_{name}": values for name, values in path.record._asdict().items()},
+        **{f"merged_{name}": values for name, values in path.merged._asdict().items()},
+        "v": path.problem.v,
+        "bound": path.problem.lower + path.problem.upper,
+    }
+    with Path(file).open("wb") as out:
+        np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
+
+
+def load_path(file: str | os.PathLike[str]) -> RegularizationPath:
+    """Read a path that `save_path` has written.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no path.
+    """
+    try:
+        with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        head = json.loads(str(arrays["head"]))
+        if head["format"] != FORMAT:
+            raise KeyError(head["format"])
+        kernel = KERNELS[head["kernel"]](**head["parameters"])
+        bound = arrays["bound"]
+        problem = DualProblem(
+            Gram(kernel, _examples(arrays)), arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+        )
+        return RegularizationPath(
+            problem=problem,
+            record=PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields}),
+            merged=Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields}),
+            status=Status[head["status"]],
+            seconds=head["seconds"],
+            drift=head["drift"],
+            tracker=head["tracker"],
+            counts=head["counts"],
+        )
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
+        raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
+
+
+def _examples(arrays: dict[str, np.ndarray]) -> Any:
+    if "X" in arrays:
+        return arrays["X"]
+    from scipy.sparse import csr_array
+
+    shape = tuple(arrays["shape"].tolist())
+    return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)

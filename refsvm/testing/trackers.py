@@ -1,0 +1,120 @@
+"""What a path tracker promises, checked on the practice problems that have a path."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+
+from refsvm.paths.base import PathTracker
+from refsvm.paths.limits import PathLimits
+from refsvm.paths.path import RegularizationPath
+from refsvm.paths.regularization_path import track
+from refsvm.problem import DualProblem
+from refsvm.result import Status
+
+__all__ = ["check_tracker", "path_problems"]
+
+C_MIN, C_MAX = 1e-3, 1e2
+WORST = 1e-6
+MOST_EVENTS = 20_000
+
+
+def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
+    """Choose the problems whose box can grow from 0 with a positive semi-definite kernel; their box is that at C = 1.
+
+    Examples
+    --------
+    >>> from refsvm.testing import practice_problems
+    >>> from refsvm.testing.trackers import path_problems
+    >>> "indefinite kernel" in path_problems(practice_problems()), len(path_problems(practice_problems())) > 9
+    (False, True)
+    """
+    chosen = {}
+    for name, problem in problems.items():
+        width = float((problem.upper - problem.lower).max())
+        rooted = problem.z == 0.0 and not (problem.lower * problem.upper).any()
+        if rooted and "indefinite" not in name and width > 0.0:
+            chosen[name] = DualProblem(
+                problem.gram, problem.v, 0.0, problem.lower / width, problem.upper / width
+            )
+    return chosen
+
+
+def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tuple[tuple[str, ...], int, str]:
+    """Track every problem that has a path, twice and in both engines.
+
+    Parameters
+    ----------
+    tracker : PathTracker
+    problems : dict of str to DualProblem
+
+    Returns
+    -------
+    names : tuple of str
+        The problems that were tracked; a tracker with ``may_refuse`` may leave some out.
+    breakpoints : int
+    twin : str
+        A sentence about the engines.
+
+    Raises
+    ------
+    AssertionError
+        At the first check that fails.
+    """
+    names, breakpoints, compared = [], 0, 0
+    for name, problem in path_problems(problems).items():
+        try:
+            path = _tracked(tracker, problem, "numpy")
+        except ValueError:
+            if tracker.may_refuse:
+                continue
+            raise
+        _check_path(name, path)
+        names.append(name)
+        breakpoints += len(path.C)
+        engines = ["numpy"] + ["numba"] * (find_spec("numba") is not None)
+        for engine in engines:
+            again = _tracked(tracker, problem, engine)
+            same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
+            who = "A second call" if engine == "numpy" else "The compiled engine"
+            _require(
+                same,
+                name,
+                f"{who} gives another path; keep no memory on the tracker, and let the state search.",
+            )
+            compared += engine == "numba"
+    _require(bool(names), "all", "the tracker has refused every problem.")
+    sentence = "The twin was not compared: Numba is not installed."
+    if compared:
+        sentence = f"Both engines agree bit for bit on {compared} paths."
+    return tuple(names), breakpoints, sentence
+
+
+def _tracked(tracker: PathTracker, problem: DualProblem, engine: str) -> RegularizationPath:
+    limits = PathLimits(problem.n, max_events=MOST_EVENTS)
+    return track(problem, C_min=C_MIN, C_max=C_MAX, tracker=tracker, engine=engine, limits=limits)
+
+
+def _check_path(name: str, path: RegularizationPath) -> None:
+    """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
+    _require(
+        path.status is Status.CONVERGED, name, f"the path ends with {path.status.name} at C={path.C[-1]:.6g}."
+    )
+    ends = np.allclose(path.C[[0, -1]], [C_MIN, C_MAX], rtol=1e-9)
+    _require(
+        ends, name, f"the path goes from {path.C[0]:.6g} to {path.C[-1]:.6g}, not from {C_MIN} to {C_MAX}."
+    )
+    _require(bool((np.diff(path.C) >= 0.0).all()), name, "C falls from one breakpoint to the next.")
+    found = path.kkt_audit(between=3)
+    _require(
+        found.worst <= WORST,
+        name,
+        f"the optimality conditions are violated by {found.worst:.2e} at C={found.C:.6g} ({found.at:.2e} at "
+        f"breakpoints, {found.between:.2e} between them).",
+    )
+
+
+def _require(condition: bool, name: str, sentence: str) -> None:
+    if not condition:
+        raise AssertionError(f"Problem {name!r}: {sentence}")

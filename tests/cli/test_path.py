@@ -1,0 +1,52 @@
+"""refsvm path."""
+
+import pytest
+
+from .commands import json_of, refused, works
+
+
+def test_a_path_in_sentences():
+    said = works("path", "heart", "--C-max", 10, "--folds", 3).stdout
+    assert said.startswith("heart, RBF(gamma=0.005): C from 0.0001 to 10, ")
+    assert "full rank" in said
+    assert "Least error of cross-validation: 0." in said
+
+
+def test_json_holds_the_whole_curve():
+    found = json_of("path", "monks1", "--kernel", "linear", "--C-min", 0.001, "--C-max", 10, "--folds", 4)
+    assert found["status"] == "CONVERGED"
+    assert found["kkt_violation"] < 1e-6
+    assert found["breakpoints"] == len(found["C"]) == len(found["elbow"])
+    assert (found["C"][0], found["C"][-1]) == pytest.approx((0.001, 10))
+    curve = found["cross_validation"]
+    assert min(curve["errors"]) == curve["error"]
+    assert len(curve["C"]) == len(curve["errors"]) + 1
+
+
+def test_a_picture(tmp_path):
+    file = tmp_path / "path.png"
+    works("path", "heart", "--C-max", 1, "--folds", 2, "--plot", file)
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_time_limit_is_told():
+    said = works("path", "heart", "--time-limit", 1e-9).stdout
+    assert "The time limit was reached" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("path heart --C-min 2 --C-max 1", "C_min=2.0 is not below C_max=1.0"),
+        ("path heart --tracker svmpath", "did you mean svmp?"),
+        ("path monks1 --kernel linear --tracker hastie", "use tracker=SVMP()"),
+        ("path heart --folds 1", "folds=1 is not a whole number"),
+        ("path heart --cache-mb 0.1", "does not hold the kernel matrix"),
+        ("path heart --kernel sigmoid", "not positive semi-definite"),
+        ("path heart --plot nowhere/path.png", "cannot be written"),
+        ("path heart --C-max 1 --plot path.abc", "cannot be written"),
+        ("path heart --engine fast", "choose from auto, numba, numpy."),
+    ],
+)
+def test_refusals(arguments, says):
+    assert says in refused(*arguments.split())

@@ -1,0 +1,54 @@
+"""PathDisplay and ValidationPathDisplay show the path as it is."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from refsvm import RBF, regularization_path  # noqa: E402
+from refsvm.datasets import make_banana  # noqa: E402
+from refsvm.display import PathDisplay, ValidationPathDisplay  # noqa: E402
+
+DATA = make_banana(40, rng=0)
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def path():
+    return regularization_path(DATA.X, DATA.y, kernel=RBF(0.25), C_min=0.1, C_max=100.0)
+
+
+def test_lines_are_shares_of_the_bound(path):
+    display = PathDisplay.from_path(path, examples=[3, 7])
+    order = sorted([3, 7], key=lambda i: DATA.y[i])  # one class after the other
+    for line, i in zip(display.lines_, order, strict=True):
+        x, share = line.get_data()
+        for k in range(0, len(x), 50):
+            assert share[k] == pytest.approx(DATA.y[i] * path.alpha(x[k])[i] / x[k], abs=1e-12)
+    assert display.ax_.get_xscale() == "log"
+
+
+def test_the_default_shows_what_changes(path):
+    display = PathDisplay.from_path(path)
+    assert len(display.lines_) == 40
+    again = display.plot(plt.figure().add_subplot())
+    assert again is display
+    np.testing.assert_array_equal(display.elbow[:, 0], path.C)
+
+
+def test_the_best_interval_is_marked(path):
+    curve = path.validation_error(DATA.X, DATA.y)
+    display = ValidationPathDisplay({"training": curve}).plot()
+    x, error = display.lines_["training"].get_data()
+    np.testing.assert_array_equal(x, curve.C)
+    np.testing.assert_array_equal(error[:-1], curve.error)
+    with pytest.raises(ValueError, match="is empty"):
+        ValidationPathDisplay({}).plot()

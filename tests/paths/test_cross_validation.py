@@ -1,0 +1,53 @@
+"""cross_validate_path: the error at every C is that of training on each fold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import RBF
+from refsvm.datasets import load
+from refsvm.paths import cross_validate_path
+
+from .sets import small, solved
+
+pytest.importorskip("scipy")
+SETS = small()
+
+
+@pytest.mark.parametrize("name", ["overlapping, rbf", "every row three times"])
+@pytest.mark.parametrize("folds", [4, "all"])
+def test_error_is_that_of_independent_fits(name: str, folds: int | str) -> None:
+    X, y, kernel = SETS[name]
+    folds = len(y) if folds == "all" else folds
+    found = cross_validate_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, folds=folds)
+    assert found.curve.count == len(y)
+    for C in (0.011, 0.4, 7.0):
+        wrong = 0
+        for fold in range(folds):
+            rest, held = found.fold != fold, found.fold == fold
+            solution = solved(X[rest], y[rest], kernel, C, tol=1e-11)
+            values = kernel(X[held], X[rest]) @ solution.alpha + solution.intercept
+            wrong += int(((values >= 0) != (y[held] > 0)).sum())
+        assert found.curve.at(C) == pytest.approx(wrong / len(y), abs=1e-12)
+
+
+def test_folds_are_stratified_and_repeatable() -> None:
+    data = load("heart")
+    kernel = RBF(0.005)
+    first, second = (
+        cross_validate_path(data.X[:90], data.y[:90], kernel=kernel, C_min=0.1, C_max=10.0, folds=5, rng=3)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.fold, second.fold)
+    np.testing.assert_array_equal(first.curve.errors, second.curve.errors)
+    positive = [int((data.y[:90][first.fold == k] > 0).sum()) for k in range(5)]
+    assert max(positive) - min(positive) <= 1
+
+
+def test_a_fold_that_leaves_one_class_is_refused() -> None:
+    X, y, kernel = SETS["one against many"]
+    with pytest.raises(ValueError, match="Fold 0 leaves a single class"):
+        cross_validate_path(X, y, kernel=kernel, folds=3, stratified=False, rng=None)
+    with pytest.raises(ValueError, match="folds=1 is not a whole number"):
+        cross_validate_path(X, y, kernel=kernel, folds=1)

@@ -1,0 +1,86 @@
+"""check_strategy on path trackers: shipped ones pass, broken ones are told what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from refsvm import SVMP, Hastie, PathTracker
+from refsvm.paths import SVD, PivotedQR
+from refsvm.testing import check_strategy, practice_problems
+from refsvm.testing.trackers import path_problems
+
+pytest.importorskip("scipy")
+
+
+@pytest.mark.parametrize(
+    "tracker", [SVMP(), SVMP(algebra=SVD()), SVMP(algebra=PivotedQR()), Hastie()], ids=repr
+)
+def test_shipped_trackers_pass(tracker: PathTracker) -> None:
+    report = check_strategy(tracker)
+    assert report.steps > 100
+    every = tuple(path_problems(practice_problems()))
+    assert report.problems == every or (tracker.may_refuse and set(report.problems) < set(every))
+
+
+@dataclass(frozen=True)
+class Skips(PathTracker):
+    """Forgets every third breakpoint."""
+
+    def follow(self, state: Any, lam_min: float) -> Iterator[Any]:
+        for number, point in enumerate(SVMP().follow(state, lam_min)):
+            if number % 3 or state.lam <= lam_min:
+                yield point
+
+
+@dataclass(frozen=True)
+class StopsEarly(PathTracker):
+    def follow(self, state: Any, lam_min: float) -> Iterator[Any]:
+        return SVMP().follow(state, 2.0 * lam_min)
+
+
+@dataclass(frozen=True)
+class Shifts(PathTracker):
+    """Reports a wrong intercept at breakpoints."""
+
+    def follow(self, state: Any, lam_min: float) -> Iterator[Any]:
+        for point in SVMP().follow(state, lam_min):
+            yield point._replace(intercept=point.intercept + 1e-4 * state.lam)
+
+
+@dataclass(frozen=True)
+class Refuses(PathTracker):
+    may_refuse = True
+
+    def follow(self, state: Any, lam_min: float) -> Iterator[Any]:
+        raise ValueError("No.")
+
+
+class Remembers(SVMP):
+    """Starts a little later at every other call."""
+
+    calls = 0
+
+    def follow(self, state: Any, lam_min: float) -> Iterator[Any]:
+        Remembers.calls += 1
+        for point in SVMP().follow(state, lam_min):
+            yield point._replace(intercept=point.intercept + 1e-15 * (Remembers.calls % 2))
+
+
+@pytest.mark.parametrize(
+    ("tracker", "sentence"),
+    [
+        (Skips(), "between them"),
+        (StopsEarly(), "not from 0.001 to 100.0"),
+        (Shifts(), "optimality conditions are violated"),
+        (Refuses(), "has refused every problem"),
+        (Remembers(), "A second call gives another path"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_broken_trackers_are_found_out(tracker: PathTracker, sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        check_strategy(tracker)
