@@ -61,7 +61,17 @@ STEPS = [
     PlanningAheadStep(history=3),
 ]
 STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap(), LOODualityGap(), LOODualityGap(variables=1)]
-SEEDERS = [Cold(), AVG(), TOP(), SIR(), MIR(), ATO(), ATO(margin=0.1, max_events=20), ActiveSet()]
+SEEDERS = [
+    Cold(),
+    AVG(),
+    TOP(),
+    SIR(),
+    MIR(),
+    ATO(),
+    ATO(margin=0.1, max_events=20),
+    ATO(max_free=2),
+    ActiveSet(),
+]
 RULES = [*SELECTORS, *STEPS, *STOPS, *SEEDERS]
 
 

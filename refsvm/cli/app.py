@@ -8,12 +8,14 @@ import typer
 
 import refsvm
 from refsvm.cli.compare import compare
+from refsvm.cli.cv import cv
 from refsvm.cli.datasets import datasets
 from refsvm.cli.fit import fit
 from refsvm.cli.loo import loo
 from refsvm.cli.messages import OneSentence
 from refsvm.cli.path import path
 from refsvm.cli.predict import predict
+from refsvm.cli.tune import tune
 
 __all__ = ["app"]
 
@@ -45,6 +47,8 @@ def start(
 app.command()(compare)
 app.command()(fit)
 app.command()(predict)
+app.command()(cv)
+app.command()(tune)
 app.command()(loo)
 app.command()(path)
 app.command()(datasets)

@@ -33,8 +33,8 @@ def _exported(base: type) -> dict[str, Any]:
 
 
 SELECTORS: Final[dict[str, type[WorkingSetSelector]]] = _exported(WorkingSetSelector)
-STEPS: Final[dict[str, type[StepRule]]] = _exported(StepRule)
 SEEDERS: Final[dict[str, type[Seeder]]] = _exported(Seeder)
+STEPS: Final[dict[str, type[StepRule]]] = _exported(StepRule)
 STOPS: Final[dict[str, type[StoppingRule]]] = _exported(StoppingRule)
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
 

@@ -333,7 +333,14 @@ def follow(seeding, walk, free, max_events):  # type: ignore[no-untyped-def]
 @njit(SEED, cache=True, error_model="numpy")
 def ato(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.ATO`."""
-    b = offset(seeding)
+    b, free_before = offset(seeding), 0
+    for i in range(len(seeding.seed)):
+        free_before += seeding.solved_lower[i] < seeding.solved[i] < seeding.solved_upper[i]
+    if free_before > parameters[2]:
+        for i in range(len(seeding.seed)):
+            seeding.seed[i] = min(max(seeding.solved[i], seeding.lower[i]), seeding.upper[i])
+        complete(seeding)
+        return 0
     kinds, sides = first_kinds(seeding, b, parameters[0])
     missing = missing_row(seeding, kinds)
     if missing >= 0:

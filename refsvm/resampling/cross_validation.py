@@ -108,7 +108,7 @@ def cross_validate(
     C: float | np.ndarray = 1.0,
     folds: Any = 10,
     seeder: Seeder | None = None,
-    from_full: bool = False,
+    from_full: bool = True,
     stratified: bool = False,
     rng: Any = None,
     n_jobs: int | None = None,
@@ -133,10 +133,11 @@ def cross_validate(
     folds : int, array-like of int of shape (n,), or splitter
         See `refsvm.resampling.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default SIR()
-        Where a round starts, given the one before.
-    from_full : bool
-        Solve on all examples first and start every round from there; otherwise the first round is cold and each
-        other one starts from the round before it.
+        Where a round starts, given an earlier solution.
+    from_full : bool, default True
+        Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
+        what a fold had is spread over the others. Otherwise the first round is cold and each other one
+        starts from the round before it, as in the paper.
     stratified : bool
         Share each class equally among the folds.
     rng : int, numpy.random.Generator or None

@@ -48,6 +48,9 @@ class ATO(Seeder):
         some steps.
     max_events : int, default 1000
         Most events; what F has left then is spread over the free variables.
+    max_free : int, default 500
+        With more free variables than this the path is not followed, as its first inverse takes their number cubed:
+        what F had is spread at once.
 
     References
     ----------
@@ -66,20 +69,23 @@ class ATO(Seeder):
 
     margin: float = 1.0
     max_events: int = 1000
+    max_free: int = 500
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
-        walk = Walk(solved, problem, self.margin)
-        for _ in range(self.max_events):
-            if not walk.advance():
-                break
-        alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
+        old = solved.problem
+        if ((old.lower < solved.alpha) & (solved.alpha < old.upper)).sum() <= self.max_free:
+            walk = Walk(solved, problem, self.margin)
+            for _ in range(self.max_events):
+                if not walk.advance():
+                    break
+            alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return the margin and the most events."""
-        return self.margin, float(self.max_events)
+        """Return the three limits."""
+        return self.margin, float(self.max_events), float(self.max_free)
 
     def twin(self) -> Callable[..., int]:
         """Return `refsvm.fast.following.ato`."""

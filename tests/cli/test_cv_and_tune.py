@@ -1,0 +1,67 @@
+"""``refsvm cv`` and ``refsvm tune``."""
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, SIR, SVCCV, cross_validate
+from refsvm.datasets import load
+
+from .commands import json_of, refused, works
+
+
+def test_cv_tells_the_error_and_the_cost_of_each_seeder():
+    document = json_of("cv", "heart", "--folds", 5, "--seeders", "cold,sir,ato", "--C", 10)
+    rows = {row["seeder"]: row for row in document["seeders"]}
+    assert list(rows) == ["cold", "sir", "ato"]
+    assert rows["cold"]["error"] == pytest.approx(rows["ato"]["error"], abs=2 / 270)
+    assert rows["ato"]["iterations"] < rows["cold"]["iterations"]
+    assert rows["ato"]["ratio"] < 1.0
+    assert {row["kernel_rows"] for row in rows.values()} == {270.0}
+    heart = load("heart")
+    library = cross_validate(
+        heart.X, heart.y, kernel=RBF(heart.gamma), C=10.0, folds=5, seeder=SIR(), rng=0, from_full=True
+    )
+    assert rows["sir"]["error"] == library.error
+    assert rows["sir"]["iterations"] == library.iterations
+
+
+def test_repeated_random_folds_are_tested_in_pairs():
+    document = json_of("cv", "monks1", "--folds", 3, "--seeder", "cold,ato", "--repeats", 6, "--chained")
+    cold, ato = document["seeders"]
+    assert cold["p"] is None
+    assert 0.0 < ato["p"] < 0.05
+
+
+def test_the_table_of_cv():
+    printed = works("cv", "heart", "--folds", 3, "--seeders", "sir").stdout
+    assert "heart: 270 examples; RBF(gamma=0.005), C=1, 3 folds" in printed
+    assert "0.1" in printed
+
+
+def test_tune_finds_the_best_cell(tmp_path):
+    options = ["--Cs", "0.1,10", "--gammas", "0.01,0.1", "--folds", 3, "--store", tmp_path / "cells.sqlite"]
+    document = json_of("tune", "heart", *options)
+    heart = load("heart")
+    model = SVCCV(Cs=[0.1, 10.0], gammas=[0.01, 0.1], cv=3).fit(heart.X, heart.y)
+    np.testing.assert_allclose(
+        [cell["score"] for cell in document["cells"]], model.cv_results_["mean_test_score"], atol=1 / 270
+    )
+    assert {name: document["best"][name] for name in ("C", "gamma")} == model.best_params_
+    printed = works("tune", "heart", *options).stdout
+    assert "heart: 270 examples; error in 3 folds" in printed
+    assert f"Best: C={model.best_params_['C']:g}, gamma={model.best_params_['gamma']:g}" in printed
+    assert works("tune", "monks1", "--kernel", "linear", "--Cs", "1", "--folds", 2, "--shuffle", 0).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cv", "heart", "--seeders", "sri"], "did you mean sir?"),
+        (["cv", "heart", "--folds", "1"], "folds=1 is not a whole number ≥ 2"),
+        (["cv", "heart", "--repeats", "0"], "repeats=0 is not a whole number ≥ 1"),
+        (["tune", "heart", "--Cs", "1,x"], "Cs='1,x' is not a list of positive numbers"),
+        (["tune", "heart", "--gammas", "0"], "gammas='0' is not a list of positive numbers"),
+    ],
+)
+def test_refusals(arguments, words):
+    assert words in refused(*arguments)
