@@ -1,8 +1,7 @@
-"""What importing loads and costs, and what a second process compiles: nothing."""
+"""What importing loads and costs."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -11,8 +10,6 @@ from pathlib import Path
 import pytest
 
 import refsvm
-
-from .settings import needs_jit
 
 ROOT = Path(refsvm.__file__).parents[1]
 
@@ -68,51 +65,3 @@ report = check_strategy(refsvm.KKTGap())
 print(solution.status.name, solution.engine, report.twin)
 """
     assert run(code).strip() == "CONVERGED numpy The twin was not compared: Numba is not installed."
-
-
-TWINS = """
-import importlib, inspect, json, pkgutil
-import numpy as np
-import refsvm
-import refsvm.fast
-from refsvm import RBF, DualProblem, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder, solve
-problem = DualProblem.classification(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
-for selector, step in (
-    (SecondOrder(), PlanningAheadStep()), (SecondOrder(), NewtonStep()), (MostViolatingPair(), NewtonStep())
-):
-    assert solve(problem, selector=selector, step=step, engine="numba").status.name == "CONVERGED"
-refsvm.leave_one_out(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0), checks=(), engine="numba")
-found = {}
-for module in pkgutil.iter_modules(refsvm.fast.__path__, "refsvm.fast."):
-    for name, member in inspect.getmembers(importlib.import_module(module.name)):
-        if hasattr(member, "py_func") and member.py_func.__module__ == module.name:
-            if member._cache.__class__.__name__ == "NullCache":
-                continue  # compiled into the functions that call it
-            hits, misses = member.stats.cache_hits, member.stats.cache_misses
-            found[f"{module.name}.{name}"] = [sum(hits.values()), sum(misses.values())]
-print(json.dumps(found))
-"""
-
-
-@needs_jit
-def test_the_second_process_compiles_nothing(tmp_path):
-    cold, warm = (json.loads(run(TWINS, NUMBA_CACHE_DIR=str(tmp_path))) for _ in range(2))
-    assert cold.keys() == warm.keys()
-    assert {"refsvm.fast.loop.loop", "refsvm.fast.selectors.second_order"} <= warm.keys()
-    for name in warm:
-        # the loop for two built-in combinations and for any other rules; sparse data with two kinds of indices
-        times = {"refsvm.fast.loop.loop": 3, "refsvm.fast.sparse.times": 2}.get(name, 1)
-        assert cold[name] == [0, times], f"{name} was to be compiled in the first process"
-        assert warm[name] == [times, 0], f"{name} was to come from the cache in the second process"
-
-
-@needs_jit
-def test_every_twin_is_cached_or_part_of_one_that_is():
-    """A twin that is neither would be compiled in every process."""
-    from .catalogue import RULES
-
-    for rule in RULES:
-        twin = getattr(rule, "twin", lambda: None)()
-        if twin is not None:
-            assert len(twin.signatures) == 1, rule
-            assert type(twin._cache).__name__ != "NullCache", f"the twin of {rule} lacks cache=True"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from refsvm.fast.replacement import inner, offset
 from refsvm.fast.seeders import complete
 from refsvm.fast.seeding import SEED
+from refsvm.fast.twin import allocating, twin
 
 __all__ = ["ato"]
 
@@ -47,7 +47,7 @@ class Free(NamedTuple):
     size: np.ndarray
 
 
-@njit(error_model="numpy")
+@allocating
 def times(free, vector):  # type: ignore[no-untyped-def]
     """P·vector, column by column."""
     size = free.size[0] + 1
@@ -58,7 +58,7 @@ def times(free, vector):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(error_model="numpy")
+@allocating
 def with_room(free):  # type: ignore[no-untyped-def]
     """Return M in arrays with room for one more."""
     m, n = free.size[0], free.rows.shape[1]
@@ -70,7 +70,7 @@ def with_room(free):  # type: ignore[no-untyped-def]
     return Free(inverse, rows, free.members, free.size)
 
 
-@njit(error_model="numpy")
+@allocating
 def enter(walk, free, place, kernel_row):  # type: ignore[no-untyped-def]
     """Let a variable join M if its row does not depend on those of M; return M."""
     free = with_room(free)
@@ -102,7 +102,7 @@ def enter(walk, free, place, kernel_row):  # type: ignore[no-untyped-def]
     return free
 
 
-@njit(error_model="numpy")
+@allocating
 def leave(free, k):  # type: ignore[no-untyped-def]
     """Let k leave M; the last member takes its place."""
     last, P = free.size[0] - 1, free.inverse
@@ -125,7 +125,7 @@ def leave(free, k):  # type: ignore[no-untyped-def]
             P[i, j] -= scaled * P[j, last + 1]
 
 
-@njit(error_model="numpy")
+@allocating
 def first_kinds(seeding, b, margin):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.ato.Walk._first_kinds`; α clipped to the box goes to ``seeding.seed``."""
     n = len(seeding.seed)
@@ -146,7 +146,7 @@ def first_kinds(seeding, b, margin):  # type: ignore[no-untyped-def]
     return kinds, sides
 
 
-@njit(error_model="numpy")
+@allocating
 def missing_row(seeding, kinds):  # type: ignore[no-untyped-def]
     """Return the first variable whose kernel row is wanted at once and missing, −1 if there is none."""
     for i in range(len(kinds)):
@@ -156,7 +156,7 @@ def missing_row(seeding, kinds):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(error_model="numpy")
+@allocating
 def begun(seeding, kinds, sides, b):  # type: ignore[no-untyped-def]
     """Return the walk before its first step."""
     w = np.flatnonzero(kinds != IGNORED)
@@ -189,7 +189,7 @@ def begun(seeding, kinds, sides, b):  # type: ignore[no-untyped-def]
     return walk
 
 
-@njit(error_model="numpy")
+@allocating
 def set_out(seeding, walk):  # type: ignore[no-untyped-def]
     """Return M at the beginning."""
     m = len(walk.watched)
@@ -205,7 +205,7 @@ def set_out(seeding, walk):  # type: ignore[no-untyped-def]
     return free
 
 
-@njit(error_model="numpy")
+@allocating
 def first_taker(walk):  # type: ignore[no-untyped-def]
     """Return the variable that may take what F and T give or take where M is empty, −1 if there is none."""
     best, key = -1, -np.inf
@@ -220,7 +220,7 @@ def first_taker(walk):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(error_model="numpy")
+@allocating
 def slopes(walk, free, d):  # type: ignore[no-untyped-def]
     """DG = −(K d_F + K d_T + K_M d_M), some variables at a time; db; and d of the free and growing ones."""
     m, count = len(walk.watched), free.size[0]
@@ -246,7 +246,7 @@ def slopes(walk, free, d):  # type: ignore[no-untyped-def]
     return slope, change
 
 
-@njit(error_model="numpy")
+@allocating
 def first_event(walk, d, slope, change, limit):  # type: ignore[no-untyped-def]
     """Return the variable whose event comes first, −1 if that is beyond `limit`; and how far it is."""
     first, step = -1, limit
@@ -266,7 +266,7 @@ def first_event(walk, d, slope, change, limit):  # type: ignore[no-untyped-def]
     return first, step
 
 
-@njit(error_model="numpy")
+@allocating
 def move(walk, d, slope, change, step):  # type: ignore[no-untyped-def]
     """Go that far."""
     for place in range(len(d)):
@@ -276,7 +276,7 @@ def move(walk, d, slope, change, step):  # type: ignore[no-untyped-def]
     walk.now[DONE] += step
 
 
-@njit(error_model="numpy")
+@allocating
 def arrive(walk):  # type: ignore[no-untyped-def]
     """Set what has grown to the end exactly to its bound."""
     for place in range(len(walk.kinds)):
@@ -284,7 +284,7 @@ def arrive(walk):  # type: ignore[no-untyped-def]
             walk.alpha[place] = walk.target[place]
 
 
-@njit(error_model="numpy")
+@allocating
 def switch(seeding, walk, free, place, rising):  # type: ignore[no-untyped-def]
     """Let the event of a variable happen; its kernel row is there. Return M."""
     kernel, slots, w = seeding.kernel, seeding.slots, walk.watched
@@ -304,7 +304,7 @@ def switch(seeding, walk, free, place, rising):  # type: ignore[no-untyped-def]
     return enter(walk, free, place, row)
 
 
-@njit(error_model="numpy")
+@allocating
 def follow(seeding, walk, free, max_events):  # type: ignore[no-untyped-def]
     """Follow the path; return 0, or −1 − i where kernel row i is missing."""
     d = np.empty(len(walk.watched))
@@ -330,7 +330,7 @@ def follow(seeding, walk, free, max_events):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(SEED, cache=True, error_model="numpy")
+@twin(SEED, allocates=True)
 def ato(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.ATO`."""
     b, free_before = offset(seeding), 0

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from refsvm.fast.layout import SELECT
+from refsvm.fast.layout import SELECT, TAU
+from refsvm.fast.twin import inlined, twin
 
 __all__ = ["greedy", "hybrid_maximum_gain", "maximum_gain"]
 
-TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.selectors.gain.exact_gain` for one pair with ℓ > 0 and room > 0."""
     mu = min(slope / curvature, room)
     return mu * (2.0 * slope - mu * curvature)
 
 
-@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(SELECT)
 def greedy(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.Greedy`."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
@@ -41,7 +38,7 @@ def greedy(parameters, state):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
     """Improve (i, j, best) by the pairs {b, t} for all t; the row of b is in memory."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
@@ -62,7 +59,7 @@ def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
     return i, j, best
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.selectors.maximum_gain.best_reselection`."""
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
@@ -85,7 +82,7 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(SELECT)
 def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MaximumGain`."""
     now = state.now[0]
@@ -96,7 +93,7 @@ def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     return best_reselection(state, parameters[0])
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def cornered(state, eta):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain._cornered`."""
     for place in range(2):
@@ -108,7 +105,7 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(SELECT)
 def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain`."""
     now = state.now[0]

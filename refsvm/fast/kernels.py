@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numba
-from numba import float64, int64, njit, types, void
+from numba import float64, int64, types, void
+
+from refsvm.fast.twin import from_python
 
 __all__ = ["AVAILABLE", "exponents", "subtract_rows"]
 
@@ -13,7 +15,7 @@ AVAILABLE = not numba.config.DISABLE_JIT
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 
 
-@njit(void(_matrix, float64, _vector, _vector), cache=True, error_model="numpy", _nrt=False, nogil=True)
+@from_python(void(_matrix, float64, _vector, _vector))
 def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.kernels.functions.RBF.exponents`: one pass instead of four, the same bits."""
     for i in range(len(inner)):
@@ -24,10 +26,7 @@ def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
             row[t] = value if value < 0.0 else 0.0
 
 
-@njit(
-    void(_vector, types.Array(float64, 2, "C", readonly=True), types.Array(int64, 1, "C"), _vector),
-    cache=True, error_model="numpy", _nrt=False, nogil=True,
-)  # fmt: skip
+@from_python(void(_vector, types.Array(float64, 2, "C", readonly=True), types.Array(int64, 1, "C"), _vector))
 def subtract_rows(target, rows, slots, coefficients):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.kernels.rows.subtract_rows`: four rows in one pass over the target, the same bits."""
     full = len(slots) - len(slots) % 4

@@ -9,11 +9,12 @@ import numpy as np
 from numba import float64, int8, int64, types
 
 from refsvm.result import TRACE_ROW
-from refsvm.state import SCALARS
+from refsvm.state import SCALARS, TAU
 
-__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "State", "sides_of"]
+__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU", "State", "sides_of"]
 
 RISES, FALLS = 1, 2
+"""Of a variable that a step may increase, and of one that it may decrease."""
 
 NOW = np.dtype(
     [

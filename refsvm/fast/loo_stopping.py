@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from refsvm.fast.layout import CHECK
+from refsvm.fast.layout import CHECK, TAU
+from refsvm.fast.state import moved
+from refsvm.fast.twin import called, inlined, twin
 
 __all__ = ["loo_duality_gap"]
 
 # refsvm.stopping.loo_duality_gap and refsvm.state, repeated because constants of other files go stale in the disk cache
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-PERIOD, ROUNDING, TAU = 10, 1e-10, 1e-12
+PERIOD, ROUNDING = 10, 1e-10
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.moved`."""
-    if change >= upper - value:
-        return upper
-    if change <= lower - value:
-        return lower
-    return min(max(value + change, lower), upper)
-
-
-@njit(error_model="numpy", _nrt=False)
+@called
 def parts(memory, n):  # type: ignore[no-untyped-def]
     """γ, g = v − K′γ, K[r] and v."""
     return (
@@ -32,7 +22,7 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def dual(gamma, v, gradient):  # type: ignore[no-untyped-def]
     """½ γᵀ(v + g), summed from left to right."""
     result = 0.0
@@ -41,7 +31,7 @@ def dual(gamma, v, gradient):  # type: ignore[no-untyped-def]
     return 0.5 * result
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def begin(state):  # type: ignore[no-untyped-def]
     """γ ← α; the row of r has to be there."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
@@ -58,14 +48,14 @@ def begin(state):  # type: ignore[no-untyped-def]
     memory[TAKEN] = state.now[0].iteration
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def curvature(state, row, k_rr, t):  # type: ignore[no-untyped-def]
     """K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, TAU where not positive."""
     q = state.diagonal[t] - 2.0 * row[t] + k_rr
     return q if q > 0.0 else TAU
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def first_largest(values):  # type: ignore[no-untyped-def]
     """Return the lowest index of the largest value."""
     i = 0
@@ -75,7 +65,7 @@ def first_largest(values):  # type: ignore[no-untyped-def]
     return i
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def alone(state):  # type: ignore[no-untyped-def]
     """Return the i that gains most alone, twice its gain, and its step."""
     r = int(state.stop_memory[EXAMPLE])
@@ -91,7 +81,7 @@ def alone(state):  # type: ignore[no-untyped-def]
     return i, gains[i], min(max(g[i] / q, lower[i] - gamma[i]), upper[i] - gamma[i])
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
     """Return twice the gain of moving γᵢ and γₜ, −1 where K′ of both is singular, and the steps."""
     r = int(state.stop_memory[EXAMPLE])
@@ -111,7 +101,7 @@ def both_steps(state, i, t):  # type: ignore[no-untyped-def]
     return gain if regular else -1.0, first, second
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def move(state, i, delta):  # type: ignore[no-untyped-def]
     """γᵢ += δ,  g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
     r = int(state.stop_memory[EXAMPLE])
@@ -122,7 +112,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
     gamma[i] = moved(gamma[i], delta, state.lower[i], state.upper[i])
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
     """Move the γᵢ that gains most, and its best partner; 1 if there is one, 0 if not, −1 − i if a row is missing."""
     i, best, delta_i = alone(state)
@@ -144,7 +134,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
     return follow(state)
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def follow(state):  # type: ignore[no-untyped-def]
     """Move the partner, which may have to wait for its row; 1 if nothing is left to do, −1 − j if it is missing."""
     j = int(state.stop_memory[PARTNER])
@@ -156,7 +146,7 @@ def follow(state):  # type: ignore[no-untyped-def]
     return 1
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def tangent(state, b):  # type: ignore[no-untyped-def]
     """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
     losses = bounds = 0.0
@@ -168,7 +158,7 @@ def tangent(state, b):  # type: ignore[no-untyped-def]
     return losses, -bounds
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def best_intercept(state, low, high):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.stopping.loo_duality_gap.best_intercept`."""
     left, right = tangent(state, low), tangent(state, high)
@@ -193,7 +183,7 @@ def best_intercept(state, low, high):  # type: ignore[no-untyped-def]
     return b, value
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def decided(state):  # type: ignore[no-untyped-def]
     """Whether F(α, b̂) < H(γ), with the sign that the midway intercept gives too."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
@@ -213,7 +203,7 @@ def decided(state):  # type: ignore[no-untyped-def]
     return psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H]
 
 
-@njit(CHECK, cache=True, error_model="numpy", _nrt=False)
+@twin(CHECK)
 def loo_duality_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.LOODualityGap`; −1 − i where it needs kernel row i."""
     memory, now = state.stop_memory, state.now[0]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import float64, int8, int64, njit, types, void
+from numba import float64, int8, int64, types, void
 
+from refsvm.fast.twin import from_python
 from refsvm.paths.events import PathArrays
 
 __all__ = ["advance", "elbow_fall", "outside_fall", "rates", "violation"]
@@ -14,7 +15,7 @@ ARRAYS = types.NamedTuple((float64[:, ::1], *[VECTOR] * 7, int8[::1], int64[::1]
 PAIR = types.UniTuple(float64, 2)
 
 
-@njit(void(ARRAYS, int64, VECTOR, float64, float64), cache=True, error_model="numpy", nogil=True)
+@from_python(void(ARRAYS, int64, VECTOR, float64, float64))
 def rates(arrays, m, d, d_intercept, target):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.paths.events.rates`."""
     K, elbow, total = arrays.K, arrays.elbow, arrays.rates
@@ -38,7 +39,7 @@ def rates(arrays, m, d, d_intercept, target):  # type: ignore[no-untyped-def]
         total[i] *= arrays.sign[i]
 
 
-@njit(float64(ARRAYS, int64, VECTOR, float64), cache=True, error_model="numpy", nogil=True)
+@from_python(float64(ARRAYS, int64, VECTOR, float64))
 def elbow_fall(arrays, m, d, noise):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.paths.events.elbow_fall`."""
     least = np.inf
@@ -51,7 +52,7 @@ def elbow_fall(arrays, m, d, noise):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(float64(ARRAYS, float64), cache=True, error_model="numpy", nogil=True)
+@from_python(float64(ARRAYS, float64))
 def outside_fall(arrays, noise):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.paths.events.outside_fall`."""
     slack, p, side = arrays.slack, arrays.rates, arrays.side
@@ -64,7 +65,7 @@ def outside_fall(arrays, noise):  # type: ignore[no-untyped-def]
     return least
 
 
-@njit(int64(ARRAYS, int64, VECTOR, float64, PAIR, PAIR), cache=True, error_model="numpy", nogil=True)
+@from_python(int64(ARRAYS, int64, VECTOR, float64, PAIR, PAIR))
 def advance(arrays, m, d, t, noise, tie):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.paths.events.advance`."""
     slack, p, side, hits = arrays.slack, arrays.rates, arrays.side, arrays.hits
@@ -90,7 +91,7 @@ def advance(arrays, m, d, t, noise, tie):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(float64(ARRAYS), cache=True, error_model="numpy", nogil=True)
+@from_python(float64(ARRAYS))
 def violation(arrays):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.paths.events.violation`."""
     slack, side = arrays.slack, arrays.side

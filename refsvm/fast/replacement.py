@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from refsvm.fast.seeders import complete, spread, total
 from refsvm.fast.seeding import SEED
+from refsvm.fast.twin import allocating, called, twin
 
 __all__ = ["active_set", "mir", "sir"]
 
@@ -15,7 +15,7 @@ FACTOR, STEP = np.uint64(6364136223846793005), np.uint64(1442695040888963407)  #
 ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def mark_sets(seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.exchange`: write to ``chosen`` what becomes of each variable, and α ← clip(α*)."""
     for i in range(len(seeding.seed)):
@@ -28,7 +28,7 @@ def mark_sets(seeding):  # type: ignore[no-untyped-def]
         seeding.seed[i] = min(max(seeding.solved[i], seeding.lower[i]), seeding.upper[i])
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def spread_over_added(seeding):  # type: ignore[no-untyped-def]
     """Spread what the sum lacks over T, then over all."""
     chosen = seeding.chosen
@@ -40,7 +40,7 @@ def spread_over_added(seeding):  # type: ignore[no-untyped-def]
     complete(seeding)
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def missing_row(seeding, kind):  # type: ignore[no-untyped-def]
     """Return the first variable of that kind whose kernel row is wanted and missing, −1 if there is none.
 
@@ -53,7 +53,7 @@ def missing_row(seeding, kind):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(SEED, cache=True, error_model="numpy", _nrt=False)
+@twin(SEED)
 def active_set(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.ActiveSet`."""
     alpha, solved = seeding.seed, seeding.solved
@@ -68,7 +68,7 @@ def active_set(parameters, seeding):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def most_similar(seeding, r):  # type: ignore[no-untyped-def]
     """argmax{Kᵣₜ : t ∈ T unused, of r's class}, −1 if there is none."""
     row, nearest = seeding.kernel[seeding.slots[r]], -1
@@ -80,7 +80,7 @@ def most_similar(seeding, r):  # type: ignore[no-untyped-def]
     return nearest
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def random_unused(seeding, state):  # type: ignore[no-untyped-def]
     """Return the t ∈ T that the random number names, −1 if all are used."""
     count = 0
@@ -97,7 +97,7 @@ def random_unused(seeding, state):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(SEED, cache=True, error_model="numpy", _nrt=False)
+@twin(SEED)
 def sir(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.SIR`."""
     mark_sets(seeding)
@@ -121,7 +121,7 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def offset(seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.exchange.offset`."""
     top, bottom = -np.inf, np.inf
@@ -135,7 +135,7 @@ def offset(seeding):  # type: ignore[no-untyped-def]
     return (top + bottom) / 2 if bottom < np.inf else top
 
 
-@njit(error_model="numpy")
+@allocating
 def inner(first, second):  # type: ignore[no-untyped-def]
     """Σ first·second from left to right."""
     result = 0.0
@@ -144,7 +144,7 @@ def inner(first, second):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(error_model="numpy")
+@allocating
 def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.mir.least_squares`; `right` becomes the residual."""
     m = len(rows)
@@ -178,7 +178,7 @@ def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
     return x
 
 
-@njit(error_model="numpy")
+@allocating
 def equations(seeding, b):  # type: ignore[no-untyped-def]
     """Return the rows of A and the right side, T and X in ascending order."""
     chosen, before, G = seeding.chosen, seeding.solved, seeding.gradient
@@ -201,7 +201,7 @@ def equations(seeding, b):  # type: ignore[no-untyped-def]
     return T, rows, right
 
 
-@njit(SEED, cache=True, error_model="numpy")
+@twin(SEED, allocates=True)
 def mir(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MIR`."""
     mark_sets(seeding)

@@ -7,40 +7,34 @@ several threads may each run a chunk of rounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import float64, int64, njit, typeof, types
-from numba.core.dispatcher import Dispatcher
+from numba import float64, int64, types
 
-from refsvm.fast.dispatch import as_argument, stamp
-from refsvm.fast.layout import CHECK, LENGTH, SELECT, STATE
-from refsvm.fast.loop import MISSING_ROW, STEP_TAKEN, one_step, order, side
+from refsvm.fast.dispatch import as_arguments, entry_point
+from refsvm.fast.extremes import LARGEST, sortable_bits
+from refsvm.fast.layout import CHECK, FALLS, LENGTH, RISES, SELECT, STATE
+from refsvm.fast.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.fast.seeding import SEED, SEEDING
+from refsvm.fast.state import side
+from refsvm.fast.twin import cached, called, inlined, ready
 
 __all__ = ["NOT_DONE", "run_rounds"]
 
 NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
 
-RISES, FALLS, LARGEST = (
-    1,
-    2,
-    np.int64(0x7FFFFFFFFFFFFFFF),
-)  # refsvm.fast.layout and loop, repeated: constants go stale
 EPS = float(np.finfo(np.float64).eps)
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 _indices = types.Array(int64, 1, "C")
 ROUNDS = (
-    types.FunctionType(SEED), types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
+    types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
     _vector, _vector, _vector, _vector, SEEDING, STATE, _vector, _vector, _indices, _matrix,
 )  # fmt: skip
 """Arguments of `compiled_rounds`."""
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
     """α ← seed, G ← G* − K(α − α*), row by row in the order of the variables; return how many rows that took."""
     alpha, G, solved, kernel, slots = state.alpha, state.gradient, seeding.solved, state.kernel, state.slots
@@ -65,7 +59,7 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def most_violating_pair(state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.problem.most_violating_pair`; sets the sides too."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
@@ -73,7 +67,7 @@ def most_violating_pair(state):  # type: ignore[no-untyped-def]
     highest, lowest = -LARGEST, LARGEST
     for t in range(len(alpha)):
         state.sides[t] = side(alpha[t], lower[t], upper[t])
-        key = order(G[t])
+        key = sortable_bits(G[t])
         if (state.sides[t] & RISES) != 0 and key > highest:
             highest, top = key, t
         if (state.sides[t] & FALLS) != 0 and key < lowest:
@@ -82,7 +76,7 @@ def most_violating_pair(state):  # type: ignore[no-untyped-def]
     now.gap = G[top] - G[bottom] if min(top, bottom) >= 0 else -np.inf
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def restart(seeding, state, memories):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.restart`."""
     now = state.now[0]
@@ -107,7 +101,7 @@ def restart(seeding, state, memories):  # type: ignore[no-untyped-def]
     most_violating_pair(state)
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.drifted`."""
     now, size = state.now[0], 0.0
@@ -117,7 +111,7 @@ def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-unt
     return EPS * (updates + now.iteration) * size > 0.01 * max(abs(now.gap), tolerance)
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def decision_value(seeding, state, r):  # type: ignore[no-untyped-def]
     """h(xᵣ) = vᵣ − Gᵣ + b."""
     now, G = state.now[0], state.gradient
@@ -125,10 +119,10 @@ def decision_value(seeding, state, r):  # type: ignore[no-untyped-def]
 
 
 def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
-    seed,
     select,
     length,
     check,
+    seed,
     seeder,
     selector,
     step,
@@ -182,20 +176,8 @@ def run_rounds(twins, parameters, arrays):  # type: ignore[no-untyped-def]
     parameters : four float64 vectors
     arrays : the other arguments of `compiled_rounds`
     """
-    arguments = (twins[0], *as_argument(twins[1:]), *parameters, *arrays)
-    if not isinstance(rounds, Dispatcher):  # NUMBA_DISABLE_JIT interprets
-        return rounds(*arguments)
-    key = tuple(type(rule) for rule in arguments[1:4])
-    if key not in entry_points:
-        built_in = issubclass(key[0], tuple)
-        signature = (
-            (ROUNDS[0], *(typeof(rule) for rule in arguments[1:4]), *ROUNDS[4:]) if built_in else ROUNDS
-        )
-        rounds.compile(signature)
-        entry_points[key] = rounds.overloads[signature].entry_point
-    return entry_points[key](*arguments)
+    rules = as_arguments(*twins[1:])
+    return entry_point(rounds, ROUNDS, rules)(*rules, ready(twins[0]), *parameters, *arrays)
 
 
-compiled_rounds.__qualname__ = f"compiled_rounds_{stamp()}"  # the name of its files in the disk cache
-rounds = njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(compiled_rounds)
-entry_points: dict[tuple[type, ...], Callable[..., Any]] = {}
+rounds = cached(compiled_rounds, nogil=True)

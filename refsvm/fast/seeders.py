@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from refsvm.fast.seeding import SEED
+from refsvm.fast.state import moved
+from refsvm.fast.twin import called, twin
 
 __all__ = ["avg", "cold", "complete", "spread", "top"]
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # refsvm.seeders.spread
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.moved`."""
-    if change >= upper - value:
-        return upper
-    if change <= lower - value:
-        return lower
-    return min(max(value + change, lower), upper)
-
-
-@njit(error_model="numpy", _nrt=False)
+@called
 def total(values):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.spread.total`."""
     result = 0.0
@@ -31,7 +22,7 @@ def total(values):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def spread(alpha, among, missing, lower, upper):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.spread.spread`; the variables that take part are those marked in `among`."""
     for _ in range(len(alpha) + 1):
@@ -53,7 +44,7 @@ def spread(alpha, among, missing, lower, upper):  # type: ignore[no-untyped-def]
     return missing
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def complete(seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.seeders.spread.complete`, on ``seeding.seed``."""
     alpha, lower, upper, chosen = seeding.seed, seeding.lower, seeding.upper, seeding.chosen
@@ -69,7 +60,7 @@ def complete(seeding):  # type: ignore[no-untyped-def]
         spread(alpha, chosen, missing, lower, upper)
 
 
-@njit(SEED, cache=True, error_model="numpy", _nrt=False)
+@twin(SEED)
 def cold(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.Cold`."""
     alpha, lower, upper = seeding.seed, seeding.lower, seeding.upper
@@ -79,7 +70,7 @@ def cold(parameters, seeding):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(SEED, cache=True, error_model="numpy", _nrt=False)
+@twin(SEED)
 def avg(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.AVG`."""
     alpha, lower, upper = seeding.seed, seeding.lower, seeding.upper
@@ -90,7 +81,7 @@ def avg(parameters, seeding):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit(error_model="numpy", _nrt=False)
+@called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
     """αₜ += weight, clipped, for t in descending order of the row, until all is given."""
     alpha, chosen = seeding.seed, seeding.chosen
@@ -109,7 +100,7 @@ def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
         weight -= alpha[nearest] - before
 
 
-@njit(SEED, cache=True, error_model="numpy", _nrt=False)
+@twin(SEED)
 def top(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.TOP`."""
     alpha, solved, lower, upper = seeding.seed, seeding.solved, seeding.lower, seeding.upper

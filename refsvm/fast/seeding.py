@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numba import float64, int8, int64, types
 
+from refsvm.fast.twin import ready
+
 if TYPE_CHECKING:
     from refsvm.kernels.rows import KernelRows
     from refsvm.problem import DualProblem
@@ -75,7 +77,7 @@ def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: 
     ValueError
         If the seeder has no twin.
     """
-    twin = seeder.twin()
+    twin = ready(seeder.twin())
     if twin is None:
         raise ValueError(f"{seeder!r} has no compiled twin; call its method seed.")
     lower, upper = np.array(problem.lower), np.array(problem.upper)

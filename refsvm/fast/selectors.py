@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
-
-from refsvm.fast.layout import SELECT
+from refsvm.fast.extremes import LARGEST, TILE, first_equal, sortable_bits
+from refsvm.fast.layout import FALLS, SELECT, TAU
+from refsvm.fast.twin import inlined, merged, twin
 
 __all__ = ["most_violating_pair", "second_order"]
 
-TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
-LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-FALLS, TILE = 2, 512  # refsvm.fast.layout, refsvm.fast.loop, for the same reason
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def order(x):  # type: ignore[no-untyped-def]
-    """Return an integer that compares like the float x.
-
-    The processor looks for the largest of several integers at once; for floats the compiler must go one by one, because
-    of NaN. Adding 0 makes −0 and 0 one number.
-    """
-    bits = np.float64(x + 0.0).view(np.int64)
-    return bits ^ ((bits >> np.int64(63)) & LARGEST)
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def first_equal(values, largest):  # type: ignore[no-untyped-def]
-    """Return the lowest index whose value has the order `largest`."""
-    place = len(values)
-    for t in range(len(values)):
-        place = min(place, t if order(values[t]) == largest else len(values))
-    return place
-
-
-@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(SELECT)
 def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.MostViolatingPair`."""
     if state.now[0].gap <= 0.0:
@@ -44,9 +18,9 @@ def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]
     return state.now[0].top, state.now[0].bottom
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
-    """Write g̃ = ℓ²/q of {i, t} to scratch, −1 where t cannot fall or ℓ ≤ 0; return the order of the largest."""
+    """Write g̃ = ℓ²/q of {i, t} to scratch, −1 where t cannot fall or ℓ ≤ 0; return the sortable bits of the largest."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     gains, largest = state.scratch, -LARGEST
@@ -56,11 +30,11 @@ def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
         q = q if q > 0.0 else TAU
         gain = slope * slope / q if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
         gains[t] = gain
-        largest = max(largest, order(gain))
+        largest = max(largest, sortable_bits(gain))
     return largest
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@inlined
 def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
     """Like `newton_gains` with 2g = μ(2ℓ − μq) of the step cut off at the box."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
@@ -74,11 +48,11 @@ def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
         mu = min(slope / q, min(rise, alpha[t] - lower[t]))
         gain = mu * (2.0 * slope - mu * q) if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
         gains[t] = gain
-        largest = max(largest, order(gain))
+        largest = max(largest, sortable_bits(gain))
     return largest
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@merged
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first, and that gain."""
     largest, j, best = -LARGEST, 0, -1.0
@@ -91,7 +65,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     return j, best
 
 
-@njit(SELECT, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(SELECT)
 def second_order(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.SecondOrder`."""
     now, alpha, G, lower = state.now[0], state.alpha, state.gradient, state.lower

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from numba import float64, int32, int64, njit, types, void
+from numba import float64, int32, int64, types, void
+
+from refsvm.fast.twin import from_python
 
 __all__ = ["times"]
 
@@ -15,10 +17,7 @@ _rows = types.Array(int64, 1, "C", readonly=True)
 _indices = [types.Array(kind, 1, "C", readonly=True) for kind in (int32, int64)]
 
 
-@njit(
-    [void(_rows, _values, indices, indices, _table, int64, _out) for indices in _indices],
-    cache=True, error_model="numpy", _nrt=False, nogil=True,
-)  # fmt: skip
+@from_python([void(_rows, _values, indices, indices, _table, int64, _out) for indices in _indices])
 def times(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from refsvm.fast.layout import LENGTH
+from refsvm.fast.layout import LENGTH, TAU
+from refsvm.fast.twin import merged, twin
 
 __all__ = ["newton", "overrelaxed", "planning_ahead"]
 
-TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
 
-
-@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(LENGTH)
 def newton(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.NewtonStep`."""
     now = state.now[0]
@@ -19,7 +16,7 @@ def newton(parameters, state, i, j):  # type: ignore[no-untyped-def]
     return min(max(now.slope / now.curvature, now.low), now.high)
 
 
-@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(LENGTH)
 def overrelaxed(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.OverrelaxedNewtonStep`."""
     now = state.now[0]
@@ -27,7 +24,7 @@ def overrelaxed(parameters, state, i, j):  # type: ignore[no-untyped-def]
     return min(max(parameters[0] * (now.slope / now.curvature), now.low), now.high)
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@merged
 def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.PlanningAheadStep._plan`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
@@ -57,7 +54,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
 
-@njit(LENGTH, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(LENGTH)
 def planning_ahead(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.PlanningAheadStep`."""
     now = state.now[0]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from refsvm.fast.layout import CHECK
+from refsvm.fast.twin import twin
 
 __all__ = ["kkt_gap", "working_set_gap"]
 
 
-@njit(CHECK, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(CHECK)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.KKTGap`."""
     # ψ ≤ ε
     return int(state.now[0].gap <= parameters[0])
 
 
-@njit(CHECK, cache=True, forceinline=True, error_model="numpy", _nrt=False)
+@twin(CHECK)
 def working_set_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.WorkingSetGap`."""
     now, sets = state.now[0], state.working_sets
