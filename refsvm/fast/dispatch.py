@@ -46,8 +46,8 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
     """Return what calls a compiled function whose first three arguments are these rules.
 
-    It is compiled once for all pointers and once for each built-in set. Its entry point is called directly: finding that
-    by the types of the arguments would take longer than many a solve.
+    It is compiled once for all pointers and once for each built-in set. To find the compiled code by the types of the
+    arguments would take longer than many a solve.
     """
     if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
         return function

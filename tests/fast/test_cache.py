@@ -27,6 +27,15 @@ for selector in selectors:
     result.append(solution.iterations)
 """
 
+LEAVE_ONE_OUT = """
+from refsvm import RBF, KKTGap, NewtonStep, leave_one_out
+found = leave_one_out(
+    np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0), step=NewtonStep(), stop=KKTGap(), checks=(),
+    engine="numba",
+)
+result.append(found.error)
+"""
+
 PROBE = """
 from refsvm.fast.probe import probe
 from refsvm.fast.twin import ready
@@ -103,6 +112,12 @@ class edited:  # noqa: N801  # a context manager, used like a function
 
     def __exit__(self, *_):
         self.file.write_text(self.text)
+
+
+def test_leave_one_out_is_compiled_once(root):
+    result, compiled = run(root, LEAVE_ONE_OUT)
+    assert compiled["rounds.compiled_rounds"] == (0, 1)
+    assert run(root, LEAVE_ONE_OUT) == (result, {name: (misses, 0) for name, (_, misses) in compiled.items()})
 
 
 def test_a_loop_is_compiled_once_and_again_after_an_edit_of_a_rule_built_into_it(root):
