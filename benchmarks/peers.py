@@ -3,6 +3,7 @@
     python benchmarks/peers.py --fit --predict --data-dir DIR        the suite of eighteen sets
     python benchmarks/peers.py --large --data-dir DIR                large problems, with peak memory
     python benchmarks/peers.py --growth                              seconds against n and d, fitted exponents, a plot
+    python benchmarks/peers.py --loo --data-dir DIR                  leave-one-out beside LeaveOneOut and SVC
     python benchmarks/peers.py --shares --defaults --data-dir DIR    refsvm alone: its parts, its defaults
 
 Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3 and cache. Each

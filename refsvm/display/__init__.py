@@ -4,6 +4,8 @@
 `ConvergenceDisplay`     gap or objective of several solves against steps, rows or seconds
 `WorkingSetDisplay`      one working set: the box, the feasible line and the steps along it
 `StepSizeDisplay`        how long planned steps are, compared with the Newton step
+`LOOGapDisplay`          the two objectives that meet when a left-out example is decided
+`LOODecisionDisplay`     what decided each example of a plane
 `PathDisplay`            α against log C, with the elbow and the events
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 =======================  ==============================================================
@@ -14,12 +16,15 @@ something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
+from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
     "ConvergenceDisplay",
+    "LOODecisionDisplay",
+    "LOOGapDisplay",
     "PathDisplay",
     "StepSizeDisplay",
     "ValidationPathDisplay",

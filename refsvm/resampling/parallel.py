@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any, Final
@@ -25,6 +26,8 @@ CHUNK_SECONDS: Final = 0.02
 
 WORTH_SECONDS: Final = 0.05
 """Less work than this is done faster than threads are started."""
+
+_numbers = itertools.count()
 
 
 class ChunkRunner:
@@ -52,7 +55,7 @@ class ChunkRunner:
         rounds: Rounds,
     ) -> None:
         self.problem, self.full, self.rules, self.seeder, self.options = problem, full, rules, seeder, options
-        self.token = uuid.uuid4().hex
+        self.token = f"{os.getpid()} {next(_numbers)}"
         self._rounds: Rounds = rounds
         self._memory: np.ndarray | None = None
         self._own = threading.local()

@@ -117,8 +117,7 @@ class Procedure:
     def _train_without(self, examples: np.ndarray) -> bool:
         """Run rounds; return whether all are done, or a limit, the callback or Ctrl-C has ended them."""
         for records in self._batches(examples):
-            for record in records:
-                self._note(record)
+            self._note(records)
             if self._should_end():
                 return False
         return True
@@ -149,16 +148,20 @@ class Procedure:
         }
         return ChunkRunner(self.problem, self.full, self.rules, self.seeder, options, self.rounds)
 
-    def _note(self, record: np.void) -> None:
-        """Take over how a round ended."""
-        r, status = int(record["example"]), STATUSES[int(record["status"])]
-        self.iterations[r] = record["iterations"]
-        if status in (Status.INTERRUPTED, Status.TIME_LIMIT):
-            self.status = status
-            return
-        self.values[r] = record["decision_value"]
-        early = self.rules.stop.left_out and record["code"] == 2
-        self.decided[r] = "limit" if status is Status.MAX_ITER else "duality gap" if early else "kkt"
+    def _note(self, records: np.ndarray) -> None:
+        """Take over how rounds ended."""
+        ended, examples = records["status"], records["example"]
+        self.iterations[examples] = records["iterations"]
+        for status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+            cut_short = ended == STATUSES.index(status)
+            if cut_short.any():
+                self.status = status
+                records, ended, examples = records[~cut_short], ended[~cut_short], examples[~cut_short]
+        self.values[examples] = records["decision_value"]
+        self.decided[examples] = "kkt"
+        self.decided[examples[ended == STATUSES.index(Status.MAX_ITER)]] = "limit"
+        if self.rules.stop.left_out:
+            self.decided[examples[records["code"] == 2]] = "duality gap"
 
     def _should_end(self) -> bool:
         """Whether Ctrl-C, the time limit or the callback ends it; says so in the status."""

@@ -1,6 +1,6 @@
 """The tables of ``benchmarks/peers.py``, one file each.
 
-To add one, say ``--loo``: write ``tables/loo.py`` with a task (what is timed: see `side_by_side.tasks`), the libraries
+To add one: write a file here with a task (what is timed: see `side_by_side.tasks`), the libraries
 to compare if they are not those of `LIBRARIES`, and a `Table` whose ``part`` measures and lays out. Then add a line
 below.
 """
@@ -10,6 +10,7 @@ from .defaults import DefaultsTable
 from .fit import FitTable
 from .growth import GrowthTable
 from .large import LargeTable
+from .loo import LeaveOneOutTable
 from .predict import PredictTable
 from .shares import SharesTable
 
@@ -22,5 +23,6 @@ TABLES: tuple[Table, ...] = (
     GrowthTable(),
     SharesTable(),
     DefaultsTable(),
+    LeaveOneOutTable(),
 )
 """In the order in which they are measured."""

@@ -1,0 +1,206 @@
+"""Displays of leave-one-out: F and H of one round, and what decided each example of a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from refsvm.display.canvas import axes_for
+from refsvm.resampling.result import DECIDERS
+from refsvm.solver.loop import iterate
+from refsvm.stopping.loo_duality_gap import H, LOODualityGap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from refsvm.problem import DualProblem
+    from refsvm.resampling.result import LeaveOneOut
+
+__all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
+
+
+@dataclass(eq=False)
+class LOOGapDisplay:
+    """F(α, b̂), which falls, and H(γ), which rises, while a machine is trained without one example.
+
+    Where H passes F the sign of the decision function at the left-out example is certain. f(α) shows how much is left
+    until the KKT conditions hold: F and f meet at the optimum.
+
+    Parameters
+    ----------
+    primal, bound, dual : ndarrays of shape (t,), float64
+        F(α, b̂), H(γ) and f(α) after 0, 1, 2, … steps.
+    example : int
+        r.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    Examples
+    --------
+    >>> from refsvm import DualProblem, RBF
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import LOOGapDisplay
+    >>> data = make_banana(60, rng=0)
+    >>> problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.25))
+    >>> LOOGapDisplay.from_problem(problem, 3).decided_after is None
+    False
+    """
+
+    primal: np.ndarray
+    bound: np.ndarray
+    dual: np.ndarray
+    example: int
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_problem(
+        cls,
+        problem: DualProblem,
+        example: int,
+        *,
+        stop: LOODualityGap | None = None,
+        ax: Axes | None = None,
+        **rules: Any,
+    ) -> LOOGapDisplay:
+        """Train without one example, to the KKT gap, and draw what happens on the way.
+
+        Parameters
+        ----------
+        problem : DualProblem
+            Of all examples.
+        example : int
+            r.
+        stop : LOODualityGap, optional
+            Its tolerance and number of variables.
+        ax : matplotlib Axes, optional
+        **rules
+            ``selector``, ``step`` and ``start``, as in `refsvm.iterate`.
+        """
+        left_out, rule = problem.without(example), LOODualityGap() if stop is None else stop
+        curves: list[tuple[float, float, float]] = []
+        for state in iterate(left_out, stop=_GoesOn(rule.tol, variables=rule.variables), **rules):
+            F = left_out.primal_objective(state.alpha, gradient=state.gradient)
+            curves.append((F, float(state.stop_memory[H]), state.objective))
+        columns = np.array(curves).reshape(-1, 3).T
+        return cls(columns[0], columns[1], columns[2], example).plot(ax=ax)
+
+    @property
+    def decided_after(self) -> int | None:
+        """Steps after which H exceeds F for the first time; None if it never does."""
+        above = np.flatnonzero(self.bound > self.primal)
+        return int(above[0]) + 1 if len(above) else None
+
+    def plot(self, ax: Axes | None = None) -> LOOGapDisplay:
+        """Draw it once more."""
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        steps = np.arange(1, len(self.primal) + 1)
+        self.ax_.plot(steps, self.primal, label=r"$F(\alpha,\hat b)$: primal objective without the example")
+        self.ax_.plot(steps, self.bound, label=r"$H(\gamma)$: bound on solutions with $h(x_r)=0$")
+        self.ax_.plot(steps, self.dual, "--", color="0.6", label=r"$f(\alpha)$: dual objective")
+        if self.decided_after is not None:
+            self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
+        low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
+        self.ax_.set(
+            xlabel="steps",
+            ylabel="objective",
+            title=f"example {self.example} left out",
+            ylim=(low - 0.05 * (high - low), high + 0.15 * (high - low)),
+        )
+        self.ax_.legend()
+        return self
+
+
+@dataclass(frozen=True)
+class _GoesOn(LOODualityGap):
+    """Moves γ as the rule does, but goes on to the KKT gap, so that both curves can be seen."""
+
+    def check(self, state: Any) -> int:
+        return int(super().check(state) == 1)
+
+
+COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C0", "C1", "C5"), strict=True))
+
+
+@dataclass(eq=False)
+class LOODecisionDisplay:
+    """Examples of two features, coloured by what decided their leave-one-out prediction; wrong ones are ringed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, 2)
+    labels : ndarray of shape (n,)
+        Circles for the larger label, squares for the other.
+    decided_by : ndarray of shape (n,) of str
+    wrong : ndarray of shape (n,) of bool
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    Examples
+    --------
+    >>> from refsvm import RBF, leave_one_out
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import LOODecisionDisplay
+    >>> data = make_banana(60, rng=0)
+    >>> loo = leave_one_out(data.X, data.y, kernel=RBF(0.25))
+    >>> LOODecisionDisplay.from_result(loo, data.X).ax_.get_legend() is None
+    False
+    """
+
+    X: np.ndarray
+    labels: np.ndarray
+    decided_by: np.ndarray
+    wrong: np.ndarray
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_result(cls, loo: LeaveOneOut, X: Any, *, ax: Axes | None = None) -> LOODecisionDisplay:
+        """Draw a result.
+
+        Parameters
+        ----------
+        loo : LeaveOneOut
+        X : array-like of shape (n, 2)
+            The examples it was computed from.
+        ax : matplotlib Axes, optional
+
+        Raises
+        ------
+        ValueError
+            If the examples do not have two features, or are not as many as the result has.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        if points.shape != (len(loo.labels), 2):
+            raise ValueError(
+                f"X has shape {points.shape}; expected the two features of {len(loo.labels)} examples."
+            )
+        return cls(points, loo.labels, loo.decided_by, loo.predictions != loo.labels).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> LOODecisionDisplay:
+        """Draw it once more."""
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        positive = self.labels == self.labels.max()
+        for name, colour in COLOURS.items():
+            chosen = self.decided_by == name
+            if not chosen.any():
+                continue
+            for of_class, marker in ((positive, "o"), (~positive, "s")):
+                x, y = self.X[chosen & of_class].T
+                self.ax_.scatter(x, y, s=18, color=colour, marker=marker)
+            self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
+        x, y = self.X[self.wrong & (self.decided_by != "")].T
+        self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
+        self.ax_.legend(title="decided by")
+        return self
