@@ -19,6 +19,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
+from refsvm.kernels.memory import scratch
 from refsvm.kernels.products import PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import compiled, run_in_pieces
@@ -128,15 +129,22 @@ def _kernel_values_of(kernel: Any, X: Any, vectors: Any, table_from: float) -> C
         return lambda rows: np.asarray(X[rows, vectors])
     if not isinstance(kernel, Kernel):
         return lambda rows: kernel_values(kernel, X[rows], vectors)
-    others = PreparedExamples(kernel, vectors, table_from)
+    others, m = PreparedExamples(kernel, vectors, table_from), vectors.shape[0]
+    if is_sparse(X) and is_sparse(vectors):
+        examples, x_norms = others.prepared(X)
 
-    def values(rows: slice) -> np.ndarray:
-        some = X[rows] if is_sparse(X) == is_sparse(vectors) else X[rows].toarray()
-        some, norms = others.prepared(some)
-        inner = others.products.of(some, None, np.empty((some.shape[0], vectors.shape[0])))
-        return kernel.from_inner(inner, norms, others.norms)
+        def values_of_sparse(rows: slice) -> np.ndarray:
+            numbers = np.arange(rows.start, rows.stop)
+            inner = others.products.of(examples, numbers, scratch((len(numbers), m)))
+            return kernel.from_inner(inner, x_norms[rows], others.norms)
 
-    return values
+        return values_of_sparse
+
+    def values_of_dense(rows: slice) -> np.ndarray:
+        some, norms = others.prepared(X[rows].toarray() if is_sparse(X) else X[rows])
+        return kernel.from_inner(others.products.of(some, None, scratch((len(some), m))), norms, others.norms)
+
+    return values_of_dense
 
 
 def votes(values: np.ndarray, k: int) -> np.ndarray:
