@@ -17,6 +17,7 @@ first needed.
 """
 
 from refsvm.experiment.comparison import Comparison, Summary, paired_p
+from refsvm.experiment.cross_validation import CrossValidate
 from refsvm.experiment.experiment import Experiment
 from refsvm.experiment.grid import Grid
 from refsvm.experiment.leave_one_out import LeaveOneOutError
@@ -29,6 +30,7 @@ from refsvm.experiment.track_path import TrackPath
 __all__ = [
     "STEP_RATIO_EDGES",
     "Comparison",
+    "CrossValidate",
     "Experiment",
     "Grid",
     "Instance",
