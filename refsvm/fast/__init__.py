@@ -15,3 +15,7 @@ hyper-parameters and ``state`` has the names of `refsvm.state.SolverState`; its 
 Twins reach the loop as first-class functions with one signature for each role, so one compiled loop serves every
 combination, the disk cache is never stale, and a user's own ``@njit`` function plugs in.
 """
+
+from refsvm.fast.announcement import announce_compilation
+
+announce_compilation()

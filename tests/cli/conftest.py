@@ -7,8 +7,19 @@ import pytest
 
 from refsvm.datasets import load
 
+from ..settings import NUMBA
+
 if any(find_spec(name) is None for name in ("typer", "rich", "sklearn")):
     collect_ignore_glob = ["*.py"]  # without the extra "cli" there is no command line
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_is_said_about_compiling():
+    """Whether something has to be compiled depends on what ran before; `tests.fast.test_announcement` looks at it."""
+    if NUMBA:
+        from refsvm.fast import announcement
+
+        announcement._listener.is_announced = True
 
 
 @pytest.fixture(autouse=True)
