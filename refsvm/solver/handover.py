@@ -8,7 +8,6 @@ compiled loop is loaded and goes on from the same state.
 
 from __future__ import annotations
 
-import logging
 import time
 import warnings
 from collections.abc import Iterator
@@ -30,8 +29,6 @@ ALLOWANCE_SECONDS = 0.3
 
 PIECE_STEPS = 50
 """Readable steps between two looks at the clock."""
-
-_log = logging.getLogger("refsvm")
 
 
 class _Clock:
