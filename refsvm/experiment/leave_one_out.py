@@ -11,6 +11,7 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Record, Strategy, one_thread
 from refsvm.kernels import RBF
 from refsvm.resampling.leave_one_out import leave_one_out
+from refsvm.resampling.result import LeaveOneOut
 from refsvm.resampling.sufficiency import CHECKS
 from refsvm.result import Status
 from refsvm.seeders import TOP, Seeder
@@ -18,7 +19,7 @@ from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 
-__all__ = ["LeaveOneOutError"]
+__all__ = ["LeaveOneOutError", "measured"]
 
 
 @dataclass(frozen=True)
@@ -68,30 +69,41 @@ class LeaveOneOutError(Strategy):
 
     def run(self, instance: Instance) -> Record:
         """Compute the error."""
+        return measured(self.computed(instance))
+
+    def computed(self, instance: Instance) -> LeaveOneOut:
+        """Call `leave_one_out` with one thread; Ctrl-C interrupts, so that half a run is never stored."""
         options: dict[str, Any] = {
-            field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"
+            field.name: getattr(self, field.name)
+            for field in fields(LeaveOneOutError)
+            if field.name != "name"
         }
         with one_thread():
             loo = leave_one_out(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **options)
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        rounds = int(loo.counts["duality gap"] + loo.counts["kkt"] + loo.counts["limit"])
-        return {
-            "error": loo.error,
-            "iterations": loo.iterations,
-            "round_iterations": int(loo.round_iterations.sum()),
-            "rounds": rounds,
-            "early": loo.counts["duality gap"] / rounds if rounds else 0.0,
-            "kernel_rows": loo.kernel_rows,
-            "seconds": loo.seconds,
-            "full_iterations": loo.full_solution.iterations,
-            "full_seconds": loo.full_solution.seconds,
-            "engine": loo.engine,
-            "status": loo.status.name,
-            **loo.counts,
-        }
+        return loo
 
     def warm_up(self) -> None:
         """Leave each of six points out."""
         X = np.arange(6.0)[:, None]
-        self.run(Instance(X, np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0))
+        self.computed(Instance(X, np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0))
+
+
+def measured(loo: LeaveOneOut) -> Record:
+    """Take from a result what is stored."""
+    rounds = int(loo.counts["duality gap"] + loo.counts["kkt"] + loo.counts["limit"])
+    return {
+        "error": loo.error,
+        "iterations": loo.iterations,
+        "round_iterations": int(loo.round_iterations.sum()),
+        "rounds": rounds,
+        "early": loo.counts["duality gap"] / rounds if rounds else 0.0,
+        "kernel_rows": loo.kernel_rows,
+        "seconds": loo.seconds,
+        "full_iterations": loo.full_solution.iterations,
+        "full_seconds": loo.full_solution.seconds,
+        "engine": loo.engine,
+        "status": loo.status.name,
+        **loo.counts,
+    }

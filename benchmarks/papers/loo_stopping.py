@@ -1,0 +1,282 @@
+"""Figure 1 and Tables 2 and 3 of Franc, Laskov & Müller, "Stopping conditions for exact … leave-one-out error", 2008.
+
+python benchmarks/papers/loo_stopping.py --data-dir DIR
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from page import Page, arguments, carried_out
+
+from refsvm import AVG, RBF, KKTGap, Linear, LOODualityGap, MostViolatingPair, NewtonStep
+from refsvm.datasets import Dataset, open_data
+from refsvm.experiment import Experiment, Grid, LeaveOneOutError, Problem
+from refsvm.experiment.leave_one_out import measured
+from refsvm.experiment.problem import Instance
+
+
+@dataclass(frozen=True)
+class Published:
+    """A set's size of training, and for linear and RBF: LOO and test error (Table 2), speed-ups and Prec (Table 3)."""
+
+    train: int
+    errors: tuple[float, float, float, float]
+    linear: tuple[float, float, float]
+    rbf: tuple[float, float, float]
+
+
+PUBLISHED = {
+    "banana": Published(400, (41.40, 47.80, 8.55, 10.43), (9.9, 12.3, 56.9), (5.1, 6.1, 81.9)),
+    "breast-cancer": Published(200, (27.20, 29.00, 23.00, 26.06), (2.0, 2.1, 64.2), (1.5, 1.6, 55.6)),
+    "diabetis": Published(468, (22.05, 23.44, 21.50, 23.27), (6.3, 7.2, 93.1), (1.4, 1.5, 54.8)),
+    "flare-solar": Published(666, (32.85, 32.33, 32.31, 34.04), (1.0, 1.1, 59.3), (2.2, 2.4, 50.3)),
+    "german": Published(700, (24.91, 24.06, 23.71, 23.61), (4.2, 4.4, 82.0), (1.1, 1.1, 31.3)),
+    "heart": Published(170, (14.24, 15.22, 13.53, 15.55), (1.9, 2.1, 83.1), (1.1, 1.2, 50.3)),
+    "image": Published(1300, (15.48, 15.34, 2.94, 3.15), (12.9, 14.9, 98.3), (2.9, 3.1, 75.3)),
+    "ringnorm": Published(400, (23.45, 24.59, 1.10, 1.60), (2.8, 3.0, 91.8), (1.4, 1.4, 39.1)),
+    "splice": Published(1000, (15.36, 16.20, 10.60, 10.95), (1.5, 1.5, 74.5), (1.0, 1.0, 14.6)),
+    "thyroid": Published(140, (8.43, 10.16, 2.29, 4.87), (3.2, 5.2, 66.0), (1.5, 2.4, 80.3)),
+    "titanic": Published(150, (21.20, 23.01, 15.47, 23.99), (1.0, 1.0, 17.6), (5.7, 2.7, 50.2)),
+    "twonorm": Published(400, (2.50, 2.90, 2.25, 2.59), (1.9, 2.2, 89.1), (1.0, 1.0, 22.2)),
+    "waveform": Published(400, (10.90, 12.95, 8.85, 10.50), (2.4, 2.6, 90.7), (1.1, 1.1, 30.9)),
+}
+FIGURE_1 = ("banana", "german", "image")
+TOLERANCES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+MOST = 100
+"""Training examples of a realisation, if the paper's are more: what a busy machine does in minutes."""
+
+
+@dataclass(frozen=True)
+class Realisation(LeaveOneOutError):  # noqa: N818 (no exception)
+    """The leave-one-out error of the first examples of an order, and the error of their machine on the others.
+
+    Parameters
+    ----------
+    train : int
+        Training examples.
+    """
+
+    train: int = MOST
+
+    def run(self, instance: Instance) -> dict[str, Any]:
+        """Train on some, test on the others."""
+        m, kernel = min(self.train, len(instance.y) - 1), instance.kernel
+        loo = self.computed(Instance(instance.X[:m], instance.y[:m], kernel, instance.C))
+        full = loo.full_solution
+        h = kernel(instance.X[m:], instance.X[:m]) @ full.alpha + full.intercept
+        test_error = float((np.where(h >= 0.0, 1.0, -1.0) != instance.y[m:]).mean())
+        return measured(loo) | {"test_error": test_error}
+
+
+# The paper's solver: the most violating pair, ordinary steps, starts from the full solution.
+RULES: dict[str, Any] = {
+    "seeder": AVG(),
+    "selector": MostViolatingPair(),
+    "step": NewtonStep(),
+    "engine": "numba",
+    "efficiency_test": False,
+    "max_iter": 200_000,
+}
+
+
+def strategies(train: int) -> list[LeaveOneOutError]:
+    """The standard approach, the proposed one, and the proposed one with two variables a step."""
+    return [
+        Realisation("ε-KKT", stop=KKTGap(), train=train, **RULES),
+        Realisation("F < H, paper", stop=LOODualityGap(variables=1), train=train, **RULES),
+        Realisation("F < H", stop=LOODualityGap(), train=train, **RULES),
+    ]
+
+
+@cache
+def opened(name: str, data_dir: str | None) -> Dataset:
+    """Read a set of the IDA benchmark."""
+    return open_data(f"ida_{name}", data_dir=data_dir)
+
+
+def grid(name: str, kernel: str, chosen: Any) -> list[Problem]:
+    """Θ: C = 10^i for the linear kernel; C = 500^(i/7) and γ = 2^(−11j/7) for RBF, all of it or a part."""
+    directory = None if chosen.data_dir is None else str(chosen.data_dir)
+
+    def problem(label: str, of: Any, C: float) -> Problem:
+        return Problem(f"{name} {label}", _Opened(name, directory), of, C)
+
+    everything = name in chosen.full
+    if kernel == "linear":
+        powers = range(-2, 3) if everything else range(-2, 1)
+        return [problem(f"linear C=1e{i}", Linear(), 10.0**i) for i in powers]
+    some = range(8) if everything else (1, 4, 6)
+    return [
+        problem(f"RBF {i},{j}", RBF(2.0 ** (-11.0 * j / 7.0)), 500.0 ** (i / 7.0)) for i in some for j in some
+    ]
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """Opens a set; a value, so that it can be sent to a process."""
+
+    name: str
+    data_dir: str | None
+
+    def __call__(self) -> Dataset:
+        return opened(self.name, self.data_dir)
+
+
+def main() -> None:
+    """Run what is missing, print the tables and write the page."""
+    chosen = arguments(__doc__ or "", "leave_one_out", 1, list(PUBLISHED))
+    names = ["heart", "thyroid"] if chosen.quick else list(PUBLISHED)
+    page = Page(
+        "Stopping conditions for leave-one-out (Franc et al. 2008), again",
+        "benchmarks/papers/loo_stopping.py",
+        chosen,
+    )
+    page.add("What is measured", ABOUT)
+    runs = dict(experiments(names, chosen))
+    page.add("Table 2: errors of the best models", TABLE_2, table_2(names, runs))
+    for kernel in ("linear", "RBF"):
+        page.add(
+            f"Table 3, {kernel} kernel", table_3(names, kernel, runs), *([REMARKS] if kernel == "RBF" else [])
+        )
+    for name in [each for each in FIGURE_1 if each in names] or names[:1]:
+        page.add(f"Figure 1: {name}", figure_1(name, chosen))
+    page.add("What the figure shows", FIGURE)
+    page.write()
+
+
+def train_of(name: str, chosen: Any) -> int:
+    """Training examples of a realisation."""
+    most = 30 if chosen.quick else PUBLISHED[name].train if name in chosen.full else MOST
+    return min(most, PUBLISHED[name].train)
+
+
+def experiments(names: Sequence[str], chosen: Any) -> Iterator[tuple[tuple[str, str], list[dict[str, Any]]]]:
+    """Carry out the runs of Tables 2 and 3; yield the records by set and kernel."""
+    for name in names:
+        for kernel in ("linear", "RBF"):
+            problems = grid(name, kernel, chosen)[: 2 if chosen.quick else None]
+            experiment = Experiment(
+                strategies(train_of(name, chosen)), problems, chosen.store, chosen.permutations
+            )
+            yield (name, kernel), carried_out(f"{name}, {kernel}", experiment, chosen.jobs).records()
+
+
+def table_2(names: Sequence[str], runs: dict[tuple[str, str], list[dict[str, Any]]]) -> Grid:
+    """The model with the smallest leave-one-out error: that, and its test error."""
+    rows = []
+    for name in names:
+        row = [name]
+        for k, kernel in enumerate(("linear", "RBF")):
+            standard = [record for record in runs[name, kernel] if record["strategy"] == "ε-KKT"]
+            models: dict[str, list[dict[str, Any]]] = {}
+            for record in standard:
+                models.setdefault(record["problem"], []).append(record)
+            best = min(models.values(), key=lambda found: np.mean([each["error"] for each in found]))
+            for place, metric in enumerate(("error", "test_error")):
+                row.append(f"{100 * np.mean([each[metric] for each in best]):.1f}")
+                row.append(f"{PUBLISHED[name].errors[2 * k + place]:.1f}")
+        rows.append(tuple(row))
+    headers = ["set"]
+    for kernel in ("linear", "RBF"):
+        headers += [f"{kernel} LOO %", "there", "test %", "there"]
+    return Grid(tuple(headers), tuple(rows))
+
+
+def table_3(names: Sequence[str], kernel: str, runs: dict[tuple[str, str], list[dict[str, Any]]]) -> Grid:
+    """Speed-ups of the proposed approach, and how often it decided."""
+    headers = (
+        "set", "time", "there", "KerEval", "there", "Prec %", "there",
+        "time, two variables", "KerEval, two variables", "Prec %, two variables", "other signs",
+    )  # fmt: skip
+    rows = []
+    for name in names:
+        published = PUBLISHED[name].linear if kernel == "linear" else PUBLISHED[name].rbf
+        sums = {each: summed(runs[name, kernel], each) for each in ("ε-KKT", "F < H, paper", "F < H")}
+        standard, paper, ours = sums.values()
+        rows.append((
+            name,
+            f"{standard['seconds'] / paper['seconds']:.1f}", f"{published[0]:.1f}",
+            f"{2 * standard['steps'] / (3 * paper['steps']):.1f}", f"{published[1]:.1f}",
+            f"{100 * paper['early'] / paper['rounds']:.1f}", f"{published[2]:.1f}",
+            f"{standard['seconds'] / ours['seconds']:.1f}", f"{2 * standard['steps'] / (4 * ours['steps']):.1f}",
+            f"{100 * ours['early'] / ours['rounds']:.1f}",
+            f"{abs(standard['wrong'] - paper['wrong']):.0f}",
+        ))  # fmt: skip
+    return Grid(headers, tuple(rows))
+
+
+def summed(records: Sequence[dict[str, Any]], strategy: str) -> dict[str, float]:
+    """Add up the runs of a strategy."""
+    own = [record for record in records if record["strategy"] == strategy]
+    sums = {
+        "seconds": sum(record["seconds"] for record in own),
+        "steps": sum(max(record["round_iterations"], 1) for record in own),
+        "rounds": sum(record["rounds"] for record in own),
+        "early": sum(record["duality gap"] for record in own),
+        "wrong": sum(round(record["error"] * sum(record[d] for d in DECIDED)) for record in own),
+    }
+    return {key: float(value) or 1e-9 for key, value in sums.items()}
+
+
+DECIDED = ("zero alpha", "training error", "xi-alpha bound", "duality gap", "kkt", "limit")
+
+
+def figure_1(name: str, chosen: Any) -> Grid:
+    """The error of the model chosen at each ε, the error of the model chosen at 1e-4, and the steps."""
+    base = Realisation("", stop=KKTGap(), train=train_of(name, chosen), **RULES)
+    ladder = [replace(base, name=f"{tol:g}", stop=KKTGap(tol)) for tol in TOLERANCES]
+    problems = grid(name, "RBF", chosen)[: 2 if chosen.quick else None]
+    experiment = Experiment(ladder, problems, chosen.store, chosen.permutations)
+    records = carried_out(f"Figure 1, {name}", experiment, chosen.jobs).records()
+    errors = {
+        (record["strategy"], record["problem"]): record["error"]
+        for record in records
+        if record["permutation"] == 0
+    }
+    best_of_all = min(problems, key=lambda each: errors[ladder[0].name, each.name]).name
+    rows = []
+    for strategy in ladder:
+        own = {each.name: errors[strategy.name, each.name] for each in problems}
+        steps = sum(record["iterations"] for record in records if record["strategy"] == strategy.name)
+        rows.append(
+            (strategy.name, f"{100 * min(own.values()):.1f}", f"{100 * own[best_of_all]:.1f}", f"{steps:,}")
+        )
+    return Grid(
+        ("ε", "LOO % of the model chosen at ε", "LOO % at ε of the model chosen at 1e-4", "steps"),
+        tuple(rows),
+    )
+
+
+ABOUT = f"""
+The training sets of the paper are realisations that came with the IDA benchmark; ours are drawn, the first examples of
+random orders, the rest is for testing. Where nothing else is said a realisation has at most {MOST} training examples,
+and the grid is a part of the paper's: C = 0.01, 0.1, 1 for the linear kernel (there 0.01 to 100), and 3 × 3 of the
+8 × 8 models for RBF. `--full` takes the sizes and the grid of the paper. The grid of the RBF kernel is printed as
+$\\exp(-2^{{11i/7}}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
+We take $2^{{-11i/7}}$, which is what we believe was meant, and C from 1 to 500.
+
+Both approaches use the most violating pair, ordinary steps, and starts from the full solution (`AVG`), as the paper
+does, to ε = 0.001. *Prec* is the share of the rounds that $F<H$ ended; the efficiency test is off. *KerEval* counts the
+kernel columns that steps read: two for a step of α, one or two more for γ. *Two variables* is the rule as this package
+has it by default (`LOODualityGap(variables=2)`).
+"""
+TABLE_2 = "Small training sets give larger errors than the paper's; the sizes are not the same."
+REMARKS = """
+With one variable per step, as in the paper, the rule decides earlier on linear kernels than on RBF kernels, and saves
+most where SMO takes longest; that **reproduces**. Two variables per step decide nearly every round on either. Time is
+another matter: rounds in compiled code from a good seed take microseconds, a step of γ costs more than a step of α, and
+so fewer steps are not always less time. *Other signs* says by how many errors the counts of the standard and the
+proposed approach differ, over all models of the grid: zero or nearly so, as the paper found at ε = 0.001.
+"""
+FIGURE = """
+Up to ε = 0.001 or so the columns agree; beyond, the model that looks best is chosen by an error that is not there: the
+paper's point. How far ε can be raised without harm differs from set to set, and no rule tells before.
+"""
+
+if __name__ == "__main__":
+    main()
