@@ -175,6 +175,11 @@ class KernelRows:
         """
         if out is None:
             out = np.empty((len(rows), self.gram.n if columns is None else len(columns)))
+        if len(rows) == 1:  # as in every step of a restricted solve
+            line = self.row(rows[0])
+            # K[i, j] for all j; "clip" saves a second copy
+            out[0] = line if columns is None else line.take(columns, mode="clip")
+            return out
         for start in range(0, len(rows), self.capacity):
             part = slice(start, start + self.capacity)
             self._copy(rows[part], columns, out[part])
@@ -182,10 +187,7 @@ class KernelRows:
 
     def _copy(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
         """Copy K[rows][:, columns], for no more rows than the budget holds."""
-        if len(rows) == 1:
-            self.row(int(rows[0]))
-        else:
-            self.fetch(rows)
+        self.fetch(rows)
         places = self.slots[rows]
         if columns is None:
             out[...] = self.values[places]
@@ -193,7 +195,7 @@ class KernelRows:
         table = self.values.reshape(-1)
         for start in range(0, len(rows), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
-            # K[i, j] stands at place slots[i]·n + j; "clip" saves a second copy
+            # K[i, j] stands at place slots[i]·n + j
             out[part] = table.take(places[part, None] * self.gram.n + columns, mode="clip")
 
     def product(self, coefficients: np.ndarray) -> np.ndarray:
