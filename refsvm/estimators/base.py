@@ -22,6 +22,7 @@ from refsvm.estimators.validation import NO_LABELS, check_parameters, checked_da
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import check_finite_values, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
+from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values
 from refsvm.selectors.base import WorkingSetSelector
@@ -125,7 +126,7 @@ class KernelMachine(BaseEstimator):
         if not is_users(kernel):
             return kernel, X, 0
         n = X.shape[0]
-        if 8 * n * n > self.cache_size * 2**20:
+        if megabytes(n, n) > self.cache_size:
             return RowKernel(kernel, X), np.arange(n)[:, None], 0
         K = shaped(kernel_values(kernel, X, X), (n, n))
         check_finite_values(K)

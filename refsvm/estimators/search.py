@@ -13,10 +13,12 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.stats import rankdata
 
+from refsvm._checks import is_sparse
 from refsvm.estimators.cell_store import CellStore, fingerprint
-from refsvm.kernels import Gram, Kernel, Precomputed
-from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels import RBF, Gram, Kernel, Precomputed
+from refsvm.kernels.gram import KernelMatrix, held_as_array
 from refsvm.kernels.products import inner_products, squared_norms
+from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.resampling.grid import Cell, Split, solve_cells
 from refsvm.seeders.base import Seeder
@@ -142,19 +144,24 @@ def column_gram(X: Any, codes: np.ndarray, token: str, kernel: Any, cache_mb: fl
     n = X.shape[0]
     binary = np.where(codes == 0, -1, 1)
     gram = DualProblem.classification(X, binary, kernel=kernel).gram
-    if isinstance(kernel, Precomputed) or 8 * n * n > cache_mb * 2**20:
+    if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
-        return Gram(Precomputed(), gram.block(np.arange(n)))
-    inner, norms = shared_products(X, token)
-    return Gram(Precomputed(), kernel.from_inner(inner.copy(), norms, norms))
+        return held_as_array(gram)
+    inner, norms = shared_products(X, token, movable=isinstance(kernel, RBF))
+    K = kernel.from_inner(inner.copy(), norms, norms)
+    if isinstance(kernel, RBF):
+        np.fill_diagonal(K, 1.0)  # exp(0), which rounding of ‖x − x‖² misses
+    held = Gram(Precomputed(), K)
+    held.rounding = gram.rounding
+    return held
 
 
 _products: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 _lock = threading.Lock()
 
 
-def shared_products(X: Any, token: str) -> tuple[np.ndarray, np.ndarray]:
+def shared_products(X: Any, token: str, movable: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return x·z of all pairs and ‖x‖², computed once for each search in this process.
 
     Parameters
@@ -162,10 +169,15 @@ def shared_products(X: Any, token: str) -> tuple[np.ndarray, np.ndarray]:
     X : ndarray or CSR of shape (n, d)
     token : str
         Of the search; products of an earlier one are dropped.
+    movable : bool
+        Whether the kernel depends on distances alone. Products of dense data are then taken around their mean, where
+        ‖x‖² + ‖z‖² − 2 x·z loses the fewest digits.
     """
     with _lock:
         if token not in _products:
             _products.clear()
+            if movable and not is_sparse(X):
+                X = X - X.mean(axis=0)
             _products[token] = inner_products(X, X), squared_norms(X)
         return _products[token]
 

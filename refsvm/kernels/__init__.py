@@ -6,10 +6,11 @@
 `gram`         Gram: K on a data set, block by block
 `checked`      a kernel on data, both checked first
 `repeated`     the matrix of variables that share examples
-`products`     x·z for many pairs, dense and sparse
+`products`     x·z for many pairs of examples; the origin of the data
+`sparse`       x·z for CSR data
 `rows`         KernelRows: kernel rows on demand, within a byte budget, counted
 `memory`       memory for kernel rows
-`threads`      who helps to evaluate them
+`threads`      how threads share the evaluation
 =============  ====================================================
 """
 

@@ -16,7 +16,7 @@ from refsvm.kernels.memory import scratch
 from refsvm.kernels.products import PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
-__all__ = ["Gram", "KernelMatrix"]
+__all__ = ["Gram", "KernelMatrix", "check_finite_values", "held_as_array", "shaped"]
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
@@ -211,6 +211,23 @@ class Gram:
         if self.dense is not None:
             return Gram(self.kernel, np.ascontiguousarray(self.dense[np.ix_(indices, indices)]))
         return Gram(self.kernel, self.X[indices])
+
+
+def held_as_array(gram: KernelMatrix) -> Gram:
+    """Return the same matrix, evaluated in one block and held as an array of 8n² bytes, for any number of solves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels.gram import Gram, held_as_array
+    >>> held_as_array(Gram(Linear(), np.array([[1.0], [2.0]]))).dense
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    held = Gram(Precomputed(), gram.block(np.arange(gram.n)))
+    held.rounding = gram.rounding
+    return held
 
 
 def set_diagonal_to_one(rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from refsvm._checks import examples, positive, positive_or_inf, signs, vector
 from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed
 from refsvm.kernels.gram import Gram, KernelMatrix
+from refsvm.kernels.rows import megabytes
 from refsvm.paths.backup import solve_at
 from refsvm.paths.base import PathTracker
 from refsvm.paths.breakpoint import Breakpoint
@@ -198,7 +199,7 @@ def _state(problem: DualProblem, engine: str, cache_mb: float) -> PathState:
 def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
     """Return K of shape (n, n), if the budget holds it."""
     n = problem.n
-    needed = 8 * n * n / 2**20
+    needed = megabytes(n, n)
     if problem.gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
         raise ValueError(
             f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.kernels import Gram, Precomputed
-from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.gram import KernelMatrix, held_as_array
+from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
@@ -26,10 +26,9 @@ def shared_gram(gram: KernelMatrix, cache_mb: float) -> KernelMatrix:
 
     Any number of rounds and threads may read it, and nothing is computed twice.
     """
-    n = gram.n
-    if gram.dense is not None or 8 * n * n > cache_mb * 2**20:
+    if gram.dense is not None or megabytes(gram.n, gram.n) > cache_mb:
         return gram
-    return Gram(Precomputed(), gram.block(np.arange(n)))
+    return held_as_array(gram)
 
 
 def pair_problems(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:

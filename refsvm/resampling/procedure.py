@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.kernels.functions import RBF, Linear, Polynomial
+from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.resampling.left_out import STATUSES, can_be_compiled
 from refsvm.resampling.parallel import ChunkRunner, in_workers
@@ -55,7 +56,7 @@ class Procedure:
             step=rules.step,
             stop=KKTGap(tol * FULL_TOL),
             engine=options["engine"],
-            shrinking=problem.gram.dense is None and 8 * problem.n**2 > options["cache_mb"] * 2**20,
+            shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > options["cache_mb"],
             cache_mb=options["cache_mb"],
             max_iter=options["max_iter"],
             time_limit=options["time_limit"],

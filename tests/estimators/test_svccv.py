@@ -50,6 +50,14 @@ def test_cells_scores_and_choice_of_grid_search(heart):
     assert ours.n_splits_ == 4
 
 
+def test_scores_far_from_the_origin_are_those_near_it(heart):
+    X, y = np.round(heart[0] * 2.0**10) / 2.0**10, heart[1]
+    near, far = (SVCCV(**GRID, cv=3).fit(data, y) for data in (X, X + 2.0**40))  # an exact shift
+    for key in ("mean_test_score", "split0_test_score"):
+        np.testing.assert_array_equal(far.cv_results_[key], near.cv_results_[key])
+    np.testing.assert_array_equal(far.predict(X + 2.0**40), near.predict(X))
+
+
 @pytest.mark.parametrize("seeder", [Cold(), ATO()], ids=repr)
 def test_the_seeder_changes_the_cost_only(heart, seeder):
     X, y = heart
