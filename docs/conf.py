@@ -3,6 +3,7 @@
 import re
 import warnings
 from importlib import metadata
+from types import GenericAlias
 
 import matplotlib as mpl
 
@@ -22,6 +23,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
@@ -107,6 +109,12 @@ def set_docstring(app, what, name, obj, options, lines):
         lines[-1:] = [as_typed(line) for line in sections[0].split("\n")]
 
 
+def skip_type_aliases(app, what, name, obj, skip, options):
+    """Leave out names of types, such as ``Key = tuple[int, int]``: autodoc shows the docstring of the type itself."""
+    return True if isinstance(obj, GenericAlias) else skip
+
+
 def setup(app):
     """Connect the functions above."""
+    app.connect("autodoc-skip-member", skip_type_aliases)
     app.connect("autodoc-process-docstring", set_docstring, priority=400)

@@ -29,7 +29,7 @@ class _FirstCompilation(event.Listener):
             self.is_announced = True
             # marked as a notice for the command line, which shows it (`refsvm.cli.messages`)
             _log.info(
-                "Numba compiles the loop and the rules. This takes some seconds, once: the result is kept on disk.",
+                "Numba compiles refsvm's loop and rules for this machine; that takes some five to ten seconds, once.",
                 extra={"notice": True},
             )
 

@@ -7,9 +7,7 @@ it gets a marker, and `call` turns the marker into a direct call, which the comp
 
 from __future__ import annotations
 
-import logging
 from collections import namedtuple
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -22,9 +20,7 @@ from refsvm.fast.steps import newton, planning_ahead
 from refsvm.fast.stopping import kkt_gap
 from refsvm.fast.twin import HELPER, ready
 
-__all__ = ["announce_compilation", "as_arguments", "call", "entry_point"]
-
-_log = logging.getLogger("refsvm")
+__all__ = ["as_arguments", "call", "entry_point"]
 
 BUILT_IN: dict[Any, Any] = {
     # not the name of the function: the disk cache finds a type by its name in this module
@@ -59,19 +55,9 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
     if key not in entry_points:
         if type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
-        announce_compilation(function)
         function.compile(signature)
         entry_points[key] = function.overloads[signature].entry_point
     return entry_points[key]
-
-
-def announce_compilation(function: Any) -> None:
-    """Log that a function is compiled, unless its code is on disk: who waits should know why."""
-    if not any(Path(function.stats.cache_path).glob(f"*{function.__qualname__}*.nbi")):
-        _log.info(
-            "Numba compiles refsvm's loop for this machine; that takes some five to ten seconds, once.",
-            extra={"notice": True},
-        )
 
 
 def call(rule, *arguments):  # type: ignore[no-untyped-def]

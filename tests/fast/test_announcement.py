@@ -28,7 +28,7 @@ def printed(cache, first=""):
 
 def test_the_first_process_says_once_that_it_compiles_and_the_next_says_nothing(tmp_path):
     (line,) = printed(tmp_path).splitlines()
-    assert line.startswith("refsvm INFO True Numba compiles the loop and the rules.")
+    assert line.startswith("refsvm INFO True Numba compiles refsvm's loop and rules for this machine")
     assert printed(tmp_path) == ""
 
 
