@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from refsvm._checks import positive
 from refsvm.paths.state import PathState
 
 __all__ = ["SVD", "ElbowAlgebra", "Factors", "PivotedQR", "UpdatedQR", "elbow_matrix"]
@@ -68,6 +69,9 @@ class SVD(ElbowAlgebra):
 
     eps_svd: float = 1e-14
 
+    def __post_init__(self) -> None:
+        positive("eps_svd", self.eps_svd)
+
     def factorise(self, state: PathState) -> Factors:
         """A = UΣVᵀ from scratch."""
         from scipy.linalg import svd
@@ -107,6 +111,9 @@ class PivotedQR(ElbowAlgebra):
     """
 
     eps_svd: float = 1e-14
+
+    def __post_init__(self) -> None:
+        positive("eps_svd", self.eps_svd)
 
     def factorise(self, state: PathState) -> Factors:
         """AE = QR from scratch."""
@@ -161,6 +168,10 @@ class UpdatedQR(ElbowAlgebra):
     """
 
     eps_svd: float = 1e-14
+
+    def __post_init__(self) -> None:
+        positive("eps_svd", self.eps_svd)
+
     least_indicator: float = 1e-8
     most_updates: int = 200
 

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from refsvm._checks import positive
 from refsvm.paths.algebra import elbow_matrix
 from refsvm.paths.base import PathTracker
 from refsvm.paths.breakpoint import Breakpoint
@@ -48,8 +49,8 @@ class Hastie(PathTracker):
     Raises
     ------
     ValueError
-        While tracking: if the elbow is singular, as with duplicates and with more points on it than dimensions, or if
-        two events fall together. `refsvm.SVMP` has an answer then.
+        If tol is not positive. While tracking: if the elbow is singular, as with duplicates and with more points on it
+        than dimensions, or if two events fall together. `refsvm.SVMP` has an answer then.
 
     See Also
     --------
@@ -73,6 +74,9 @@ class Hastie(PathTracker):
     may_refuse: ClassVar[bool] = True
 
     tol: float = 1e-10
+
+    def __post_init__(self) -> None:
+        positive("tol", self.tol)
 
     def follow(self, state: PathState, lam_min: float) -> Iterator[Breakpoint]:
         """Yield the breakpoints from the present λ down to `lam_min`."""

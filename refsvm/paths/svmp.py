@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from refsvm._checks import positive, whole
 from refsvm.paths.algebra import ElbowAlgebra, Factors, UpdatedQR
 from refsvm.paths.backup import choose_sets, solve_at
 from refsvm.paths.base import PathTracker
@@ -54,7 +55,7 @@ class SVMP(PathTracker):
     Raises
     ------
     ValueError
-        From `refsvm.regularization_path`, if the kernel is not positive semi-definite.
+        If a parameter is not positive. From `refsvm.regularization_path`, if the kernel is not positive semi-definite.
 
     See Also
     --------
@@ -93,6 +94,12 @@ class SVMP(PathTracker):
     gamma: float = 0.01
     ell: int = 50
     refresh: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma"):
+            positive(name, getattr(self, name))
+        whole("ell", self.ell, 1)
+        whole("refresh", self.refresh, 1)
 
     def follow(self, state: PathState, lam_min: float) -> Iterator[Breakpoint]:
         """Yield the breakpoints from the present λ down to `lam_min`."""

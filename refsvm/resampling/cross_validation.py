@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, penalties, whole
+from refsvm._checks import examples, penalties, positive_or_inf, whole
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import votes
 from refsvm.problem import DualProblem
@@ -175,6 +175,7 @@ def cross_validate(
     C = penalties(C, len(codes))
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng)
     binary = np.where(codes == 0, -1, 1)
+    positive_or_inf("cache_mb", cache_mb)
     gram = shared_gram(DualProblem.classification(X, binary, kernel=kernel, C=C).gram, cache_mb)
     pairs, numbers = list(combinations(range(len(classes)), 2)), list(range(int(fold.max()) + 1))
     seeder = SIR() if seeder is None else seeder

@@ -46,7 +46,7 @@ def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng
     (array([0, 0, 1, 1, 2, 2]), array([0, 1, 2, 0, 1, 2]))
     """
     n = len(codes)
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str | bytes):
         return _of_splitter(folds, codes)
     if np.ndim(folds) == 0:
         k = whole("folds", folds, 2)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import positive, whole
+from refsvm._checks import positive, positive_or_inf, whole
 from refsvm.problem import DualProblem
 from refsvm.resampling.parallel import number_of_workers
 from refsvm.resampling.procedure import Procedure
@@ -126,7 +126,7 @@ def leave_one_out(
             "efficiency_test": efficiency_test,
             "workers": number_of_workers(n_jobs),
             "engine": engine,
-            "cache_mb": cache_mb,
+            "cache_mb": positive_or_inf("cache_mb", cache_mb),
             "max_iter": whole("max_iter", 10_000_000 if max_iter is None else max_iter, 1),
             "time_limit": None if time_limit is None else positive("time_limit", time_limit),
             "callback": callback,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm._checks import positive_or_inf, whole
 from refsvm.primal import total
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.bordered import Bordered
@@ -52,6 +53,11 @@ class ATO(Seeder):
         With more free variables than this the path is not followed, as its first inverse takes their number cubed:
         what F had is spread at once.
 
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
     References
     ----------
     Z. Wen et al., AAAI 2017, section 3 (Adjusting Alpha Towards Optimum), equations 7 to 11 and Algorithm 1, after
@@ -70,6 +76,11 @@ class ATO(Seeder):
     margin: float = 1.0
     max_events: int = 1000
     max_free: int = 500
+
+    def __post_init__(self) -> None:
+        positive_or_inf("margin", self.margin)
+        whole("max_events", self.max_events, 0)
+        whole("max_free", self.max_free, 0)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm._checks import positive, whole
 from refsvm.primal import total
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, offset, removed
@@ -41,6 +42,11 @@ class MIR(Seeder):
     tol : float, default 1e-3
         They end when the gradient of the squares is this part of the first one.
 
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
     References
     ----------
     Z. Wen et al., AAAI 2017, section 3 (Multiple Instance Replacement), equations 15 to 18 and Algorithm 2.
@@ -57,6 +63,10 @@ class MIR(Seeder):
 
     max_iter: int = 50
     tol: float = 1e-3
+
+    def __post_init__(self) -> None:
+        whole("max_iter", self.max_iter, 1)
+        positive("tol", self.tol)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from refsvm._checks import whole
 from refsvm.primal import total
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
@@ -39,6 +40,11 @@ class SIR(Seeder):
     seed_number : int, default 0
         Start of the random choices. They occur only where no added example of a class is left.
 
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
     References
     ----------
     Z. Wen, B. Li, K. Ramamohanarao, J. Chen, Y. Chen and R. Zhang, "Improving efficiency of SVM k-fold
@@ -56,6 +62,9 @@ class SIR(Seeder):
     """
 
     seed_number: int = 0
+
+    def __post_init__(self) -> None:
+        whole("seed_number", self.seed_number, 0)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""
