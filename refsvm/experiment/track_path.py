@@ -42,9 +42,10 @@ class TrackPath(Strategy):
 
     Notes
     -----
-    The record holds ``breakpoints``, ``events`` (moves between the sets), ``largest_elbow``, ``special``,
-    ``derivative``, ``backup``, ``repair`` (calls of these routines), ``kkt_violation``, ``drift``, ``seconds``,
-    ``status``.
+    The record holds ``breakpoints``, ``events`` (moves between the sets), ``largest_elbow``,
+    ``nullity`` (largest dimension of the null space), ``special``,
+    ``derivative``, ``backup``, ``repair`` (calls of these routines), ``kkt_violation``, ``drift``,
+    ``seconds``, of which ``start_seconds`` for the kernel matrix and the start and ``tracking_seconds``; ``status``.
 
     Examples
     --------
@@ -88,10 +89,13 @@ class TrackPath(Strategy):
             "breakpoints": len(path.C),
             "events": len(path.events),
             "largest_elbow": int(path.record.elbow.max()),
+            "nullity": path.nullity,
             **counts,
             "kkt_violation": path.kkt_audit().worst,
             "drift": path.drift,
             "seconds": path.seconds,
+            "start_seconds": path.start_seconds,
+            "tracking_seconds": path.seconds - path.start_seconds,
             "status": path.status.name,
         }
 

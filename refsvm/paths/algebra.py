@@ -136,10 +136,11 @@ class QRFactors:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Q g = right, R h = g, x = E h; of many solutions the one with m + 1 − r zeros."""
-        from scipy.linalg import solve_triangular
+        from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros(len(right)), self.r
-        x[self.pivots[:r]] = solve_triangular(self.R[:r, :r], right @ self.Q[:, :r], check_finite=False)
+        # what solve_triangular calls, without its checks, which took longer than the solution
+        x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], right @ self.Q[:, :r])[0]
         return x
 
 

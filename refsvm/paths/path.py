@@ -37,11 +37,17 @@ class RegularizationPath:
     status : Status
         Whether the path reaches C_max, or what ended it before.
     seconds : float
-        Time for the path, from the kernel matrix to the last breakpoint.
+        Time for the path, with kernel matrix and start.
+    start_seconds : float
+        Time for the kernel matrix and the solution at C_min.
     drift : float
         Largest error of ξ that had accumulated when it was recomputed.
+    nullity : int
+        Largest dimension of the null space of A on the way; 0 if every elbow was regular.
     tracker : str
         The tracker, as it prints.
+    counts : dict of str to int
+        How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
 
     Examples
     --------
@@ -62,7 +68,9 @@ class RegularizationPath:
     merged: Merged
     status: Status
     seconds: float
+    start_seconds: float
     drift: float
+    nullity: int
     tracker: str
     counts: dict[str, int] = field(default_factory=dict)
 

@@ -153,6 +153,7 @@ def track(
     with interruptible() as limits.interrupt:
         solve_at(state, 1.0 / C_min, 1e-9, "start")
         recorder.add(state.breakpoint("start"))
+        started = time.perf_counter()
         follower = tracker.follow(state, 1.0 / C_max)
         for point in follower:
             recorder.add(point)
@@ -165,6 +166,8 @@ def track(
         merged=no_merging(problem.lower + problem.upper) if merged is None else merged,
         status=Status.CONVERGED if status is None else status,
         seconds=time.perf_counter() - limits.began,
+        start_seconds=started - limits.began,
+        nullity=state.nullity,
         drift=state.drift,
         tracker=repr(tracker),
         counts=dict(state.counts),

@@ -69,6 +69,8 @@ class PathState:
         Whether rounding may have left something on the elbow for `refsvm.paths.elbow.correct`.
     drift : float
         Largest error of g/λ that a recomputation has found.
+    nullity : int
+        Largest dimension of the null space of A so far.
     counts : Counter
         How often each routine was called: "start", "special", "derivative", "backup", "repair".
     """
@@ -112,6 +114,7 @@ class PathState:
         self.unsettled = True
         self.engine = engine
         self.counts: Counter[str] = Counter()
+        self.nullity = 0
 
     @property
     def elbow(self) -> np.ndarray:

@@ -132,6 +132,7 @@ class SVMP(PathTracker):
         d, d_intercept, noise = particular_direction(state, factors, self.tau)
         limit = min(state.search.outside_fall(state.arrays, noise[1]), room)
         null = factors.null
+        state.nullity = max(state.nullity, null.shape[1])
         if null.shape[1] == 0:
             # (47): max over 𝓔, 𝓛, 𝓡
             t = min(state.search.elbow_fall(state.arrays, state.m, d, noise[0]), limit)

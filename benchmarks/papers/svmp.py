@@ -1,0 +1,225 @@
+"""Regenerate Tables II, III and IV of Ong, Shao & Yang (2010), the whole path of C.
+
+python benchmarks/papers/svmp.py                  # about ten minutes; finished runs are kept
+python benchmarks/papers/svmp.py --quick          # a smoke test
+python benchmarks/papers/svmp.py --full madelon   # sets of Table IV
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from libsvm_cost import AgainstLIBSVM
+from page import Page, arguments, carried_out
+from rounds_along_c import RoundsAlongC
+from svmp_remarks import REMARKS
+
+from refsvm import RBF, SVMP, Linear
+from refsvm.datasets import open_data
+from refsvm.experiment import Experiment, Grid, Problem, TrackPath
+from refsvm.experiment.grid import number
+from refsvm.paths import SVD, PivotedQR, UpdatedQR
+
+
+@dataclass(frozen=True)
+class There:
+    """A line of Table II or III: what the paper found."""
+
+    elbow: int
+    events: int
+    nullity: int
+    seconds: tuple[float, float, float]
+    cost: float
+    special: int
+    repairs: int
+
+
+ARCHIVES = {
+    "sonar": ("sonar", 104), "heart": ("ida_heart", 170), "ionosphere": ("ionosphere", 200), "wbc": ("wbc", 350),
+    "monk 1": ("monks1", 432), "monk 2": ("monks2", 432), "monk 3": ("monks3", 432),
+    "diabetes": ("ida_diabetis", 468), "HillValley": ("hill_valley_noise", 606), "german": ("ida_german", 800),
+    "svmguide3": ("svmguide3", 1243), "madelon": ("madelon", 2000), "splice": ("ida_splice", 3175),
+}  # fmt: skip
+LINEAR = {
+    "sonar": There(42, 207, 0, (1.046, 1.030, 1.290), 0.2153, 1, 0),
+    "heart": There(14, 336, 0, (1.593, 1.625, 1.891), 0.003, 1, 0),
+    "ionosphere": There(34, 388, 0, (1.968, 1.935, 2.437), 0.0233, 1, 0),
+    "wbc": There(11, 507, 6, (4.328, 4.297, 4.515), 0.0075, 30, 0),
+    "monk 1": There(105, 52, 98, (5.703, 11.82, 12.29), 0.0012, 7, 0),
+    "monk 2": There(290, 1, 283, (2.687, 2.328, 2.359), 0.0004, 0, 0),
+    "monk 3": There(119, 74, 86, (5.765, 6.062, 6.000), 0.0033, 24, 0),
+    "diabetes": There(9, 350, 0, (3.578, 3.687, 3.906), 0.0004, 1, 0),
+    "HillValley": There(17, 610, 0, (9.453, 9.312, 9.931), 0.0003, 2, 0),
+    "german": There(28, 440, 3, (12.97, 13.18, 13.85), 0.0003, 0, 4),
+}
+GAUSSIAN = {
+    "sonar": There(104, 8, 0, (0.265, 0.265, 0.312), 0.0823, 2, 1),
+    "heart": There(170, 55, 0, (2.031, 1.218, 1.468), 0.0832, 6, 1),
+    "ionosphere": There(193, 13, 1, (4.015, 2.328, 2.312), 0.2073, 0, 1),
+    "wbc": There(195, 285, 29, (28.17, 20.62, 20.73), 0.0683, 3, 0),
+    "monk 1": There(432, 32, 0, (21.43, 3.312, 3.708), 0.0089, 32, 0),
+    "monk 2": There(432, 143, 0, (173.1, 20.65, 13.42), 0.1818, 0, 1),
+    "monk 3": There(432, 270, 0, (211.1, 27.18, 20.62), 0.0965, 7, 1),
+    "diabetes": There(457, 180, 0, (214.5, 27.97, 18.10), 0.0674, 1, 3),
+    "HillValley": There(172, 641, 2, (42.65, 23.65, 27.21), 0.0016, 18, 11),
+    "german": There(800, 112, 0, (728.2, 92.20, 41.48), 0.2456, 15, 1),
+}
+LARGE = {"svmguide3": (22, 920, 0, 58.28), "madelon": (501, 4061, 0, 754.8), "splice": (62, 6340, 3, 674.1)}
+RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
+TRACKERS = [
+    TrackPath(name, tracker=SVMP(algebra=algebra), merge=False, **RANGE)
+    for name, algebra in (("SVD", SVD()), ("QR", PivotedQR()), ("updates", UpdatedQR()))
+]
+
+
+def examples(name: str, data_dir: Any) -> SimpleNamespace:
+    """As many examples as the paper used, in a random order, each feature of mean 0 and variance 1."""
+    archive, n = ARCHIVES[name]
+    data = open_data(archive, data_dir=data_dir)
+    chosen = np.random.default_rng(0).permutation(data.n)[:n]
+    X, y = np.asarray(data.X[chosen], dtype=float), np.asarray(data.y)[chosen]
+    spread = X.std(axis=0)
+    return SimpleNamespace(X=(X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0), y=y)
+
+
+def main() -> None:
+    """Run what is missing, print every table, write the page."""
+    chosen = arguments(__doc__.split("\n", 1)[0], "svmp", 1, sorted(LARGE))
+    page = Page("The regularisation path (Ong, Shao & Yang 2010)", "benchmarks/papers/svmp.py", chosen)
+    names = ["sonar", "monk 1"] if chosen.quick else list(LINEAR)
+    page.add("What was run", REMARKS["run"])
+    which_gaussian(page, chosen, names)
+    table(page, chosen, "Table II: linear kernel", Linear(), LINEAR, names)
+    table(page, chosen, "Table III: Gaussian kernel", RBF(2.0), GAUSSIAN, names)
+    large(page, chosen)
+    beside_rounds(page, chosen)
+    page.write()
+
+
+def problems(names: list[str], kernel: Any, chosen: Any) -> list[Problem]:
+    """Sets of the paper with one kernel."""
+    return [Problem(name, partial(examples, name, chosen.data_dir), kernel) for name in names]
+
+
+def which_gaussian(page: Page, chosen: Any, names: list[str]) -> None:
+    """The paper prints k = ‖x − y‖/σ: compare the events of both usual forms with Table III."""
+    counts: dict[str, list[int]] = {name: [] for name in names}
+    for gamma in (4.0, 2.0):  # exp(−‖x − y‖²/σ²) and exp(−‖x − y‖²/(2σ²)) for σ = 0.5
+        runs = carried_out(
+            f"RBF({gamma})",
+            Experiment(TRACKERS[2:], problems(names, RBF(gamma), chosen), chosen.store),
+            chosen.jobs,
+        )
+        for record in runs.records():
+            counts[record["problem"]].append(record["breakpoints"])
+    rows = [(name, *(f"{count:,}" for count in counts[name]), f"{GAUSSIAN[name].events:,}") for name in names]
+    headers = ("set", "exp(−‖x−y‖²/σ²)", "exp(−‖x−y‖²/(2σ²))", "events there")
+    page.add("Which Gaussian", "Breakpoints with σ = 0.5:", Grid(headers, tuple(rows)), REMARKS["gaussian"])
+
+
+def table(
+    page: Page, chosen: Any, title: str, kernel: Any, there: dict[str, There], names: list[str]
+) -> None:
+    """One of Tables II and III, ours and theirs in alternate columns."""
+    sets = problems(names, kernel, chosen)
+    runs = carried_out(title, Experiment(TRACKERS, sets, chosen.store), chosen.jobs)
+    cost = AgainstLIBSVM("LIBSVM", lambdas=3 if chosen.quick else 100, **RANGE)
+    costs = carried_out(f"{title}, LIBSVM", Experiment([cost], sets, chosen.store), chosen.jobs)
+    found = {(record["problem"], record["strategy"]): record for record in runs.records()}
+    peers = {record["problem"]: record for record in costs.records()}
+    rows, speeds = [], []
+    for name in names:
+        ours, line, peer = found[name, "updates"], there[name], peers[name]
+        pairs = (
+            (ours["largest_elbow"], line.elbow), (ours["breakpoints"], line.events), (ours["nullity"], line.nullity),
+            (ours["special"], line.special), (ours["repair"] + ours["backup"], line.repairs),
+        )  # fmt: skip
+        rows.append((name, *(f"{one:,} / {other:,}" for one, other in pairs),
+                     f"{number(peer['cost_percent'], 2)} / {line.cost}", number(peer["objective_difference"], 2),
+                     str(peer["unfinished"]), number(ours["kkt_violation"], 2)))  # fmt: skip
+        times = [found[name, kind]["tracking_seconds"] for kind in ("SVD", "QR", "updates")]
+        per_event = 1e6 * times[2] / ours["breakpoints"]
+        speeds.append((name, *(f"{number(time, 3)} / {other}" for time, other in zip(times, line.seconds, strict=True)),
+                       number(ours["start_seconds"], 2), number(per_event, 3)))  # fmt: skip
+    headers = (
+        "set",
+        "largest elbow",
+        "events",
+        "(m−r)max",
+        "N_SR",
+        "N_kkt",
+        "c_max %",
+        "objective",
+        "unfinished",
+        "KKT",
+    )
+    page.add(title, "Each cell: here / there.", Grid(headers, tuple(rows)),
+             Grid(("set", "t SVD (s)", "t QR (s)", "t updates (s)", "start (s)", "µs an event"), tuple(speeds)),
+             REMARKS[title])  # fmt: skip
+
+
+def large(page: Page, chosen: Any) -> None:
+    """Table IV, as far as asked for."""
+    names = [name for name in LARGE if name in chosen.full]
+    if not names:
+        return
+    limited = TrackPath("updates", merge=False, time_limit=600.0, cache_mb=2000.0, **RANGE)
+    runs = carried_out(
+        "Table IV", Experiment([limited], problems(names, Linear(), chosen), chosen.store), chosen.jobs
+    )
+    rows = []
+    for record in runs.records():
+        line = LARGE[record["problem"]]
+        ours = (record["largest_elbow"], record["breakpoints"], record["nullity"])
+        cells = [f"{one:,} / {other:,}" for one, other in zip(ours, line, strict=False)]
+        cells.append(f"{number(record['tracking_seconds'], 3)} / {line[3]}")
+        rows.append((record["problem"], *cells, number(record["kkt_violation"], 2)))
+    headers = ("set", "largest elbow", "events", "(m−r)max", "t updates (s)", "KKT")
+    page.add(
+        "Table IV: larger sets, linear kernel",
+        "Each cell: here / there.",
+        Grid(headers, tuple(rows)),
+        REMARKS["IV"],
+    )
+
+
+def beside_rounds(page: Page, chosen: Any) -> None:
+    """The path beside warm-started rounds at its breakpoints."""
+    cancer = Problem("breast cancer, γ = 0.1", wisconsin, RBF(0.1))
+    strategies = [
+        RoundsAlongC(f"{tol:g}", tol=tol, repeats=1 if chosen.quick else 5) for tol in (1e-3, 1e-6, 1e-9)
+    ]
+    runs = carried_out("Rounds", Experiment(strategies, [cancer], chosen.store), chosen.jobs)
+    rows = tuple(
+        (record["strategy"], f"{record['breakpoints']:,}", number(record["seconds"], 3),
+         number(record["rounds_seconds"], 3), number(record["ratio"], 3), number(record["microseconds_per_event"], 3))
+        for record in runs.records()
+    )  # fmt: skip
+    headers = (
+        "tolerance of a round",
+        "breakpoints",
+        "path (s)",
+        "rounds (s)",
+        "rounds / path",
+        "µs an event",
+    )
+    text = "Breast cancer (Wisconsin, diagnostic), 569 × 30 standardised, RBF(0.1)."
+    page.add("Beside warm-started rounds", text, Grid(headers, rows), REMARKS["rounds"])
+
+
+def wisconsin() -> SimpleNamespace:
+    """Scikit-learn's breast cancer data, each feature of mean 0 and variance 1."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer()
+    return SimpleNamespace(
+        X=(data.data - data.data.mean(axis=0)) / data.data.std(axis=0), y=2 * data.target - 1
+    )
+
+
+if __name__ == "__main__":
+    main()
