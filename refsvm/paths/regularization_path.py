@@ -152,10 +152,12 @@ def track(
     status: Status | None = None
     with interruptible() as limits.interrupt:
         solve_at(state, 1.0 / C_min, 1e-9, "start")
-        recorder.add(state.breakpoint("start"))
+        recorder.add(state.breakpoint("start")._replace(C=C_min))
         started = time.perf_counter()
         follower = tracker.follow(state, 1.0 / C_max)
         for point in follower:
+            if abs(point.C / C_max - 1.0) <= 1e-12:
+                point = point._replace(C=C_max)  # not 1/(1/C_max)
             recorder.add(point)
             status = limits.reached(point)
             if status is not None:
