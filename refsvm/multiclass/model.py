@@ -11,6 +11,7 @@ import numpy as np
 
 from refsvm._checks import examples, is_sparse
 from refsvm.kernels import Kernel, Precomputed
+from refsvm.kernels.sparse import TABLE_BYTES
 from refsvm.multiclass.prediction import decision_values, pair_sums, votes
 
 __all__ = ["FunctionModel", "Model"]
@@ -157,7 +158,7 @@ class Stored:
         return decision_values(self.kernel, X, vectors, sums)
 
     def aligned(self, X: Any) -> tuple[Any, Any]:
-        """X and the support vectors, both CSR or both dense, of one width."""
+        """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
         d = self.vectors.shape[1]
         if isinstance(self.kernel, Precomputed):
             columns = self.dense.ravel().astype(np.int64) - 1
@@ -175,7 +176,8 @@ class Stored:
                 f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
                 "training data, or a CSR matrix, whose absent features count as zero."
             )
-        return X, self.dense
+        few = 8 * self.vectors.shape[0] * d <= TABLE_BYTES
+        return X, self.dense if few else self.vectors
 
     @cached_property
     def dense(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 
 import refsvm
 from refsvm import SVC
+from refsvm.multiclass.model import Model
 from refsvm.multiclass.model_file import read_model, write_model
 
 # What LIBSVM 3.37 stores and decides after training on (1, 0), (0, 1), (0, -1), (-1, 0), labelled 3, -1, -1,
@@ -165,6 +166,20 @@ def test_the_number_of_features_is_kept_though_the_last_ones_are_zero(tmp_path):
     X, y = problem(2)
     write_model(SVC(kernel="linear").fit(X, y), tmp_path / "m")
     assert read_model(tmp_path / "m").support_vectors.shape[1] == 6
+
+
+@pytest.mark.parametrize("kernel", [refsvm.Linear(), refsvm.RBF(0.1)], ids=["linear", "rbf"])
+def test_a_wide_model_stays_sparse_for_dense_data(kernel):
+    rng, d = np.random.default_rng(0), 10**6
+    vectors = csr_matrix((np.ones(1000), rng.integers(0, d, 1000), np.arange(0, 1001, 5)), shape=(200, d))
+    coefficients = np.where(np.arange(200) < 100, -1.0, 1.0)[None]
+    model = Model(kernel, vectors, coefficients, np.zeros(1), np.array([-1, 1]), np.array([100, 100]))
+    X, expected = vectors[:2].toarray(), model.decision_function(vectors[:2])
+    tracemalloc.start()
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 2**20  # the support vectors as a dense table would take 1,600 MB
 
 
 def test_many_rows_are_predicted_in_blocks(tmp_path, monkeypatch):
