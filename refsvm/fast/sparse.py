@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from numba import float64, int32, int64, types, void
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-from refsvm.fast.twin import from_python
+import numpy as np
+from numba import float64, from_dtype, int64, types, void
+
+from refsvm.fast.twin import cached
 
 __all__ = ["times"]
 
@@ -14,11 +19,21 @@ TILE = 2048
 _values = types.Array(float64, 1, "C", readonly=True)
 _table, _out = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 2, "C")
 _rows = types.Array(int64, 1, "C", readonly=True)
-_indices = [types.Array(kind, 1, "C", readonly=True) for kind in (int32, int64)]
 
 
-@from_python([void(_rows, _values, indices, indices, _table, int64, _out) for indices in _indices])
 def times(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
+    """Call `product`, compiled for this type of indices."""
+    product_for(indices.dtype)(rows, data, indices, indptr, table, start, out)
+
+
+@cache
+def product_for(kind: np.dtype) -> Callable[..., Any]:
+    """Return `product` compiled for indices of this type: few programs need more than one."""
+    indices = types.Array(from_dtype(kind), 1, "C", readonly=True)
+    return cached(product, void(_rows, _values, indices, indices, _table, int64, _out), nogil=True)
+
+
+def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
     Four rows of the table at a time, so that the sums are fetched and put back a quarter as often; the inner loop runs

@@ -91,7 +91,7 @@ def merged(function: Function) -> Function:
 
 def cached(function: Function, *signature: Any, **options: Any) -> Function:
     """Compile a function, at once if a signature is given and on first use otherwise; keep its code on disk."""
-    function.__qualname__ = f"{function.__qualname__}_{stamp()}"  # the name of its files in the cache
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
     made: Function = njit(*signature, cache=True, **{**OPTIONS, **options})(function)
     return made
 
