@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, SecondOrder, solve
+from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, solve
 from refsvm.datasets import load
 from refsvm.testing import check_strategy
 
 from ..catalogue import SEEDERS
-from ..settings import NUMBA, needs_numba
+from ..settings import FAST, NUMBA, needs_numba
 
 
 @pytest.fixture(scope="module")
 def solved():
     data = load("heart")
-    return solve(DualProblem.classification(data.X[:120], data.y[:120], kernel=RBF(0.02), C=5.0))
+    return solve(DualProblem.classification(data.X[:120], data.y[:120], kernel=RBF(0.02), C=5.0), engine=FAST)
 
 
 def free(solution):
@@ -85,7 +85,7 @@ def test_seeds_save_iterations(seeder, solved):
         for r in np.flatnonzero(solved.alpha)[:15]:
             left_out = solved.problem.without(r)
             start = rule.seed(solved, left_out)
-            taken[rule] += solve(left_out, selector=SecondOrder(), stop=KKTGap(), start=start).iterations
+            taken[rule] += solve(left_out, stop=KKTGap(), start=start, engine=FAST).iterations
     assert taken[seeder] < taken[Cold()]
 
 
