@@ -181,6 +181,20 @@ PROBLEMS: dict[str, Known] = {
     "chessboard": Known(sample(make_chessboard, 60, C=1e3, gamma=0.5), hard=True),
     "banana, 700": Known(sample(make_banana, 700, C=1.0, gamma=0.25), large=True),
     "waveform, 500": Known(sample(make_waveform, 500, C=10.0, gamma=0.05), large=True),
+    "regression": Known(partial(DualProblem.regression, _X, _X[:, 0] * _X[:, 1], kernel=RBF(0.5), C=3.0)),
+    "regression, no tube": Known(
+        partial(DualProblem.regression, _X[:20], _X[:20, 0] ** 2, kernel=RBF(0.5), C=3.0, epsilon=0.0)
+    ),
+    "regression, constant targets": Known(
+        partial(DualProblem.regression, _X[:20], np.full(20, 3.5), kernel=RBF(0.5)), objective=0.0
+    ),
+    "one class": Known(partial(DualProblem.one_class, _X, kernel=RBF(0.5), nu=0.3)),
+    "one class, weights": Known(
+        partial(DualProblem.one_class, _X, kernel=RBF(0.5), nu=0.15, weights=np.arange(40) % 3 * 1.0)
+    ),
+    "one class, all of it": Known(
+        partial(DualProblem.one_class, _X[:9], kernel=RBF(0.5), nu=1.0), alpha=(1.0,) * 9
+    ),
     "huge features": Known(classification(_X * 1e8, _y, kernel=Linear()), hard=True),
     "huge features, RBF": Known(classification(_X * 1e8, _y, kernel=RBF(1e-16))),
     "tiny features": Known(classification(_X * 1e-8, _y, kernel=Linear())),

@@ -28,6 +28,7 @@ from refsvm import (  # noqa: E402
 )
 from refsvm.kernels import Gram  # noqa: E402
 from refsvm.problem import best_intercept  # noqa: E402
+from refsvm.solver.start import starting_point  # noqa: E402
 from refsvm.testing.contract import infeasibility  # noqa: E402
 
 from .settings import FAST  # noqa: E402
@@ -120,7 +121,7 @@ def test_exact_steps_never_lower_the_objective(problem, selector, step):
 def test_planned_steps_pay_with_the_next(problem, history):
     step = PlanningAheadStep(history=history)
     rows = solved(problem, step=step, shrinking=False, trace=True, tol=1e-6).trace.rows
-    start = problem.objective(problem.feasible(np.zeros(problem.n)))
+    start = problem.objective(starting_point(problem, None))
     f, planned = np.concatenate([[start], rows["objective"]]), rows["planned"] == 1
     for t in np.flatnonzero(planned[:-1]):
         assert f[t + 2] >= f[t] - 1e-13 * (1.0 + size(problem))

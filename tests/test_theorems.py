@@ -38,6 +38,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.problem import most_violating_pair
 from refsvm.selectors.gain import exact_gain
 from refsvm.solver.rules import Rules
+from refsvm.solver.start import starting_point
 from refsvm.state import SolverState
 
 from .catalogue import PROBLEMS, combinations
@@ -87,7 +88,7 @@ class Replay:
         """α before each step, (steps, n)."""
         problem, rows = self.solution.problem, self.rows
         moves = np.zeros((len(rows) + 1, problem.n))
-        moves[0] = problem.feasible(np.zeros(problem.n))
+        moves[0] = starting_point(problem, None)
         t = np.arange(1, len(rows) + 1)
         moves[t, rows["i"]] += rows["step"]
         moves[t, rows["j"]] -= rows["step"]

@@ -192,6 +192,9 @@ class KernelRows:
         if columns is None:
             out[...] = self.values[places]
             return
+        if len(rows) == 1 and out.dtype == self.values.dtype:
+            self.values[places[0]].take(columns, out=out[0], mode="clip")
+            return
         table = self.values.reshape(-1)
         for start in range(0, len(rows), ROWS_AT_A_TIME):
             part = slice(start, start + ROWS_AT_A_TIME)
@@ -346,7 +349,7 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
     """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
 
     The rules read float64 values, one for each variable: of rows that are kept as float32, or once for several
-    variables, a sixteenth of the budget holds the latest ones as the rules read them.
+    variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
 
     Parameters
     ----------
@@ -361,5 +364,6 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
     n = len(variables)
     if n == gram.n and (np.dtype(dtype) == np.float64 or gram.dense is not None):
         return KernelRows(gram, cache_mb)
-    kept = KernelRows(gram, cache_mb * 15 / 16, dtype)
-    return KernelRows(RowsOf(kept, variables), max(cache_mb / 16, megabytes(64, n)))
+    share = min(cache_mb * 15 / 16, megabytes(gram.n, gram.n, dtype)) if n > gram.n else cache_mb * 15 / 16
+    kept = KernelRows(gram, max(share, min(cache_mb, megabytes(2, gram.n, dtype))), dtype)
+    return KernelRows(RowsOf(kept, variables), max(cache_mb - kept.cache_mb, cache_mb / 16, megabytes(64, n)))

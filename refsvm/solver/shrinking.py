@@ -94,8 +94,11 @@ class ShrinkingEngine:
     ) -> None:
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
         self._limits, self._policy = limits, policy
-        few = len(state.alpha) <= policy.full_gram_up_to
-        if few and state.rows.holds_all and not isinstance(state.rows.gram, RowsOf):
+        few, gram = len(state.alpha) <= policy.full_gram_up_to, state.rows.gram
+        if isinstance(gram, RowsOf) and gram.repeats and gram.source.holds_all:
+            n = gram.source.gram.n
+            gram.source.fetch(np.arange(n if n <= 2 * policy.full_gram_up_to else 0))
+        if few and state.rows.holds_all and (not isinstance(gram, RowsOf) or gram.repeats):
             state.rows.fetch(np.arange(len(state.alpha)))
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last `advance`

@@ -23,6 +23,7 @@ from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps
 from refsvm.solver.rules import Rules
+from refsvm.solver.start import starting_point
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
@@ -128,7 +129,7 @@ def check_solve(case: Case) -> int:
 def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
     problem, stop = case.problem, case.rules.stop
-    start = problem.feasible(np.zeros(problem.n))
+    start = starting_point(problem, None)
     state = case.rules.begin(problem, start, KernelRows(problem.gram))
     loop, cost = steps(state, *case.rules), 0.0
     taken: list[tuple[float, ...]] = []

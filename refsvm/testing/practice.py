@@ -63,6 +63,7 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
         "indefinite kernel": made(X, y, kernel=Sigmoid(gamma=0.5, coef0=-1.0), C=1.0),
         "indefinite matrix": made(noise + noise.T, y, kernel=Precomputed(), C=1.0),
         "any box": any_box_problem(rng),
+        "one-class box": DualProblem.one_class(X, kernel=RBF(0.5), nu=0.3),
         "regression box": regression_problem(X[:24], X[:24, 0] ** 2 + X[:24, 1], C=2.0, width=0.1),
     }
 
@@ -113,7 +114,7 @@ def regression_problem(X: np.ndarray, targets: np.ndarray, C: float, width: floa
     Returns
     -------
     DualProblem
-        2m variables, v = (t − ε, t + ε), z = 0; every kernel row occurs twice.
+        2m variables, v = (t − ε, t + ε), z = 0; every kernel row serves two of them.
 
     Examples
     --------
@@ -122,14 +123,7 @@ def regression_problem(X: np.ndarray, targets: np.ndarray, C: float, width: floa
     >>> regression_problem(np.eye(2), np.array([0.0, 1.0]), C=1.0, width=0.1).v
     array([-0.1,  0.9,  0.1,  1.1])
     """
-    full, zeros = np.full(len(X), C), np.zeros(len(X))
-    return DualProblem(
-        Gram(RBF(0.5), np.concatenate([X, X])),
-        np.concatenate([targets - width, targets + width]),
-        0.0,
-        np.concatenate([zeros, -full]),
-        np.concatenate([full, zeros]),
-    )
+    return DualProblem.regression(X, targets, kernel=RBF(0.5), C=C, epsilon=width)
 
 
 def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None) -> float:

@@ -89,7 +89,7 @@ def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> Strate
     >>> from refsvm.testing import check_strategy
     >>> report = check_strategy(MostViolatingPair())
     >>> report.rule, len(report.problems)
-    ('MostViolatingPair()', 14)
+    ('MostViolatingPair()', 15)
     """
     if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule | Seeder | PathTracker):
         raise TypeError(

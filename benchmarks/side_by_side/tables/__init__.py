@@ -12,6 +12,7 @@ from .growth import GrowthTable
 from .large import LargeTable
 from .loo import LeaveOneOutTable
 from .predict import PredictTable
+from .regression import RegressionTable
 from .shares import SharesTable
 
 __all__ = ["TABLES", "Table"]
@@ -19,6 +20,7 @@ __all__ = ["TABLES", "Table"]
 TABLES: tuple[Table, ...] = (
     FitTable(),
     PredictTable(),
+    RegressionTable(),
     LargeTable(),
     GrowthTable(),
     SharesTable(),
