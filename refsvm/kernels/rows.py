@@ -345,7 +345,9 @@ class RowsOf:
         return RowsOf(self.source, self.indices[indices])
 
 
-def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -> KernelRows:
+def stored_rows(
+    gram: KernelMatrix, cache_mb: float, dtype: type = np.float64, at_least: int = 0
+) -> KernelRows:
     """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
 
     The rules read float64 values, one for each variable: of rows that are kept as float32, or once for several
@@ -358,6 +360,8 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
         Budget in MiB.
     dtype : numpy type
         float64 or float32.
+    at_least : int
+        Rows that the rules read at once; such copies of shared rows are kept whatever the budget.
     """
     variables = gram.indices if isinstance(gram, Repeated) else np.arange(gram.n)
     gram = gram.gram if isinstance(gram, Repeated) else gram
@@ -365,5 +369,6 @@ def stored_rows(gram: KernelMatrix, cache_mb: float, dtype: type = np.float64) -
     if n == gram.n and (np.dtype(dtype) == np.float64 or gram.dense is not None):
         return KernelRows(gram, cache_mb)
     share = min(cache_mb * 15 / 16, megabytes(gram.n, gram.n, dtype)) if n > gram.n else cache_mb * 15 / 16
+    few = megabytes(max(64, at_least) if n > gram.n else 64, n)
     kept = KernelRows(gram, max(share, min(cache_mb, megabytes(2, gram.n, dtype))), dtype)
-    return KernelRows(RowsOf(kept, variables), max(cache_mb - kept.cache_mb, cache_mb / 16, megabytes(64, n)))
+    return KernelRows(RowsOf(kept, variables), max(cache_mb - kept.cache_mb, cache_mb / 16, few))

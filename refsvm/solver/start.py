@@ -27,8 +27,8 @@ def row_dtype(name: str, n: int, cache_mb: float, shrinking: bool) -> type:
 
 def row_store(problem: DualProblem, rules: Rules, cache_mb: float, dtype: type = np.float64) -> KernelRows:
     """Return memory for kernel rows that holds as many at once as the selector needs."""
-    rows = stored_rows(problem.gram, cache_mb, dtype)
     needed = min(max(2, rules.selector.rows_needed(problem.n)) + rules.stop.rows_needed, problem.n)
+    rows = stored_rows(problem.gram, cache_mb, dtype, needed)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
