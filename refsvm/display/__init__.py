@@ -7,6 +7,8 @@
 `LOOGapDisplay`          the two objectives that meet when a left-out example is decided
 `LOODecisionDisplay`     what decided each example of a plane
 `PathDisplay`            α against log C, with the elbow and the events
+`SeedDisplay`            α of a seed against α of the optimum, by what became of each example
+`GridDisplay`            score over C and γ, and what each cell cost
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 =======================  ==============================================================
 
@@ -16,6 +18,7 @@ something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
+from refsvm.display.cross_validation import GridDisplay, SeedDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
@@ -23,9 +26,11 @@ from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
     "ConvergenceDisplay",
+    "GridDisplay",
     "LOODecisionDisplay",
     "LOOGapDisplay",
     "PathDisplay",
+    "SeedDisplay",
     "StepSizeDisplay",
     "ValidationPathDisplay",
     "WorkingSetDisplay",

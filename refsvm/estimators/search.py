@@ -85,19 +85,22 @@ class Search:
         dict
             A `Cell` for each (γ, C, split).
         """
+        token = uuid.uuid4().hex
         with CellStore(store, fingerprint(X, codes, self)) as kept:
             cells = kept.cells()
-            token = uuid.uuid4().hex
-            for found in self._solved(X, codes, token, cells, n_jobs):
-                number, cell = found
-                key = (number, cell.place, cell.split)
-                kept.keep(key, cell)
-                cells[key] = cell
-                if sum(place == number for place, _, _ in cells) == len(self.Cs) * len(self.splits):
-                    tell(
-                        f"gamma={self.columns[number].gamma}: {len(self.Cs) * len(self.splits)} cells solved"
-                    )
-        forget(token)
+            left = [len(self.Cs) * len(self.splits)] * len(self.columns)
+            for number, _, _ in cells:
+                left[number] -= 1
+            try:
+                for number, cell in self._solved(X, codes, token, dict(cells), n_jobs):
+                    key = (number, cell.place, cell.split)
+                    kept.keep(key, cell)
+                    cells[key] = cell
+                    left[number] -= 1
+                    if not left[number]:
+                        tell(f"gamma={self.columns[number].gamma}: all cells are solved")
+            finally:
+                forget(token)
         return cells
 
     def _solved(

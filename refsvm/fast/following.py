@@ -305,10 +305,12 @@ def switch(seeding, walk, free, place, rising):  # type: ignore[no-untyped-def]
 
 
 @allocating
-def follow(seeding, walk, free, max_events):  # type: ignore[no-untyped-def]
+def follow(seeding, walk, free, max_events, max_free):  # type: ignore[no-untyped-def]
     """Follow the path; return 0, or −1 − i where kernel row i is missing."""
     d = np.empty(len(walk.watched))
     for _ in range(max_events):
+        if free.size[0] > max_free:
+            return 0
         if free.size[0] == 0 and walk.now[PULL] != 0.0:
             taker = first_taker(walk)
             if taker < 0:
@@ -347,7 +349,7 @@ def ato(parameters, seeding):  # type: ignore[no-untyped-def]
         return -1 - missing
     walk = begun(seeding, kinds, sides, b)
     free = set_out(seeding, walk)
-    code = follow(seeding, walk, free, np.int64(parameters[1]))
+    code = follow(seeding, walk, free, np.int64(parameters[1]), parameters[2])
     if code < 0:
         return code
     for place, i in enumerate(walk.watched):

@@ -39,19 +39,19 @@ class ATO(Seeder):
     as far as η ≤ 1 or the first event: a free variable reaches a bound and leaves M; G of a bounded variable or of one
     of T reaches b, and it joins M. Where F has arrived, so has the path: the end is the optimum up to the
     tolerance of what was solved. Each event changes M by one variable, and the inverse of the matrix by the product of
-    two vectors. The gradient is followed only where it is at most `margin` away from b, and K d_F + K d_T is
-    summed once; computing all of K d again at each event is what made the published algorithm slow.
+    two vectors. The gradient is followed only for variables that may have an event, and K d_F + K d_T is summed
+    once; computing all of K d again at each event is what made the published algorithm slow.
 
     Parameters
     ----------
-    margin : float, default 1.0
-        Bounded variables farther than this from G = b are not watched; an event that is missed costs the solver
-        some steps.
+    margin : float, default infinity
+        Bounded variables farther than this from G = b are not watched, which makes an event cheaper; one that is
+        missed costs the solver steps, the more the larger C is.
     max_events : int, default 1000
         Most events; what F has left then is spread over the free variables.
     max_free : int, default 500
-        With more free variables than this the path is not followed, as its first inverse takes their number cubed:
-        what F had is spread at once.
+        With more free variables than this the path is not followed, or no further: each event takes the square of
+        their number. What F has left is spread over the free variables.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class ATO(Seeder):
     array([-1.277,  1.299,  1.101,  0.   , -1.123])
     """
 
-    margin: float = 1.0
+    margin: float = float("inf")
     max_events: int = 1000
     max_free: int = 500
 
@@ -89,7 +89,7 @@ class ATO(Seeder):
         if ((old.lower < solved.alpha) & (solved.alpha < old.upper)).sum() <= self.max_free:
             walk = Walk(solved, problem, self.margin)
             for _ in range(self.max_events):
-                if not walk.advance():
+                if walk.free.count > self.max_free or not walk.advance():
                     break
             alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)

@@ -1,0 +1,199 @@
+"""SeedDisplay: how good a seed is; GridDisplay: the scores of a grid and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm.display.canvas import axes_for
+from refsvm.seeders.exchange import added, removed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from refsvm.problem import DualProblem
+    from refsvm.result import Solution
+    from refsvm.seeders.base import Seeder
+
+__all__ = ["GridDisplay", "SeedDisplay"]
+
+MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#0072B2", "+")}
+
+
+@dataclass(eq=False)
+class SeedDisplay:
+    """α of a seed against α of the optimum: what stands on the diagonal is right from the start.
+
+    Parameters
+    ----------
+    seed, optimum : ndarrays of shape (n,), float64
+    member : ndarray of str, shape (n,)
+        "removed", "added" or "shared".
+    name : str
+        For the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import ATO, RBF, DualProblem, solve
+    >>> from refsvm.datasets import load
+    >>> from refsvm.display import SeedDisplay
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    >>> display = SeedDisplay.from_seeder(ATO(), solve(problem.without(0)), problem.without(1))
+    >>> display.member[:3].tolist(), bool(np.abs(display.seed - display.optimum).max() < 0.1)
+    (['added', 'removed', 'shared'], True)
+    """
+
+    seed: np.ndarray
+    optimum: np.ndarray
+    member: np.ndarray
+    name: str
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_seeder(
+        cls, seeder: Seeder, solved: Solution, problem: DualProblem, *, ax: Axes | None = None, **kwargs: Any
+    ) -> SeedDisplay:
+        """Seed a problem, solve it, and draw both.
+
+        Parameters
+        ----------
+        seeder : Seeder
+        solved : Solution
+            What the seed is made of.
+        problem : DualProblem
+            The next problem.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For `plot`.
+        """
+        from refsvm.solver import solve
+
+        seed = seeder.seed(solved, problem)
+        member = np.full(problem.n, "removed")
+        member[:] = "shared"
+        member[removed(solved.problem, problem)] = "removed"
+        member[added(solved.problem, problem)] = "added"
+        optimum = solve(problem, start=seed).alpha
+        return cls(seed, optimum, member, repr(seeder)).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> SeedDisplay:
+        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        both = np.concatenate([self.seed, self.optimum, [0.0]])
+        ends = [float(both.min()), float(both.max())]
+        self.ax_.plot(ends, ends, color="0.8", lw=1, zorder=0)
+        for name, (color, marker) in MARKS.items():
+            chosen = self.member == name
+            if chosen.any():
+                look = {"ls": "none", "color": color, "marker": marker, "ms": 6, "label": name, **kwargs}
+                self.ax_.plot(self.optimum[chosen], self.seed[chosen], **look)
+        self.ax_.set(xlabel=r"$\alpha_i$ of the optimum", ylabel=r"$\alpha_i$ of the seed", title=self.name)
+        self.ax_.legend(frameon=False)
+        return self
+
+
+@dataclass(eq=False)
+class GridDisplay:
+    """Score over C and γ as colours, with the steps of each cell written into it.
+
+    Parameters
+    ----------
+    Cs, gammas : ndarrays of float64
+        Ascending.
+    scores, iterations : ndarrays of shape (len(gammas), len(Cs))
+        Mean score of each cell, and its mean number of steps.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
+
+    Examples
+    --------
+    >>> from refsvm import SVCCV
+    >>> from refsvm.datasets import load
+    >>> from refsvm.display import GridDisplay
+    >>> heart = load("heart")
+    >>> model = SVCCV(Cs=[1.0, 10.0, 100.0], gammas=[0.01, 0.1], refit=False).fit(heart.X, heart.y)
+    >>> GridDisplay.from_results(model.cv_results_).scores.shape
+    (2, 3)
+    """
+
+    Cs: np.ndarray
+    gammas: np.ndarray
+    scores: np.ndarray
+    iterations: np.ndarray
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    @classmethod
+    def from_results(
+        cls, results: Mapping[str, Any], *, ax: Axes | None = None, **kwargs: Any
+    ) -> GridDisplay:
+        """Draw ``cv_results_`` of `SVCCV`.
+
+        Parameters
+        ----------
+        results : mapping
+            With a γ in ``params``.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For `plot`.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has no γ.
+        """
+        if "gamma" not in results["params"][0]:
+            raise ValueError("These results have no gamma, so there is no grid; plot the scores against C.")
+        cells = [(each["gamma"], each["C"]) for each in results["params"]]
+        gammas, Cs = (np.unique([cell[axis] for cell in cells]) for axis in (0, 1))
+        table = np.full((2, len(gammas), len(Cs)), np.nan)
+        for (gamma, C), score, steps in zip(
+            cells, results["mean_test_score"], results["mean_iterations"], strict=True
+        ):
+            table[:, np.searchsorted(gammas, gamma), np.searchsorted(Cs, C)] = score, steps
+        return cls(Cs, gammas, *table).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> GridDisplay:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        steps : bool
+            Write the steps into the cells.
+        **kwargs
+            For ``Axes.imshow``.
+        """
+        self.ax_ = axes_for(self, ax)
+        self.figure_ = self.ax_.figure
+        image = self.ax_.imshow(
+            self.scores, **{"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
+        )
+        self.figure_.colorbar(image, ax=self.ax_, label="mean score")
+        self.ax_.set_xticks(range(len(self.Cs)), [f"{C:g}" for C in self.Cs])
+        self.ax_.set_yticks(range(len(self.gammas)), [f"{gamma:.3g}" for gamma in self.gammas])
+        middle = float(np.nanmean(self.scores))
+        for (row, column), count in np.ndenumerate(self.iterations):
+            if steps and np.isfinite(count):
+                color = "black" if self.scores[row, column] > middle else "white"
+                self.ax_.text(column, row, f"{count:,.0f}", ha="center", va="center", color=color, fontsize=8)
+        self.ax_.set(xlabel="C", ylabel=r"$\gamma$")
+        return self
