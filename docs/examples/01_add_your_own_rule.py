@@ -61,11 +61,11 @@ except ValueError as error:
 # The twin
 # --------
 #
-# The twin is the same rule as a Numba function of the same name. Its signature is the one of its role,
-# ``SELECT``. The arrays of the state have their names; its numbers are in ``state.now[0]``;
-# hyper-parameters, of which this rule has none, come as an array. Where NumPy writes whole vectors the twin
-# writes a loop, with the same operations in the same order, so that both give the same floating-point
-# numbers.
+# The twin is the same rule as a Numba function of the same name. The decorator ``twin`` compiles it when a solve
+# first uses it, with the signature of its role: ``SELECT``. Numba's own ``@njit`` does as well. The arrays of the
+# state have their names; its numbers are in ``state.now[0]``; hyper-parameters, of which this rule has none, come as
+# an array. Where NumPy writes whole vectors the twin writes a loop, with the same operations in the same order, so
+# that both give the same floating-point numbers.
 #
 # One thing is new. Compiled code does not compute kernels, so a twin that needs a kernel row has to see
 # whether it is there. If it is not, it returns ``(row, -1)`` and is called again when the row has been

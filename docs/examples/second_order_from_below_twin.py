@@ -1,14 +1,12 @@
 """Twin of SecondOrderFromBelow."""
 
 import numpy as np
-from numba import njit
 
-from refsvm.fast.layout import SELECT
-
-TAU = 1e-12  # refsvm.state.TAU, repeated because a constant of another file would go stale in the disk cache
+from refsvm.fast.layout import SELECT, TAU
+from refsvm.fast.twin import twin
 
 
-@njit(SELECT, cache=True)
+@twin(SELECT)
 def second_order_from_below(parameters, state):
     """Twin of `SecondOrderFromBelow`."""
     alpha, G, upper, diagonal = state.alpha, state.gradient, state.upper, state.diagonal

@@ -23,7 +23,7 @@ from refsvm.fast.twin import HELPER, ready
 __all__ = ["as_arguments", "call", "entry_point"]
 
 BUILT_IN: dict[Any, Any] = {
-    # not the name of the function: the disk cache finds a type by its name in this module
+    # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
     namedtuple(f"BuiltIn_{rule.__name__}", "nothing", defaults=(0,), module=__name__): rule
     for rule in (second_order, newton, planning_ahead, kkt_gap)
 }

@@ -24,7 +24,7 @@ _numbers_of: Final = attrgetter(*_NAMES)
 
 
 class CompiledEngine:
-    """Runs `refsvm.fast.loop.advance` on the arrays of a SolverState.
+    """Runs `refsvm.fast.loop.compiled_steps` on the arrays of a SolverState.
 
     Parameters
     ----------
