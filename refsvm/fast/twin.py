@@ -2,8 +2,9 @@
 
 Numba looks up compiled code by the file and the name of a function, and compiles again when that file has changed. It
 does not notice a change in another file from which the function takes a helper or a constant. So every name here ends
-in a stamp of all files of this folder and of the constants that `layout` takes from other folders. Any edit then makes
-new names, and the files of this folder may import from each other.
+in a stamp of all files of this folder and of those that `layout` takes constants from. Any edit then makes new names,
+and the files of this folder may import from each other. The stamp reads those files without importing them: kernels are
+compiled too, and `refsvm.state` rests on kernels.
 
 =============  ========================================================
 `twin`         the function of a rule; compiled on first use, cached
@@ -27,9 +28,6 @@ from typing import Any
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
-from refsvm.result import TRACE_ROW
-from refsvm.state import SCALARS, TAU
-
 __all__ = [
     "HELPER",
     "allocating",
@@ -45,6 +43,9 @@ __all__ = [
 
 Function = Callable[..., Any]
 
+CONSTANTS_FROM = "result.py", "state.py"
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU."""
+
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
 
@@ -54,9 +55,9 @@ HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 @cache
 def stamp() -> str:
-    """Return a name for the present contents of this folder and for the constants it imports from others."""
-    digest = hashlib.sha256(repr((TAU, SCALARS.descr, TRACE_ROW.descr)).encode())
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    """Return a name for the present contents of this folder and of the files whose constants it imports."""
+    digest, folder = hashlib.sha256(), Path(__file__).parent
+    for file in (*sorted(folder.glob("*.py")), *(folder.parent / name for name in CONSTANTS_FROM)):
         digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 

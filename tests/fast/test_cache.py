@@ -161,16 +161,18 @@ def test_a_twin_follows_an_edit_of_what_it_takes_from_another_file(
 
 
 def test_every_file_counts(tmp_path, monkeypatch):
-    """An edit of any file of the folder makes new names, and so does a file more."""
+    """An edit of any file of the folder, or of those with the constants, makes new names, and so does a file more."""
     from refsvm.fast import twin
 
     folder = tmp_path / "fast"
     shutil.copytree(Path(twin.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in twin.CONSTANTS_FROM:
+        shutil.copy(Path(refsvm.__file__).with_name(name), tmp_path)
     monkeypatch.setattr(twin, "__file__", str(folder / "twin.py"))
     stamp = twin.stamp.__wrapped__
     seen = {twin.stamp(), stamp()}
     assert len(seen) == 1
-    files = sorted(folder.glob("*.py"))
+    files = [*folder.glob("*.py"), *tmp_path.glob("*.py")]
     for file in files:
         file.write_text(file.read_text() + "# edited\n")
         seen.add(stamp())
