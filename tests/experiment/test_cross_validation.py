@@ -10,6 +10,7 @@ from refsvm.experiment import CrossValidate, Experiment, Problem
 
 
 def test_seeders_are_compared_over_random_folds(tmp_path):
+    pytest.importorskip("scipy")
     problem = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=10.0)
     strategies = [CrossValidate("cold", seeder=Cold()), CrossValidate("ATO", seeder=ATO(), from_full=False)]
     experiment = Experiment(strategies, [problem], tmp_path / "runs.sqlite", permutations=6)
