@@ -49,9 +49,9 @@ class LOODualityGap(StoppingRule):
     only where the intercept that a `Solution` reports gives the same sign as b̂. It also stops at ψ(α) ≤ ε: F < H
     cannot be reached if h(xᵣ) = 0 at the optimum.
 
-    F is evaluated in every tenth step, and only once H(γ) > f(α), before which it cannot be below H. On leave-one-out
-    rounds of heart and german, evaluating in every step decides 1 to 4 steps earlier and takes up to twice as long; in
-    every fortieth it decides later by more than an evaluation costs.
+    F is evaluated in every tenth step, and only where H(γ) > f(α), without which F ≥ f cannot be below H. Measured on
+    twelve left-out examples of heart, linear kernel, C = 1, from a cold start: in every step, the rounds took 445 steps
+    on average and 0.82 s in all; in every tenth, 470 steps and 0.50 s; in every fortieth, 532 steps and 0.51 s.
 
     Parameters
     ----------
