@@ -161,7 +161,7 @@ class DualProblem:
         Parameters
         ----------
         X, kernel, C
-            As for `classification`, but C is finite.
+            As for `classification`; an infinite C allows no error beyond ε.
         y : array-like of shape (n,)
             Targets, finite.
         epsilon : float
@@ -170,7 +170,7 @@ class DualProblem:
         Raises
         ------
         ValueError
-            On NaN, infinity, wrong shapes, C ≤ 0, ε < 0.
+            On NaN, wrong shapes, C ≤ 0, ε < 0, targets beyond 1e150.
 
         Examples
         --------
@@ -184,7 +184,7 @@ class DualProblem:
         X = examples(X)
         n = X.shape[0]
         targets, width = vector("y", np.atleast_1d(y), n), not_negative("epsilon", epsilon)
-        bound = vector("C", penalties(C, n), n)
+        bound = penalties(C, n)
         if np.abs(targets).max() > LARGEST_TARGET:
             raise ValueError(
                 f"y reaches {np.abs(targets).max():.3g}; scale the targets down (StandardScaler)."

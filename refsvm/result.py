@@ -50,7 +50,7 @@ class Status(Enum):
     CALLBACK = "The callback asked to stop."
     INTERRUPTED = "Interrupted from the keyboard; the best point so far is returned."
     INSEPARABLE = (
-        "No function of this kernel separates the classes: with C = inf the dual grows without bound."
+        "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )
     STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
 

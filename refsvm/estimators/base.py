@@ -123,6 +123,7 @@ class KernelMachine(BaseEstimator):
 
         A user's kernel is called once with all of X if its matrix fits the budget. It gets blocks of rows otherwise.
         """
+        self._examples: Any = X if is_users(kernel) else None
         if not is_users(kernel):
             return kernel, X, 0
         n = X.shape[0]
@@ -163,8 +164,21 @@ class KernelMachine(BaseEstimator):
         """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at."""
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
+        if is_users(self.kernel_):
+            return self._users_values(X) + self.intercept_
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         return decision_values(self.kernel_, X, vectors, self._sums) + self.intercept_
+
+    def _users_values(self, X: Any) -> np.ndarray:
+        """Σ αᵢ k(x, xᵢ) of a user's kernel, which meets all training examples, as in scikit-learn."""
+        t, n = X.shape[0], self._examples.shape[0]
+        height = max(1, int(self.cache_size * 2**20 / (8 * n)))
+        parts = []
+        for start in range(0, t, height):
+            some = X if height >= t else X[start : start + height]
+            K = shaped(kernel_values(self.kernel_, some, self._examples), (some.shape[0], n))
+            parts.append(self._sums(K[:, self.support_].T).T)
+        return np.concatenate(parts)
 
     @property
     def coef_(self) -> np.ndarray:

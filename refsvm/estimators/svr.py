@@ -33,7 +33,7 @@ class SVR(RegressorMixin, SingleMachine):
     selector, step, cache_size, cache_dtype, time_limit, engine
         As of `SVC`.
     C : float, default 1.0
-        Penalty of an error beyond ε, positive and finite. Example i has Cᵢ = C × sample weight.
+        Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight.
     epsilon : float, default 0.1
         ε ≥ 0: errors up to it cost nothing.
     warm_start : bool, default False
@@ -76,7 +76,7 @@ class SVR(RegressorMixin, SingleMachine):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
-        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
 

@@ -68,6 +68,7 @@ class HardMarginEngine:
         self._cone = bool(((bounds == 0.0) | np.isinf(bounds)).all()) and balanced
         self._open = np.isinf(state.lower) | np.isinf(state.upper)
         self._largest = float(np.abs(state.diagonal).max())
+        self._scale = float(np.abs(state.v).max()) or 1.0
 
     def advance(self, budget: int) -> int:
         """Take one round of up to `budget` steps; return what the engine does, or INSEPARABLE."""
@@ -100,14 +101,22 @@ class HardMarginEngine:
         if min(above, below) <= 0.0:
             return False
         if not self._cone:
-            # d names the two points; ‖w‖² = dᵀKd
+            # d names the two points
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
-            return float(d @ state.rows.product(d)) <= NARROWEST**2 * self._largest
+            return self._is_nothing(float(d @ state.rows.product(d)), float(state.v @ d))
         # αᵀKα = αᵀ(v − G)
-        if float(alpha @ (state.v - state.gradient)) > NARROWEST**2 * self._largest * above * above:
+        linear = float(state.v @ alpha)
+        if not self._is_nothing(float(alpha @ (state.v - state.gradient)), linear):
             return False
         state.refresh()  # the steps may have left their rounding in G
-        return float(alpha @ (state.v - state.gradient)) <= NARROWEST**2 * self._largest * above**2
+        return self._is_nothing(float(alpha @ (state.v - state.gradient)), linear)
+
+    def _is_nothing(self, quadratic: float, linear: float) -> bool:
+        """Whether αᵀKα is nothing but rounding beside vᵀα: for classes vᵀα = 2s, and √(αᵀKα)/s is the distance.
+
+        ‖w‖ ≥ vᵀα/√(αᵀKα) for whatever keeps the margins, so |h| would reach 1/NARROWEST times the largest |v|.
+        """
+        return quadratic <= self._largest * (0.5 * NARROWEST * linear / self._scale) ** 2
 
     def _stretch(self) -> None:
         """α ← tα with the best t; then G ← v − t(v − G)."""

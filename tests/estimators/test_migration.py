@@ -80,7 +80,7 @@ def test_a_hard_margin(k):
 
 def test_a_hard_margin_that_does_not_exist():
     X, y = examples(2)
-    with pytest.warns(UserWarning, match="No function of this kernel separates the classes.*Give a finite C"):
+    with pytest.warns(UserWarning, match="no function of this kernel separates the classes.*Give a finite C"):
         model = SVC(C=np.inf, kernel="linear").fit(X, y)
     assert (model.status_, model.fit_status_) == (Status.INSEPARABLE, 1)
     assert np.isfinite(model.decision_function(X)).all()
@@ -228,11 +228,11 @@ from refsvm import SVC
 X = np.random.default_rng(0).uniform(0, 12, size=(1500, 2)); y = np.floor(X).sum(axis=1) % 2
 SVC().fit(X[:50], y[:50])
 pressed = []
-threading.Timer(0.7, lambda: (pressed.append(time.perf_counter()), os.kill(os.getpid(), signal.SIGINT))).start()
+threading.Timer(1.5, lambda: (pressed.append(time.process_time()), os.kill(os.getpid(), signal.SIGINT))).start()
 try:
     GridSearchCV(SVC(C=1e6, tol=1e-9), {"gamma": [0.1, 0.5, 1.0, 2.0, 5.0]}, cv=5, error_score=0.0).fit(X, y)
 except KeyboardInterrupt:
-    print("stopped after", time.perf_counter() - pressed[0])
+    print("stopped after", time.process_time() - pressed[0])
 """
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True

@@ -202,7 +202,7 @@ def test_a_search_over_epsilon_and_rules():
         (OneClassSVM(nu=1.5), "'nu' parameter"),
         (SVR(epsilon=-0.1), "'epsilon' parameter"),
         (SVR(C=0.0), "'C' parameter"),
-        (SVR(C=np.inf), "'C' parameter"),
+        (SVR(C=np.nan), "'C' parameter"),
         (SVR(gamma=-1.0), "'gamma' parameter"),
         (SVR(kernel=RBF), "RBF is a class; pass an instance"),
         (SVR(kernel="precomputed"), r"shape \(90, 4\); expected a square matrix"),
@@ -257,3 +257,34 @@ def test_duplicates():
     mine = SVR(gamma=0.4, C=10.0, tol=1e-8).fit(data, targets)
     other = svm.SVR(gamma=0.4, C=10.0, tol=1e-8).fit(data, targets)
     np.testing.assert_allclose(mine.predict(data), other.predict(data), atol=1e-4)
+
+
+def test_no_error_beyond_epsilon_is_allowed_by_an_infinite_penalty():
+    options = {"gamma": 2.0, "tol": 1e-8, "epsilon": 0.05}
+    model = SVR(C=np.inf, **options).fit(X, Y)
+    assert model.status_ is Status.CONVERGED
+    assert np.abs(model.predict(X) - Y).max() <= 0.05 + 1e-6
+    np.testing.assert_allclose(model.predict(X), SVR(C=1e9, **options).fit(X, Y).predict(X), atol=1e-6)
+    weighted = SVR(C=np.inf, **options).fit(X, Y, np.where(np.arange(90) % 4, 1.0, 0.0))
+    assert not set(weighted.support_) & set(range(0, 90, 4))
+    with pytest.warns(ConvergenceWarning, match="stays within epsilon of the targets"):
+        model = SVR(C=np.inf, kernel="linear", epsilon=0.05).fit(X, Y)
+    assert model.status_ is Status.INSEPARABLE
+    with pytest.warns(ConvergenceWarning, match="stays within epsilon of the targets"):
+        SVR(C=np.inf, gamma=2.0).fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2) + np.tile([0.0, 0.5], 90))
+
+
+def test_a_users_kernel_meets_all_training_examples_when_it_predicts():
+    """As in scikit-learn: some kernels look at their second argument as a whole."""
+    shapes = []
+
+    def kernel(A, B):
+        shapes.append((len(A), len(B)))
+        return users(A, B)
+
+    model = SVR(kernel=kernel, C=5.0).fit(X, Y)
+    model.predict(X[:7])
+    assert shapes == [(90, 90), (7, 90)]
+    model.set_params(cache_size=0.002).predict(X[:7])  # in blocks where the values do not fit the budget
+    assert len(shapes) > 3
+    np.testing.assert_allclose(model.predict(X), SVR(kernel=users, C=5.0).fit(X, Y).predict(X), atol=1e-12)

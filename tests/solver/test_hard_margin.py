@@ -67,7 +67,7 @@ def test_without_a_separator_it_says_so(name, engine, shrinking):
         warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
         solution = solve(hard(*INSEPARABLE[name]), engine=engine, shrinking=shrinking, max_iter=50_000)
     assert solution.status is Status.INSEPARABLE
-    assert "No function of this kernel separates the classes" in solution.reason
+    assert "no function of this kernel separates the classes" in solution.reason
     assert np.isfinite([solution.objective, solution.kkt_gap, solution.intercept]).all()
     assert np.isfinite(solution.alpha).all()
     assert abs(solution.alpha.sum()) <= 1e-12 * np.abs(solution.alpha).sum()
