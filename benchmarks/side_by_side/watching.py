@@ -22,7 +22,7 @@ __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 PARTS = (
     ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
     ("refsvm.kernels.rows:RowsOf", "block", "rows copied"),
-    ("refsvm.kernels.rows:KernelRows", "product", "gradient"),
+    ("refsvm.kernels.rows:KernelRows", "subtract", "gradient"),
     ("refsvm.solver.engine:ReadableEngine", "advance", "loop"),
     ("refsvm.solver.compiled_engine:CompiledEngine", "advance", "loop"),
 )
