@@ -24,6 +24,10 @@ def search_called(engine: str) -> ModuleType:
         return events
     if find_spec("numba") is None:
         raise ValueError("engine='numba' needs Numba; install it, or use engine='numpy'.")
+    from numba import config
+
+    if engine == "auto" and config.DISABLE_JIT:  # interpreted loops are far slower than NumPy
+        return events
     from refsvm.fast import paths
 
     return paths

@@ -133,10 +133,12 @@ class SVMP(PathTracker):
         limit = min(state.search.outside_fall(state.arrays, noise[1]), room)
         null = factors.null
         state.nullity = max(state.nullity, null.shape[1])
+        inside = state.search.elbow_fall(state.arrays, state.m, d, noise[0])
         if null.shape[1] == 0:
             # (47): max over 𝓔, 𝓛, 𝓡
-            t = min(state.search.elbow_fall(state.arrays, state.m, d, noise[0]), limit)
-            return Step(t, d, d_intercept, noise, "full rank", True)
+            return Step(min(inside, limit), d, d_intercept, noise, "full rank", True)
+        if inside >= limit:  # β = 0 solves the linear program
+            return Step(limit, d, d_intercept, noise, "linear program", False)
         elbow = state.elbow
         scaled = state.scaled[elbow]
         to_low = np.maximum(scaled - state.low[elbow], 0.0)

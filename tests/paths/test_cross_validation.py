@@ -19,7 +19,8 @@ SETS = small()
 @pytest.mark.parametrize("folds", [4, "all"])
 def test_error_is_that_of_independent_fits(name: str, folds: int | str) -> None:
     X, y, kernel = SETS[name]
-    folds = len(y) if folds == "all" else folds
+    if folds == "all":
+        X, y, folds = X[:18], y[:18], 18
     found = cross_validate_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, folds=folds)
     assert found.curve.count == len(y)
     for C in (0.011, 0.4, 7.0):
