@@ -117,7 +117,7 @@ class Page:
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}. "
             "Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of a "
             "shared machine with two, while other work was running: read them as rough figures, and not against the "
-            "published ones, which are from computers of 2006 and 2008. Means ± standard deviations are over the "
+            "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C; columns marked *there* "
             "hold the published figures."

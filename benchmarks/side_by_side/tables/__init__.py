@@ -8,6 +8,7 @@ below.
 from .base import Table
 from .defaults import DefaultsTable
 from .fit import FitTable
+from .grid import GridTable
 from .growth import GrowthTable
 from .large import LargeTable
 from .loo import LeaveOneOutTable
@@ -26,5 +27,6 @@ TABLES: tuple[Table, ...] = (
     SharesTable(),
     DefaultsTable(),
     LeaveOneOutTable(),
+    GridTable(),
 )
 """In the order in which they are measured."""
