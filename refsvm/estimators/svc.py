@@ -61,7 +61,8 @@ class SVC(ClassifierMixin, KernelMachine):
     tol : float, default 1e-3
         ε: training ends when the KKT gap is not above it. Small problems are then polished (`refsvm.solver.polish`).
     selector, step : WorkingSetSelector and StepRule, optional
-        Which pair moves next, and how far; `SecondOrder` and `NewtonStep` by default.
+        Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
+        no pairs planned with gets `NewtonStep`.
     shrinking : bool, default True
         Solve on the variables that matter; False takes the steps of the papers one by one on all of them.
     cache_size : float, default 200
