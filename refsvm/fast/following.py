@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refsvm.fast.extremes import TILE
 from refsvm.fast.replacement import inner, offset
 from refsvm.fast.seeders import complete
 from refsvm.fast.seeding import SEED
@@ -15,8 +16,6 @@ __all__ = ["ato"]
 
 IGNORED, FREE, BOUNDED, GROWING, TIED = 0, 1, 2, 3, 4  # refsvm.seeders.ato
 SINGULAR = 1e-9  # refsvm.seeders.bordered
-TILE = 512
-"""Watched variables whose gradient is updated at a time: few enough to stay in the innermost cache."""
 
 B, DONE, PULL = 0, 1, 2
 """Places of the numbers of a walk."""
@@ -65,8 +64,13 @@ def with_room(free):  # type: ignore[no-untyped-def]
     if m < len(free.rows):
         return free
     inverse, rows = np.empty((2 * m + 1, 2 * m + 1)), np.empty((2 * m, n))
-    inverse[: m + 1, : m + 1] = free.inverse[: m + 1, : m + 1]
-    rows[:m] = free.rows[:m]
+    # element by element: to assign arrays to arrays compiles the sentence about shapes that differ, 3 s
+    for i in range(m + 1):
+        for j in range(m + 1):
+            inverse[i, j] = free.inverse[i, j]
+    for i in range(m):
+        for t in range(n):
+            rows[i, t] = free.rows[i, t]
     return Free(inverse, rows, free.members, free.size)
 
 
@@ -114,7 +118,8 @@ def leave(free, k):  # type: ignore[no-untyped-def]
     for i in range(last + 2):
         P[i, place + 1], P[i, last + 1] = P[i, last + 1], P[i, place + 1]
     free.members[place] = free.members[last]
-    free.rows[place] = free.rows[last]
+    for t in range(free.rows.shape[1]):
+        free.rows[place, t] = free.rows[last, t]
     free.size[0] = last
     if last == 0:
         return

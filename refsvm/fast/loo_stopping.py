@@ -8,7 +8,7 @@ from refsvm.fast.twin import called, inlined, twin
 
 __all__ = ["loo_duality_gap"]
 
-# refsvm.stopping.loo_duality_gap and refsvm.state, repeated because constants of other files go stale in the disk cache
+# of refsvm.stopping.loo_duality_gap
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 PERIOD, ROUNDING = 10, 1e-10
 
