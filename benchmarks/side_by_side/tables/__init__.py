@@ -11,6 +11,7 @@ from .fit import FitTable
 from .grid import GridTable
 from .growth import GrowthTable
 from .large import LargeTable
+from .liquid import LiquidTable
 from .loo import LeaveOneOutTable
 from .predict import PredictTable
 from .regression import RegressionTable
@@ -28,5 +29,6 @@ TABLES: tuple[Table, ...] = (
     DefaultsTable(),
     LeaveOneOutTable(),
     GridTable(),
+    LiquidTable(),
 )
 """In the order in which they are measured."""
