@@ -150,6 +150,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
+    refuse_targets(array)
     distinct = _distinct(array)
     if len(distinct) == 1:
         raise ValueError(
@@ -159,6 +160,15 @@ def signs(y: Any, n: int) -> np.ndarray:
         shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")
     return array.astype(np.float64)
+
+
+def refuse_targets(y: np.ndarray) -> None:
+    """Refuse numbers that are not whole, and many: the targets of a regression where classes are wanted."""
+    if y.dtype.kind == "f" and np.isfinite(y).all() and (y != np.floor(y)).any() and len(np.unique(y)) > 20:
+        raise ValueError(
+            f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression; "
+            "this is for classes. Train with SVR, and validate with scikit-learn's cross_val_score(SVR(), X, y)."
+        )
 
 
 def _distinct(labels: np.ndarray) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, penalties, positive_or_inf, whole
+from refsvm._checks import examples, penalties, positive_or_inf, refuse_targets, whole
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import votes
 from refsvm.problem import DualProblem
@@ -264,6 +264,7 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or infinity; drop those examples first.")
+    refuse_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")

@@ -18,11 +18,16 @@ from refsvm import (
     SVR,
     DualProblem,
     HybridMaximumGain,
+    KKTGap,
     OneClassSVM,
     PlanningAheadStep,
     Precomputed,
+    Rounds,
     SecondOrder,
     Status,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
 )
 from refsvm.datasets import load
 
@@ -311,3 +316,28 @@ def test_a_users_kernel_meets_all_training_examples_when_it_predicts():
     model.set_params(cache_size=0.002).predict(X[:7])  # in blocks where the values do not fit the budget
     assert len(shapes) > 3
     np.testing.assert_allclose(model.predict(X), SVR(kernel=users, C=5.0).fit(X, Y).predict(X), atol=1e-12)
+
+
+# -- resampling ------------------------------------------------------------------------------------------------------
+
+
+def test_leaving_out_an_example_of_a_regression_is_another_box():
+    """Both of its variables have L = U = 0; its decision value is there without a prediction."""
+    problem = DualProblem.regression(X, Y, kernel=RBF(0.4), C=2.0)
+    rounds = Rounds(problem, stop=KKTGap(1e-9))
+    for r in (0, 17, 89):
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        lower[[r, 90 + r]] = upper[[r, 90 + r]] = 0.0
+        value = rounds.solve(lower=lower, upper=upper).decision_values[r]
+        kept = np.delete(np.arange(90), r)
+        refitted = SVR(gamma=0.4, C=2.0, tol=1e-9).fit(X[kept], Y[kept])
+        assert value == pytest.approx(float(refitted.predict(X[r : r + 1])[0]), abs=1e-6)
+    assert rounds.rows.computed <= 90
+
+
+@pytest.mark.parametrize(
+    "function", [leave_one_out, cross_validate, regularization_path], ids=lambda f: f.__name__
+)
+def test_what_is_for_classes_refuses_targets_with_a_sentence(function):
+    with pytest.raises(ValueError, match=r"y holds .*targets of a regression.*cross_val_score\(SVR"):
+        function(X, Y, kernel=RBF(0.4))

@@ -15,6 +15,7 @@ from refsvm.testing.contract import Case
 
 from ..catalogue import FIVE, FIVE_LABELS, combinations
 from ..settings import needs_numba
+from ..settings import needs_numba
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
@@ -95,6 +96,7 @@ def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
     assert solve(problem, engine=engine, max_iter=50_000).status is Status.INSEPARABLE
 
 
+@needs_numba
 @needs_numba
 @pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
 def test_every_rule_in_both_engines(selector, step):
