@@ -15,7 +15,6 @@ from refsvm.testing.contract import Case
 
 from ..catalogue import FIVE, FIVE_LABELS, combinations
 from ..settings import needs_numba
-from ..settings import needs_numba
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
