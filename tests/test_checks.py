@@ -123,7 +123,7 @@ NUMBERS |= {
 }
 OPTIONAL = {"max_iter", "time_limit", "max_events"}  # None means: no limit
 UNBOUNDED = {"C", "cache_mb", "margin"}  # infinity has a meaning
-NOT_THERE = {"max_iter of MIR", "max_events of ATO", "C of regression"}
+NOT_THERE = {"max_iter of MIR", "max_events of ATO"}
 VECTORS = {
     "v": lambda value: problem(v=value),
     "lower": lambda value: problem(lower=value),
