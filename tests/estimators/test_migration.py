@@ -148,6 +148,7 @@ def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
     assert np.array_equal(loud.alpha_, quiet.alpha_)
 
 
+@pytest.mark.slow
 def test_progress_does_not_change_a_long_solve(monkeypatch):
     monkeypatch.setattr("refsvm.estimators.progress.INTERVAL_SECONDS", 0.0)
     X = np.random.default_rng(0).uniform(0, 6, size=(800, 2))
@@ -189,6 +190,7 @@ def test_ctrl_c_keeps_the_best_point_and_is_raised(make, handler):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_many_quick_pairs_is_never_lost(handler):
     """One handler around the whole fit: a press between two pairs counts too."""
     rng = np.random.default_rng(0)

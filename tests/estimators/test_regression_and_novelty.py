@@ -151,6 +151,7 @@ def test_the_numbers_it_reports_are_those_of_its_alpha(ours, theirs, options):
     assert 0 <= model.duality_gap_ <= 1e-6
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("name", ["heart", "sonar", "thyroid", "ionosphere", "wbc", "breast_cancer"])
 def test_the_objective_is_that_of_scikit_learn(ours, theirs, options, name):
@@ -200,6 +201,7 @@ def test_a_warm_start_goes_on(ours, theirs, options):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.slow
 def test_at_most_the_share_nu_is_outside():
     """ν is an upper bound on outliers and a lower bound on support vectors, at a loose tolerance too."""
     data = np.random.default_rng(0).normal(size=(400, 2))
@@ -266,6 +268,7 @@ def test_constant_targets_need_no_support_vector_beyond_the_tube(epsilon):
     assert model.coef_.shape == (1, 4) if model.kernel == "linear" else model.dual_coef_.shape[0] == 1
 
 
+@pytest.mark.slow
 def test_targets_far_apart():
     targets = np.where(np.arange(90) % 2, 1e12, 0.0)
     model = SVR(C=1e12, gamma=2.0, tol=1e3).fit(X, targets)

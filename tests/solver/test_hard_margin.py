@@ -96,7 +96,6 @@ def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
 
 
 @needs_numba
-@needs_numba
 @pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
 def test_every_rule_in_both_engines(selector, step):
     problem = hard(APART, SIDE, RBF(0.5))
