@@ -144,8 +144,8 @@ def main() -> None:
     for kernel in ("linear", "RBF"):
         table = table_3(names, kernel, runs)
         near = sum(abs(float(row[5]) - float(row[6])) <= 15.0 for row in table.rows)
-        told = f"Prec is within 15 points of the published figure on {near} of {len(names)} sets."
-        page.add(f"Table 3, {kernel} kernel", table, told, *([REMARKS] if kernel == "RBF" else []))
+        sentence = f"Prec is within 15 points of the published figure on {near} of {len(names)} sets."
+        page.add(f"Table 3, {kernel} kernel", table, sentence, *([REMARKS] if kernel == "RBF" else []))
     for name in [each for each in FIGURE_1 if each in names] or names[:1]:
         page.add(f"Figure 1: {name}", figure_1(name, chosen))
     page.add("What the figure shows", FIGURE)

@@ -136,9 +136,9 @@ class StepSizeDisplay:
         self.figure_ = self.ax_.figure
         self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
         edges = self._edges(whole("bins", bins, 1))
-        alone = len(self.sizes) == 1
+        is_single = len(self.sizes) == 1
         for name, size in self.sizes.items():
-            look = {"histtype": "stepfilled" if alone else "step", "lw": 1.6, "label": name, **kwargs}
+            look = {"histtype": "stepfilled" if is_single else "step", "lw": 1.6, "label": name, **kwargs}
             self.ax_.hist(size, bins=edges.tolist(), weights=np.full(len(size), 1.0 / len(size)), **look)
         self.ax_.axvline(0.0, color="0.3", lw=1, ls=":")
         self.ax_.set(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")

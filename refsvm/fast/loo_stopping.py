@@ -66,7 +66,7 @@ def first_largest(values):  # type: ignore[no-untyped-def]
 
 
 @called
-def alone(state):  # type: ignore[no-untyped-def]
+def best_single(state):  # type: ignore[no-untyped-def]
     """Return the i that gains most alone, twice its gain, and its step."""
     r = int(state.stop_memory[EXAMPLE])
     gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
@@ -115,7 +115,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
     """Move the γᵢ that gains most, and its best partner; 1 if there is one, 0 if not, −1 − i if a row is missing."""
-    i, best, delta_i = alone(state)
+    i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
     if state.slots[i] < 0:

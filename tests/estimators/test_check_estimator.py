@@ -6,7 +6,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from refsvm import SVC, SVCCV, HybridMaximumGain
+from refsvm import SVC, SVCCV, SVR, HybridMaximumGain, OneClassSVM
 
 VARIANTS = [
     SVC(),
@@ -15,6 +15,10 @@ VARIANTS = [
     SVC(kernel="precomputed"),
     SVCCV(Cs=(1.0, 10.0), gammas=2, cv=3, tol=1e-11),
     SVCCV(Cs=(1.0,), kernel="linear", cv=2, tol=1e-11),
+    SVR(),
+    SVR(kernel="linear", epsilon=0.01, shrinking=False),
+    OneClassSVM(),
+    OneClassSVM(kernel="linear", nu=0.2),
 ]
 
 
