@@ -98,6 +98,8 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
+    if np.abs(array).max(initial=0.0) <= LARGEST:  # and none is NaN: the usual case in one comparison
+        return array
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
     if not infinite and not np.isfinite(array).all():

@@ -155,7 +155,9 @@ class KernelRows:
         self.clock += 1
         self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
         if not stored.all():
-            self._store(np.unique(indices[~stored]))
+            missing = indices[~stored]
+            is_sorted = (missing[1:] > missing[:-1]).all()  # as it is nearly always
+            self._store(missing if is_sorted else np.unique(missing))
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
