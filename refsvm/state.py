@@ -105,6 +105,7 @@ class SolverState:
         self.alpha = np.array(alpha, dtype=np.float64)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.diagonal = rows.diagonal()
+        self.largest_diagonal = float(np.abs(self.diagonal).max())
         depth = 2 + history
         self.working_sets = np.full((depth, 2), -1)
         self.curvatures = np.zeros(depth)
@@ -171,7 +172,7 @@ class SolverState:
 
         Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
         """
-        size = float(np.abs(self.gradient).max() + self.largest * np.abs(self.diagonal).max())
+        size = float(np.abs(self.gradient).max()) + self.largest * self.largest_diagonal
         updates = self.updates + self.iteration
         return float(np.finfo(float).eps) * updates * size > 0.01 * max(abs(self.gap), tolerance)
 

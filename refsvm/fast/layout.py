@@ -91,4 +91,7 @@ STEPS = (
 
 def sides_of(alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return RISES where α < U plus FALLS where α > L, one byte each: what a step reads instead of α, L and U."""
-    return np.asarray((alpha < upper) * np.int8(RISES) + (alpha > lower) * np.int8(FALLS), dtype=np.int8)
+    falls = (alpha > lower).view(np.int8)
+    falls *= FALLS
+    falls += (alpha < upper).view(np.int8)  # RISES is 1
+    return falls

@@ -44,7 +44,7 @@ class CompiledEngine:
     runs_in_chunks = True
 
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
-        self._twins = tuple(compiled(rule) for rule in rules)
+        self._rules, self._twins = rules, tuple(compiled(rule) for rule in rules)
         select, length, check = self._twins
         parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
         self._state, self._trace = state, trace
@@ -96,9 +96,13 @@ class CompiledEngine:
 
     def restart(self, rules: Rules) -> bool:
         """Go on under these rules if they have the same twins and the arrays of the state are the same."""
-        same = tuple(compiled(rule) for rule in rules) == self._twins
-        if not same or self._shared.stop_memory is not self._state.stop_memory:
+        if self._shared.stop_memory is not self._state.stop_memory:
             return False
+        if rules is self._rules:
+            return True
+        if tuple(compiled(rule) for rule in rules) != self._twins:
+            return False
+        self._rules = rules
         parameters = rules.selector.parameters(), rules.step.parameters(), rules.stop.parameters()
         for values, numbers in zip(self._parameters, parameters, strict=True):
             values[:] = numbers

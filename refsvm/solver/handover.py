@@ -24,7 +24,7 @@ from refsvm.state import SolverState
 
 __all__ = ["EngineMaker", "compiled_code_is_due", "solving"]
 
-ALLOWANCE_SECONDS = 0.3
+ALLOWANCE_SECONDS = 0.25
 """Seconds of solving in NumPy after which the compiled loop is loaded."""
 
 PIECE_STEPS = 50

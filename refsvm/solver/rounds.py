@@ -193,12 +193,12 @@ class Rounds:
                 polish_state(self.state)
         if (
             interrupt.pressed and not inside_block
-        ):  # though it may have converged: nobody else would tell the caller
+        ):  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         state = self.state
-        if state.least_curvature < -1e-8 * float(np.abs(state.diagonal).max()):
+        if state.least_curvature < -1e-8 * state.largest_diagonal:
             self._warn_of_indefinite_kernel()
-        return Solution(
+        solution = Solution(
             problem=problem,
             alpha=state.alpha.copy(),
             gradient=state.gradient.copy(),
@@ -211,6 +211,12 @@ class Rounds:
             engine=", ".join(self._make.used),
             trace=recorder,
         )
+        solution.__dict__["_most_violating"] = (
+            state.top,
+            state.bottom,
+            state.gap,
+        )  # known here: not to be looked for again
+        return solution
 
     def _move(self, problem: DualProblem, start: np.ndarray, origin: Solution | None, rules: Rules) -> None:
         """Set the box and bring the state to the start, by whichever way takes fewer kernel rows."""
@@ -221,11 +227,12 @@ class Rounds:
         if origin is not None:
             state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient
             state.updates, state.largest = -state.iteration, float(np.abs(origin.alpha).max())
-        if origin is None and np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
+        elif np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
             state.alpha[:], state.gradient[:] = 0.0, state.v
             state.updates, state.largest = -state.iteration, 0.0
-        state.shift(start - state.alpha)
-        state.alpha[:] = start
+        if origin is not None or start.any():
+            state.shift(start - state.alpha)
+            state.alpha[:] = start
         state.restart(problem.lower, problem.upper, rules.memories(problem))
 
     def _engine_for(self, rules: Rules, trace: Trace | None) -> Engine:
