@@ -78,7 +78,7 @@ print(f"{support.sum()} support vectors in common, of {counts[0]} and {counts[1]
 # in one straight line, and lets the free support vectors keep :math:`G_i=b` all the way; where one of them reaches a
 # bound, or another example reaches :math:`G_i=b`, the direction changes. This is the whole of SIR:
 #
-# .. literalinclude:: ../../refsvm/seeders/sir.py
+# .. literalinclude:: ../../../refsvm/seeders/sir.py
 #    :pyobject: SIR.seed
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.8))
