@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, SVCCV, cross_validate
+from refsvm import RBF, cross_validate
 from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
@@ -86,6 +86,8 @@ def five_by_five(data: Dataset, rounds: int) -> Measured:
     """SVCCV and GridSearchCV on the same cells and folds."""
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.svm import SVC
+
+    from refsvm import SVCCV
 
     X = np.asarray(data.X)
     gammas = [float(factor / (X.shape[1] * X.var())) for factor in TIMES_SCALE]
