@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-from refsvm import SVCCV
 from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
@@ -77,6 +76,8 @@ class LiquidTable(Table):
 def compared(data: Dataset, python: Path, rounds: int) -> tuple[tuple[str, ...], float]:
     """Return a line of the table, and our seconds in liquidSVM's."""
     from sklearn.model_selection import StratifiedKFold
+
+    from refsvm import SVCCV
 
     X, y = np.asarray(data.X), data.y
     with tempfile.TemporaryDirectory() as directory:
