@@ -18,7 +18,7 @@ from refsvm.resampling.result import LeaveOneOut
 from refsvm.resampling.sufficiency import sufficient
 from refsvm.result import Solution, Status
 from refsvm.seeders.base import Seeder
-from refsvm.solver.handover import compiled_code_is_due, numba_is_installed
+from refsvm.solver.handover import compiled_code_is_due, numba_compiles, numba_is_installed
 from refsvm.solver.limits import Interrupt
 from refsvm.solver.rounds import Rounds
 from refsvm.solver.rules import Rules
@@ -126,7 +126,8 @@ class Procedure:
     def _batches(self, examples: np.ndarray) -> Iterator[np.ndarray]:
         """Run rounds, readable ones as long as the engine is "auto" and loading compiled code would not pay."""
         engine = self.options["engine"]
-        compiles = engine != "numpy" and numba_is_installed() and self._can_be_compiled()
+        usable = numba_is_installed() if engine == "numba" else numba_compiles()
+        compiles = engine != "numpy" and usable and self._can_be_compiled()
         done = 0
         readable = self._runner(compiled=False)
         while done < len(examples) and compiles and engine == "auto" and not compiled_code_is_due():

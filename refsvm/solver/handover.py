@@ -8,6 +8,7 @@ compiled loop is loaded and goes on from the same state.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -79,7 +80,7 @@ class EngineMaker:
             raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
         if name == "numba" and not numba_is_installed():
             raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
-        self.name = "numpy" if name == "auto" and (_broken or not numba_is_installed()) else name
+        self.name = "numpy" if name == "auto" and (_broken or not numba_compiles()) else name
         self.used: list[str] = []
 
     def __call__(self, state: SolverState, rules: Rules, trace: Trace | None) -> Engine:
@@ -161,7 +162,13 @@ class _AutomaticEngine:
 
 @cache
 def numba_is_installed() -> bool:
+    """Whether there is a Numba to import."""
     return find_spec("numba") is not None
+
+
+def numba_compiles() -> bool:
+    """Whether Numba is installed, and not told to interpret (``NUMBA_DISABLE_JIT``), which is slower than NumPy."""
+    return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 def compiled_code_is_due() -> bool:

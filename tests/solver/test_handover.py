@@ -24,7 +24,7 @@ from refsvm.solver import handover
 from refsvm.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 
-from ..settings import needs_jit, needs_numba
+from ..settings import needs_jit
 
 rng = np.random.default_rng(8)
 X = rng.normal(size=(80, 3))
@@ -56,7 +56,7 @@ def after_steps(monkeypatch):
     return set_to
 
 
-@needs_numba
+@needs_jit
 @pytest.mark.parametrize("k", [0, 1, 2, 10, 37])
 @pytest.mark.parametrize("shrinking", [False, True, SHRINK_EARLY], ids=["plain", "default", "early"])
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_short_solve_needs_no_compiled_loop(monkeypatch):
     assert solve(PROBLEM).engine == "numpy"
 
 
-@needs_numba
+@needs_jit
 def test_the_seconds_of_all_solves_add_up(monkeypatch):
     monkeypatch.setattr(handover, "_loaded", set())
     monkeypatch.setattr(handover, "_clock", handover._Clock())
@@ -102,7 +102,7 @@ def test_the_seconds_of_all_solves_add_up(monkeypatch):
     assert solve(PROBLEM).engine == "numba"
 
 
-@needs_numba
+@needs_jit
 def test_rounds_go_on_with_the_engine_that_took_over(after_steps):
     rounds = Rounds(PROBLEM)
     after_steps(10)
@@ -125,7 +125,7 @@ def test_a_rule_without_a_twin_stays_in_the_readable_loop(after_steps):
     assert solution.status is Status.CONVERGED
 
 
-@needs_numba
+@needs_jit
 def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypatch):
     expected = solve(PROBLEM, engine="numpy")
     after_steps(5)
