@@ -219,7 +219,7 @@ def test_a_runner_arrives_in_another_process_without_kernel_rows():
     np.testing.assert_allclose(there["decision_value"], here["decision_value"], atol=1e-10)
 
 
-@needs_numba
+@needs_jit
 def test_auto_goes_on_in_compiled_code(monkeypatch):
     X, y = data("heart", 30)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
