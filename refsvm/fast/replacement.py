@@ -10,7 +10,7 @@ from refsvm.fast.twin import allocating, called, twin
 
 __all__ = ["active_set", "mir", "sir"]
 
-FACTOR, STEP = np.uint64(6364136223846793005), np.uint64(1442695040888963407)  # refsvm.seeders.sir
+FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.seeders.sir
 
 ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
@@ -88,7 +88,7 @@ def random_unused(seeding, state):  # type: ignore[no-untyped-def]
         count += seeding.chosen[t] == ADDED
     if count == 0:
         return -1
-    place = np.int64((state >> np.uint64(33)) % np.uint64(count))
+    place = state % count
     for t in range(len(seeding.chosen)):
         if seeding.chosen[t] == ADDED:
             if place == 0:
@@ -104,13 +104,13 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
     missing = missing_row(seeding, REMOVED)
     if missing >= 0:
         return -1 - missing
-    state = np.uint64(np.int64(parameters[0]))
+    state = 1 + np.int64(parameters[0]) % (MODULUS - 1)
     for r in range(len(seeding.seed)):
         if seeding.chosen[r] != REMOVED or seeding.solved[r] == 0.0:
             continue
         weight, t = seeding.solved[r], most_similar(seeding, r)
         if t < 0:
-            following = FACTOR * state + STEP
+            following = FACTOR * state % MODULUS
             t, weight = random_unused(seeding, following), -weight
             if t < 0:
                 break

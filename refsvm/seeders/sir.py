@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SIR"]
 
-FACTOR: Final = 6364136223846793005
-STEP: Final = 1442695040888963407
-"""xₖ₊₁ = FACTOR·xₖ + STEP mod 2⁶⁴: Knuth's generator MMIX, which compiled code repeats."""
+FACTOR: Final = 48271
+MODULUS: Final = 2**31 - 1
+"""xₖ₊₁ = FACTOR·xₖ mod MODULUS: the generator of Park, Miller and Stockmeyer (1993), which compiled code repeats."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class SIR(Seeder):
         lower, upper, before = problem.lower, problem.upper, solved.alpha
         alpha = np.clip(before, lower, upper)
         T = added(solved.problem, problem)
-        unused, state = np.ones(len(T), dtype=bool), self.seed_number
+        unused, state = np.ones(len(T), dtype=bool), 1 + self.seed_number % (MODULUS - 1)
         for r in removed(solved.problem, problem):
             if before[r] == 0.0 or not unused.any():
                 continue
@@ -81,8 +81,8 @@ class SIR(Seeder):
                 similarity = problem.gram.block(np.array([r]))[0, T]
                 place = int(np.where(same, similarity, -np.inf).argmax())
             else:
-                state = (FACTOR * state + STEP) % 2**64
-                place = int(np.flatnonzero(unused)[(state >> 33) % int(unused.sum())])
+                state = FACTOR * state % MODULUS
+                place = int(np.flatnonzero(unused)[state % int(unused.sum())])
                 weight = -weight
             unused[place] = False
             t = T[place]
