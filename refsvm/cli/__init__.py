@@ -15,7 +15,8 @@
 To add a command ``refsvm loo``:
 
 1. Write ``cli/loo.py`` with one function ``loo``. Its first docstring line is the help text. Its arguments are options;
-   those that other commands have too are taken from `options`: ``def loo(data: Data, C: Penalty = None, ...)``.
+   those that other commands have too are taken from `options`:
+   ``def loo(data: options.Data, C: options.Penalty = None, ...)``.
 2. Open the data by ``data.open_labelled`` and choose the kernel by ``data.kernel_and_penalty``. Raise ValueError with
    one sentence for bad input: `messages` prints it and exits with code 2. Print the result by `tables`
    (``print_table`` for people, ``print_json`` for programs), and anything else on stderr by ``messages.note``.

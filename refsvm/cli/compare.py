@@ -4,32 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from refsvm._checks import positive
-from refsvm.cli import tables
+from refsvm.cli import options, tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
 from refsvm.cli.comparison import Outcome, choices, compare_once
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
 from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.options import (
-    CacheMB,
-    Coef0,
-    DataDir,
-    Degree,
-    Gamma,
-    Json,
-    KernelName,
-    Label,
-    MaxIter,
-    Penalty,
-    SeveralData,
-    TimeLimit,
-    Tol,
-)
 from refsvm.cli.repetition import compare_in_orders
 from refsvm.datasets import Dataset, binary_labels
 from refsvm.experiment.problem import Problem
@@ -39,7 +23,7 @@ __all__ = ["compare"]
 
 
 def compare(
-    data: SeveralData,
+    data: options.SeveralData,
     selectors: Annotated[
         str | None,
         typer.Option(
@@ -54,25 +38,23 @@ def compare(
     engines: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(ENGINES)}; or all.")
     ] = "all",
-    kernel: KernelName = "rbf",
-    gamma: Gamma = None,
-    C: Penalty = None,
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    tol: Tol = 1e-6,
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
+    C: options.Penalty = None,
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    tol: options.Tol = 1e-6,
     shrinking: Annotated[bool, typer.Option("--shrinking", help="Use shrinking in every strategy.")] = False,
-    cache_mb: CacheMB = 200.0,
-    max_iter: MaxIter = None,
-    time_limit: TimeLimit = None,
+    cache_mb: options.CacheMB = 200.0,
+    max_iter: options.MaxIter = None,
+    time_limit: options.TimeLimit = None,
     repeats: Annotated[
         int | None, typer.Option(metavar="N", help="Random orders of the examples.  [default: as they are]")
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep finished runs here and do not repeat them.")
-    ] = None,
-    label: Label = None,
-    data_dir: DataDir = None,
-    json: Json = False,
+    store: options.Store = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
+    json: options.Json = False,
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
 

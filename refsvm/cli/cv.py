@@ -8,23 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from refsvm.cli.choices import ENGINES, SEEDERS, names, one
+from refsvm.cli import options
+from refsvm.cli.choices import SEEDERS, names
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
-from refsvm.cli.options import (
-    CacheMB,
-    Coef0,
-    Data,
-    DataDir,
-    Degree,
-    Gamma,
-    Json,
-    KernelName,
-    Label,
-    MaxIter,
-    Penalty,
-    TimeLimit,
-    Tol,
-)
 from refsvm.cli.tables import print_json, print_table
 from refsvm.experiment.comparison import paired_p
 from refsvm.experiment.grid import p_value, ratio_of
@@ -36,19 +22,11 @@ __all__ = ["cv"]
 
 
 def cv(
-    data: Data,
+    data: options.Data,
     folds: Annotated[
         int, typer.Option(metavar="K", help="Number of folds; as many as examples: leave-one-out.")
     ] = 10,
-    seeders: Annotated[
-        str,
-        typer.Option(
-            "--seeders",
-            "--seeder",
-            metavar="NAMES",
-            help=f"Some of {', '.join(SEEDERS)}, comma between; or all.",
-        ),
-    ] = "cold,sir",
+    seeders: options.Seeders = "cold,sir",
     chained: Annotated[
         bool,
         typer.Option(
@@ -67,23 +45,22 @@ def cv(
         int | None,
         typer.Option("--n-jobs", metavar="N", help="Threads; -1: one for each core.  [default: 1]"),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.")] = "auto",
-    kernel: KernelName = "rbf",
-    gamma: Gamma = None,
-    C: Penalty = None,
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    tol: Tol = 1e-3,
-    cache_mb: CacheMB = 200.0,
-    max_iter: MaxIter = None,
-    time_limit: TimeLimit = None,
-    label: Label = None,
-    data_dir: DataDir = None,
-    json: Json = False,
+    engine: options.Engine = "auto",
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
+    C: options.Penalty = None,
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    tol: options.Tol = 1e-3,
+    cache_mb: options.CacheMB = 200.0,
+    max_iter: options.MaxIter = None,
+    time_limit: options.TimeLimit = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
+    json: options.Json = False,
 ) -> None:
     """Estimate the error of a classifier, of two classes or more, by cross-validation."""
     wanted = names("seeders", seeders, SEEDERS)
-    one("engine", engine, {"auto": None, **ENGINES})
     if repeats < 1:
         raise ValueError(f"repeats={repeats} is not a whole number ≥ 1; give e.g. repeats=10.")
     dataset = open_labelled(data, label, data_dir)

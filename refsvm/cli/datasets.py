@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.cli import tables
-from refsvm.cli.options import Json
+from refsvm.cli import options, tables
 from refsvm.datasets import load, names
 
 __all__ = ["datasets"]
@@ -11,7 +10,7 @@ __all__ = ["datasets"]
 COLUMNS = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
 
 
-def datasets(json: Json = False) -> None:
+def datasets(json: options.Json = False) -> None:
     """List the bundled data sets."""
     bundled = [load(name) for name in names()]
     if json:

@@ -9,23 +9,10 @@ import numpy as np
 import typer
 
 from refsvm._checks import positive
-from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, one
+from refsvm.cli import options
+from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import kernel_and_penalty, open_labelled
 from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.options import (
-    CacheMB,
-    Coef0,
-    Data,
-    DataDir,
-    Degree,
-    Gamma,
-    KernelName,
-    Label,
-    MaxIter,
-    Penalty,
-    TimeLimit,
-    Tol,
-)
 from refsvm.datasets import Dataset
 from refsvm.multiclass.model_file import whole_numbers, write_model
 from refsvm.solver.limits import Limits
@@ -35,7 +22,7 @@ __all__ = ["fit"]
 
 
 def fit(
-    data: Data,
+    data: options.Data,
     model: Annotated[
         Path, typer.Option(metavar="FILE", help="Where to write the model, in LIBSVM's format.")
     ],
@@ -49,16 +36,16 @@ def fit(
             help=f"One of {', '.join(STEPS)}.  [default: planning-ahead, or newton with a selector that cannot plan]",
         ),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.")] = "auto",
-    kernel: KernelName = "rbf",
-    gamma: Gamma = None,
-    C: Penalty = None,
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    tol: Tol = 1e-3,
-    cache_mb: CacheMB = 200.0,
-    max_iter: MaxIter = None,
-    time_limit: TimeLimit = None,
+    engine: options.Engine = "auto",
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
+    C: options.Penalty = None,
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    tol: options.Tol = 1e-3,
+    cache_mb: options.CacheMB = 200.0,
+    max_iter: options.MaxIter = None,
+    time_limit: options.TimeLimit = None,
     task: Annotated[
         str | None,
         typer.Option(
@@ -71,15 +58,14 @@ def fit(
     nu: Annotated[
         float, typer.Option(help="Share of the examples that a novelty detector may leave outside.")
     ] = 0.5,
-    label: Label = None,
-    data_dir: DataDir = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
 ) -> None:
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
     rules = {
         "selector": one("selector", selector, SELECTORS)(),
         "step": None if step is None else one("step", step, STEPS)(),
     }
-    one("engine", engine, {"auto": None, **ENGINES})
     if not model.absolute().parent.is_dir() or model.is_dir():
         raise ValueError(f"model={str(model)!r} cannot be written; give a file in a directory that exists.")
     dataset = open_labelled(data, label, data_dir)

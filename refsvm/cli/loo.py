@@ -10,25 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from refsvm._checks import positive
-from refsvm.cli import tables
-from refsvm.cli.choices import ENGINES, SEEDERS, STOPS, names, one
+from refsvm.cli import options, tables
+from refsvm.cli.choices import SEEDERS, STOPS, names
 from refsvm.cli.data import described, kernel_and_penalty, label_text, open_labelled
 from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.options import (
-    CacheMB,
-    Coef0,
-    Data,
-    DataDir,
-    Degree,
-    Gamma,
-    Json,
-    KernelName,
-    Label,
-    MaxIter,
-    Penalty,
-    TimeLimit,
-    Tol,
-)
 from refsvm.datasets import Dataset, binary_labels
 from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance
@@ -42,29 +27,27 @@ FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap"
 
 
 def loo(
-    data: Data,
-    seeders: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(SEEDERS)}, comma between; or all.")
-    ] = "top",
+    data: options.Data,
+    seeders: options.Seeders = "top",
     stops: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(FIT)}; or all.")
     ] = "kkt-gap",
-    engine: Annotated[str, typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.")] = "auto",
+    engine: options.Engine = "auto",
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Threads; -1 for one on each core.  [default: 1]")
     ] = None,
-    kernel: KernelName = "rbf",
-    gamma: Gamma = None,
-    C: Penalty = None,
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    tol: Tol = 1e-3,
-    cache_mb: CacheMB = 200.0,
-    max_iter: MaxIter = None,
-    time_limit: TimeLimit = None,
-    label: Label = None,
-    data_dir: DataDir = None,
-    json: Json = False,
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
+    C: options.Penalty = None,
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    tol: options.Tol = 1e-3,
+    cache_mb: options.CacheMB = 200.0,
+    max_iter: options.MaxIter = None,
+    time_limit: options.TimeLimit = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
+    json: options.Json = False,
 ) -> None:
     """Compute the exact leave-one-out error of two classes, and say what decided each example.
 
@@ -75,11 +58,10 @@ def loo(
         names("seeders", seeders, SEEDERS),
         names("stops", stops, dict.fromkeys(FIT)),
     )
-    one("engine", engine, {"auto": None, **ENGINES})
     dataset = open_labelled(data, label, data_dir)
     width, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
     description = described(dataset) | {"kernel": {"name": kernel, **asdict(width)}, "C": penalty, "tol": tol}
-    options: dict[str, Any] = {
+    limits: dict[str, Any] = {
         "cache_mb": positive("cache_mb", cache_mb),
         "engine": engine,
         "max_iter": max_iter,
@@ -91,7 +73,7 @@ def loo(
         rules: dict[str, Any] = {"seeder": seeder, "stop": stop, "n_jobs": jobs, "time_limit": time_limit}
         with tables.counter() as count:
             result = leave_one_out(
-                dataset.X, labels, kernel=width, C=penalty, callback=count, **rules, **options
+                dataset.X, labels, kernel=width, C=penalty, callback=count, **rules, **limits
             )
         _show(dataset, description, result, json)
         return
@@ -100,7 +82,7 @@ def loo(
     with tables.counter() as count:
         for seeder_name, stop_name, seeder, stop in wanted:
             count(len(rows), len(wanted))
-            strategy = LeaveOneOutError("", seeder=seeder, stop=stop, **options)
+            strategy = LeaveOneOutError("", seeder=seeder, stop=stop, **limits)
             strategy.warm_up()
             rows.append({"seeder": seeder_name, "stop": stop_name} | strategy.run(instance))
     if json:

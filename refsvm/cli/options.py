@@ -7,24 +7,13 @@ from typing import Annotated
 
 import typer
 
+from refsvm.cli.choices import ENGINES, SEEDERS, one
 from refsvm.kernels.names import KERNELS
 
 __all__ = [
-    "CacheMB",
-    "Coef0",
-    "Data",
-    "DataDir",
-    "Degree",
-    "Gamma",
-    "Json",
-    "KernelName",
-    "Label",
-    "MaxIter",
-    "Penalty",
-    "SeveralData",
-    "TimeLimit",
-    "Tol",
-]
+    "CacheMB", "Coef0", "Data", "DataDir", "Degree", "Engine", "Gamma", "Json", "KernelName", "Label",
+    "MaxIter", "Penalty", "Seeders", "SeveralData", "Store", "TimeLimit", "Tol",
+]  # fmt: skip
 
 Data = Annotated[
     str,
@@ -62,6 +51,27 @@ Penalty = Annotated[
 ]
 Degree = Annotated[int, typer.Option(help="Degree of the poly kernel.")]
 Coef0 = Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")]
+
+
+def _known_engine(name: str) -> str:
+    """Refuse an engine that does not exist, before anything is opened or computed."""
+    one("engine", name, {"auto": None, **ENGINES})
+    return name
+
+
+Engine = Annotated[
+    str,
+    typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.", callback=_known_engine),
+]
+Seeders = Annotated[
+    str,
+    typer.Option(
+        "--seeders", "--seeder", metavar="NAMES", help=f"Some of {', '.join(SEEDERS)}, comma between; or all."
+    ),
+]
+Store = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep finished parts here and do not repeat them.")
+]
 Tol = Annotated[float, typer.Option(help="Stop when the KKT gap is at most this.")]
 CacheMB = Annotated[float, typer.Option("--cache-mb", help="Memory for kernel rows, in MiB.")]
 MaxIter = Annotated[int | None, typer.Option(help="Limit on the steps.  [default: max(10⁷, 100n)]")]

@@ -10,10 +10,10 @@ import numpy as np
 import typer
 
 from refsvm._checks import whole
-from refsvm.cli.choices import ENGINES, one
+from refsvm.cli import options
+from refsvm.cli.choices import one
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
 from refsvm.cli.messages import INTERRUPTED
-from refsvm.cli.options import Coef0, Data, DataDir, Degree, Gamma, Json, KernelName, Label, TimeLimit
 from refsvm.datasets import binary_labels
 from refsvm.paths import SVMP, Hastie, RegularizationPath, cross_validate_path, regularization_path
 from refsvm.result import Status
@@ -24,10 +24,10 @@ TRACKERS = {"svmp": SVMP, "hastie": Hastie}
 
 
 def path(
-    data: Data,
+    data: options.Data,
     tracker: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(TRACKERS)}.")] = "svmp",
-    kernel: KernelName = "rbf",
-    gamma: Gamma = None,
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
     c_min: Annotated[float, typer.Option("--C-min", help="Smallest C.")] = 1e-4,
     c_max: Annotated[float, typer.Option("--C-max", help="Largest C.")] = 1e3,
     folds: Annotated[
@@ -37,20 +37,19 @@ def path(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the path, and the error with --folds, as .png or .pdf."),
     ] = None,
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    engine: Annotated[str, typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.")] = "auto",
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    engine: options.Engine = "auto",
     cache_mb: Annotated[
         float, typer.Option("--cache-mb", help="Memory for the kernel matrix, in MiB.")
     ] = 1000.0,
-    time_limit: TimeLimit = None,
-    as_json: Json = False,
-    label: Label = None,
-    data_dir: DataDir = None,
+    time_limit: options.TimeLimit = None,
+    as_json: options.Json = False,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
 ) -> None:
     """Train for every C of a range at once: breakpoints of α, and where cross-validation is best."""
     chosen = one("tracker", tracker, TRACKERS)()
-    one("engine", engine, {"auto": None, **ENGINES})
     if folds is not None:
         whole("folds", folds, 2)
     if plot is not None and (not plot.absolute().parent.is_dir() or plot.is_dir()):

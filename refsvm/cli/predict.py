@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
-from refsvm.cli.options import Data, DataDir, Label
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model
 from refsvm.multiclass.model_file import read_model
@@ -20,12 +20,12 @@ __all__ = ["predict"]
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model file of 'refsvm fit' or LIBSVM.")],
-    data: Data,
+    data: options.Data,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to write the labels.  [default: stdout]")
     ] = None,
-    label: Label = None,
-    data_dir: DataDir = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
 ) -> None:
     """Print the predicted labels or values, one a line; and how right they are, if the data have labels, on stderr."""
     fitted = read_model(model)

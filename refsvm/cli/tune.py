@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from refsvm._checks import positive
+from refsvm.cli import options
 from refsvm.cli.data import described, open_labelled
 from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.options import CacheMB, Coef0, Data, DataDir, Degree, Json, KernelName, Label, MaxIter, Tol
 from refsvm.cli.tables import print_json, print_table
 
 __all__ = ["tune"]
 
 
 def tune(
-    data: Data,
+    data: options.Data,
     Cs: Annotated[
         str, typer.Option("--Cs", metavar="NUMBERS", help="Values of C, comma between.")
     ] = "0.1,1,10,100,1000",
@@ -35,18 +34,16 @@ def tune(
     n_jobs: Annotated[
         int | None, typer.Option("--n-jobs", metavar="N", help="Values of γ at once; -1: one for each core.")
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep finished cells here and do not repeat them.")
-    ] = None,
-    kernel: KernelName = "rbf",
-    degree: Degree = 3,
-    coef0: Coef0 = 0.0,
-    tol: Tol = 1e-3,
-    cache_mb: CacheMB = 200.0,
-    max_iter: MaxIter = None,
-    label: Label = None,
-    data_dir: DataDir = None,
-    json: Json = False,
+    store: options.Store = None,
+    kernel: options.KernelName = "rbf",
+    degree: options.Degree = 3,
+    coef0: options.Coef0 = 0.0,
+    tol: options.Tol = 1e-3,
+    cache_mb: options.CacheMB = 200.0,
+    max_iter: options.MaxIter = None,
+    label: options.Label = None,
+    data_dir: options.DataDir = None,
+    json: options.Json = False,
 ) -> None:
     """Choose C and γ by cross-validation: the error of each cell of a grid, and the best one."""
     from sklearn.model_selection import StratifiedKFold

@@ -1,45 +1,43 @@
-"""Where a display is drawn."""
+"""Display: what all displays share, which is where they are drawn."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["axes_for"]
+__all__ = ["Display"]
 
 
-def axes_for(display: object, ax: Axes | None) -> Axes:
-    """Return `ax`, or the axes of a new figure.
+@dataclass(eq=False)
+class Display:
+    """Base of the displays: a picture that can be drawn again, and where it was drawn last.
 
-    Parameters
+    Attributes
     ----------
-    display : object
-        What is to be drawn, for the message.
-    ax : matplotlib Axes or None
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from refsvm.display.canvas import axes_for
-    >>> axes = plt.figure().add_subplot()
-    >>> axes_for("anything", axes) is axes
-    True
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure or SubFigure
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            f"{type(display).__name__} needs matplotlib; install it with pip install 'refsvm[plot]'."
-        ) from None
-    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+    ax_: Axes = field(init=False, repr=False)
+    figure_: Figure | SubFigure = field(init=False, repr=False)
+
+    def _draw_on(self, ax: Axes | None) -> None:
+        """Set `ax_` to these axes, or to those of a new figure.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                f"{type(self).__name__} needs matplotlib; install it with pip install 'refsvm[plot]'."
+            ) from None
+        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.figure_ = self.ax_.figure

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from refsvm._checks import real
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from refsvm.result import Solution, Trace
 
@@ -33,7 +32,7 @@ POINTS: Final = 4000
 
 
 @dataclass(eq=False)
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """The KKT gap, or what the objective still lacks, of several solves in one picture, on a logarithmic scale.
 
     For each solve a thin line shows every recorded value, a thick one the smallest so far, and a dot the end. The gap
@@ -50,8 +49,8 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
+    ax_, figure_
+        As of `Display`.
     lines_ : dict of str to matplotlib.lines.Line2D
         The thick lines.
 
@@ -78,8 +77,6 @@ class ConvergenceDisplay:
     curves: dict[str, tuple[np.ndarray, np.ndarray]]
     metric: str = "gap"
     against: str = "iterations"
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     @classmethod
@@ -158,8 +155,7 @@ class ConvergenceDisplay:
         ConvergenceDisplay
             The display itself.
         """
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         self.lines_ = {}
         for name, (x, values) in self.curves.items():
             at = _thinned(values)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 from refsvm.seeders.exchange import added, removed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from refsvm.problem import DualProblem
     from refsvm.result import Solution
@@ -25,7 +24,7 @@ MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#00
 
 
 @dataclass(eq=False)
-class SeedDisplay:
+class SeedDisplay(Display):
     """α of a seed against α of the optimum: what stands on the diagonal is right from the start.
 
     Parameters
@@ -35,11 +34,6 @@ class SeedDisplay:
         "removed", "added" or "shared".
     name : str
         For the title.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     Examples
     --------
@@ -58,8 +52,6 @@ class SeedDisplay:
     optimum: np.ndarray
     member: np.ndarray
     name: str
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_seeder(
@@ -91,8 +83,7 @@ class SeedDisplay:
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> SeedDisplay:
         """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
         self.ax_.plot(ends, ends, color="0.8", lw=1, zorder=0)
@@ -107,7 +98,7 @@ class SeedDisplay:
 
 
 @dataclass(eq=False)
-class GridDisplay:
+class GridDisplay(Display):
     """Score over C and γ as colours, with the steps of each cell written into it.
 
     Parameters
@@ -116,11 +107,6 @@ class GridDisplay:
         Ascending.
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score of each cell, and its mean number of steps.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     Examples
     --------
@@ -137,8 +123,6 @@ class GridDisplay:
     gammas: np.ndarray
     scores: np.ndarray
     iterations: np.ndarray
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_results(
@@ -182,8 +166,7 @@ class GridDisplay:
         **kwargs
             For ``Axes.imshow``.
         """
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         image = self.ax_.imshow(
             self.scores, **{"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
         )

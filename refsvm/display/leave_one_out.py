@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 from refsvm.resampling.result import DECIDERS
 from refsvm.solver.loop import iterate
 from refsvm.stopping.loo_duality_gap import H, LOODualityGap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from refsvm.problem import DualProblem
     from refsvm.resampling.result import LeaveOneOut
@@ -23,7 +22,7 @@ __all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
 
 
 @dataclass(eq=False)
-class LOOGapDisplay:
+class LOOGapDisplay(Display):
     """F(α, b̂), which falls, and H(γ), which rises, while a machine is trained without one example.
 
     Where H passes F the sign of the decision function at the left-out example is certain. f(α) shows how much is left
@@ -35,11 +34,6 @@ class LOOGapDisplay:
         F(α, b̂), H(γ) and f(α) after 0, 1, 2, … steps.
     example : int
         r.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     Examples
     --------
@@ -56,8 +50,6 @@ class LOOGapDisplay:
     bound: np.ndarray
     dual: np.ndarray
     example: int
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_problem(
@@ -99,8 +91,7 @@ class LOOGapDisplay:
 
     def plot(self, ax: Axes | None = None) -> LOOGapDisplay:
         """Draw it once more."""
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         steps = np.arange(1, len(self.primal) + 1)
         self.ax_.plot(steps, self.primal, label=r"$F(\alpha,\hat b)$: primal objective without the example")
         self.ax_.plot(steps, self.bound, label=r"$H(\gamma)$: bound on solutions with $h(x_r)=0$")
@@ -130,7 +121,7 @@ COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C0", "C1", "C5"), strict
 
 
 @dataclass(eq=False)
-class LOODecisionDisplay:
+class LOODecisionDisplay(Display):
     """Examples of two features, coloured by what decided their leave-one-out prediction; wrong ones are ringed.
 
     Parameters
@@ -140,11 +131,6 @@ class LOODecisionDisplay:
         Circles for the larger label, squares for the other.
     decided_by : ndarray of shape (n,) of str
     wrong : ndarray of shape (n,) of bool
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     Examples
     --------
@@ -161,8 +147,6 @@ class LOODecisionDisplay:
     labels: np.ndarray
     decided_by: np.ndarray
     wrong: np.ndarray
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_result(cls, loo: LeaveOneOut, X: Any, *, ax: Axes | None = None) -> LOODecisionDisplay:
@@ -189,8 +173,7 @@ class LOODecisionDisplay:
 
     def plot(self, ax: Axes | None = None) -> LOODecisionDisplay:
         """Draw it once more."""
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         positive = self.labels == self.labels.max()
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

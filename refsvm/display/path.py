@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.path import RegularizationPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["PathDisplay", "ValidationPathDisplay"]
 
@@ -23,7 +22,7 @@ INK: Final = "#222222"
 
 
 @dataclass(eq=False)
-class PathDisplay:
+class PathDisplay(Display):
     """α against log C: for each example the share α/(Cw) of its bound, 0 for the right set and 1 for the left.
 
     Behind the lines a grey step shows how many points the elbow has (right axis), and ticks at the bottom the events.
@@ -62,9 +61,7 @@ class PathDisplay:
     shares: np.ndarray
     labels: np.ndarray
     elbow: np.ndarray
-    ax_: Axes = field(init=False, repr=False)
     elbow_ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
     lines_: list[Any] = field(init=False, repr=False, default_factory=list)
 
     @classmethod
@@ -104,8 +101,7 @@ class PathDisplay:
 
     def plot(self, ax: Axes | None = None) -> PathDisplay:
         """Draw into `ax`, or into a new figure; return the display itself."""
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         self.elbow_ax_ = self.ax_.twinx()
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
         self.elbow_ax_.set_ylim(bottom=0)
@@ -126,7 +122,7 @@ class PathDisplay:
 
 
 @dataclass(eq=False)
-class ValidationPathDisplay:
+class ValidationPathDisplay(Display):
     """The error as a step function of C, with the interval in which it is least.
 
     Parameters
@@ -135,8 +131,8 @@ class ValidationPathDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
+    ax_, figure_
+        As of `Display`.
     lines_ : dict of str to matplotlib.lines.Line2D
 
     Examples
@@ -150,8 +146,6 @@ class ValidationPathDisplay:
     """
 
     curves: dict[str, ErrorCurve]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ValidationPathDisplay:
@@ -166,8 +160,7 @@ class ValidationPathDisplay:
         """
         if not self.curves:
             raise ValueError("curves={} is empty; give at least one ErrorCurve, such as {'validation': …}.")
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         self.lines_ = {}
         for name, curve in self.curves.items():
             values = np.append(curve.error, curve.error[-1])

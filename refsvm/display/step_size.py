@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from refsvm.result import Trace
 
@@ -21,7 +20,7 @@ __all__ = ["StepSizeDisplay"]
 
 
 @dataclass(eq=False)
-class StepSizeDisplay:
+class StepSizeDisplay(Display):
     """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, above 0 longer, below −1 backwards.
 
     The axis is linear between −`linear` and `linear` and logarithmic outside; 0 is an edge of the bins.
@@ -30,11 +29,6 @@ class StepSizeDisplay:
     ----------
     sizes : dict of str to ndarray
         Name of a solve to μ/μ̂ − 1 of its planned steps, float64.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     See Also
     --------
@@ -58,8 +52,6 @@ class StepSizeDisplay:
     """
 
     sizes: dict[str, np.ndarray]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_traces(
@@ -132,8 +124,7 @@ class StepSizeDisplay:
         ValueError
             If bins or linear is not positive.
         """
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
         edges = self._edges(whole("bins", bins, 1))
         is_single = len(self.sizes) == 1

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import axes_for
+from refsvm.display.canvas import Display
 from refsvm.kernels.rows import KernelRows, megabytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from refsvm.state import SolverState
     from refsvm.steps.base import StepRule
@@ -30,7 +29,7 @@ MARKS: Final = (
 
 
 @dataclass(eq=False)
-class WorkingSetDisplay:
+class WorkingSetDisplay(Display):
     """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: what a step is, and what clips it.
 
     The box is white, the rest of the plane grey. The sum of the two is fixed, so a step moves along the dashed line, of
@@ -51,11 +50,6 @@ class WorkingSetDisplay:
         ((Kᵢᵢ, Kᵢⱼ), (Kᵢⱼ, Kⱼⱼ)).
     steps : dict of str to float
         Step lengths μ to be marked, by name.
-
-    Attributes
-    ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
 
     See Also
     --------
@@ -83,8 +77,6 @@ class WorkingSetDisplay:
     gradient: np.ndarray
     kernel: np.ndarray
     steps: dict[str, float]
-    ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
 
     @classmethod
     def from_state(
@@ -168,8 +160,7 @@ class WorkingSetDisplay:
         ValueError
             If window is not positive or levels not a whole number ≥ 1.
         """
-        self.ax_ = axes_for(self, ax)
-        self.figure_ = self.ax_.figure
+        self._draw_on(ax)
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
         # --- the box, and f in and around it ---
