@@ -6,10 +6,12 @@ Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` diffe
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,16 +22,20 @@ from refsvm.estimators.plain import from_plain, to_plain
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, check_parameters, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.gram import check_finite_values, shaped
+from refsvm.kernels.gram import Gram, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values
+from refsvm.result import Status
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.limits import interruptible
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["CONSTRAINTS", "PROBABILITIES", "KernelMachine", "explaining"]
+
+Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
 CONSTRAINTS: Final[dict[str, Any]] = {
     "kernel": [StrOptions(set(KERNELS)), Kernel, Precomputed, callable],
@@ -56,11 +62,29 @@ PROBABILITIES: Final = (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMachine(BaseEstimator):
     """Base of the estimators: checks what comes in, resolves the kernel, and stores itself in plain types.
 
-    Subclasses have the parameters of `CONSTRAINTS`.
+    The fields are the parameters that all of them have; `SVC` describes them. A subclass adds its own, and
+    `dataclasses.dataclass` writes the constructor that scikit-learn wants: keywords only, stored as they are.
     """
+
+    kernel: Any = "rbf"
+    gamma: str | float = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
+    selector: WorkingSetSelector | None = None
+    step: StepRule | None = None
+    shrinking: bool = True
+    cache_size: float = 200
+    cache_dtype: str = "auto"
+    max_iter: int | None = -1
+    time_limit: float | None = None
+    warm_start: bool = False
+    engine: str = "auto"
+    verbose: bool | int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 
@@ -127,11 +151,10 @@ class KernelMachine(BaseEstimator):
         if not is_users(kernel):
             return kernel, X, 0
         n = X.shape[0]
+        by_number, numbers = RowKernel(kernel, X), np.arange(n)
         if megabytes(n, n) > self.cache_size:
-            return RowKernel(kernel, X), np.arange(n)[:, None], 0
-        K = shaped(kernel_values(kernel, X, X), (n, n))
-        check_finite_values(K)
-        return Precomputed(), K, n
+            return by_number, numbers[:, None], 0
+        return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
 
     def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
         """Return the arguments of `refsvm.solve`, but for the limit on the time."""
@@ -146,6 +169,22 @@ class KernelMachine(BaseEstimator):
             "cache_dtype": self.cache_dtype,
             "max_iter": None if self.max_iter == -1 else self.max_iter,
         }
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Let Ctrl-C end the solves of this block; raise it when the block has stored the best point so far."""
+        with interruptible() as interrupt:
+            yield
+            pressed = interrupt.pressed
+        if pressed:
+            raise KeyboardInterrupt(
+                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the best point so far."
+            )
+
+    def _store_status(self, status: Status) -> None:
+        """Set why training ended."""
+        self.status_ = status
+        self.fit_status_ = int(status is not Status.CONVERGED)
 
     def _check_fitted(self) -> None:
         """Let scikit-learn refuse what has not been fitted."""
@@ -194,11 +233,12 @@ class KernelMachine(BaseEstimator):
         return coef
 
 
-def explaining(init: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a constructor: ``probability=`` gets the sentence that says what to use instead.
+def explaining(estimator: type[Estimator]) -> type[Estimator]:
+    """Decorate an estimator: ``probability=`` gets the sentence that says what to use instead.
 
     ``probability=False``, which asks for nothing, passes.
     """
+    init = estimator.__init__
 
     @wraps(init)
     def constructor(self: Any, *arguments: Any, probability: bool = False, **parameters: Any) -> None:
@@ -209,4 +249,5 @@ def explaining(init: Callable[..., None]) -> Callable[..., None]:
             )
         init(self, *arguments, **parameters)
 
-    return constructor
+    estimator.__init__ = constructor
+    return estimator

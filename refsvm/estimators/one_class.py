@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -13,12 +14,11 @@ from refsvm.estimators.base import CONSTRAINTS
 from refsvm.estimators.single import SingleMachine
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
 
 __all__ = ["OneClassSVM"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneClassSVM(OutlierMixin, SingleMachine):
     """The one-class SVM, with exchangeable working-set selection and step rules.
 
@@ -64,46 +64,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     ([1, -1], True)
     """
 
+    nu: float = 0.5
+
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        nu: float = 0.5,
-        selector: WorkingSetSelector | None = None,
-        step: StepRule | None = None,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        cache_dtype: str = "auto",
-        max_iter: int | None = -1,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        engine: str = "auto",
-        verbose: bool | int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.selector = selector
-        self.step = step
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.cache_dtype = cache_dtype
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.engine = engine
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -136,15 +101,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):
             If a limit was reached or the selector stalled. The estimator is usable all the same.
         """
         X = self._checked(X, kernel=self.kernel, reset=True)
-        rows, weights = self._weights(sample_weight, X)
-        kernel = self._kernel(X[rows] if len(rows) < X.shape[0] else X, weights)
-        size = 1.0 if weights is None else weights
-        self._fit(
-            X,
-            rows,
-            kernel,
-            lambda kernel, data: DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=size),
-        )
+
+        def problem(data: Any, kernel: Any, rows: np.ndarray, weights: Any) -> DualProblem:
+            return DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=weights)
+
+        self._train(X, sample_weight, problem)
         self.offset_ = -float(self.intercept_[0])
         return self
 

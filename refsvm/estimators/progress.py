@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Final
 
+from refsvm.result import Status
 from refsvm.state import SolverState
 
 __all__ = ["Progress"]
@@ -46,6 +47,10 @@ class Progress:
             n = len(state.alpha)
             self.write(f"KKT gap {state.gap:.3g}, {state.iteration:,} steps on {n:,} variables")
         return False
+
+    def finish(self, status: Status, gap: float, steps: int) -> None:
+        """Write the last line: why training ended, and where."""
+        self.write(f"{status.value} KKT gap {gap:.3g}, {steps:,} steps")
 
     def write(self, sentence: str) -> None:
         """Write a line with the seconds since the fit began."""

@@ -14,9 +14,8 @@ from refsvm.estimators.base import KernelMachine
 from refsvm.kernels import Precomputed
 from refsvm.kernels.names import is_precomputed
 from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
+from refsvm.result import Solution
 from refsvm.solver import solve
-from refsvm.solver.limits import interruptible
 
 __all__ = ["SingleMachine"]
 
@@ -43,8 +42,12 @@ class SingleMachine(KernelMachine):
             )
         return rows, weights[rows]
 
-    def _fit(self, X: Any, rows: np.ndarray, kernel: Any, make: Callable[[Any, Any], DualProblem]) -> None:
-        """Train on some rows of X; ``make(kernel, data)`` returns their dual problem."""
+    def _train(
+        self, X: Any, sample_weight: Any, problem_on: Callable[[Any, Any, np.ndarray, Any], DualProblem]
+    ) -> None:
+        """Train on the rows of X that have a positive weight; ``problem_on(data, kernel, rows, weights)`` is solved."""
+        rows, weights = self._weights(sample_weight, X)
+        kernel = self._kernel(X[rows] if len(rows) < X.shape[0] else X, weights)
         solver_kernel, data, computed = self._for_the_solver(kernel, X)
         if isinstance(solver_kernel, Precomputed):
             if data.shape[0] != data.shape[1]:
@@ -55,8 +58,9 @@ class SingleMachine(KernelMachine):
             data = np.require(data, requirements="W")
         if len(rows) < X.shape[0]:
             data = data[np.ix_(rows, rows)] if isinstance(solver_kernel, Precomputed) else data[rows]
-        with interruptible() as interrupt:
-            problem, progress = make(solver_kernel, data), self._progress()
+        with self._interruptible():
+            problem = problem_on(data, solver_kernel, rows, 1.0 if weights is None else weights)
+            progress = self._progress()
             solution = solve(
                 problem,
                 start=self._start(problem, X.shape[0], rows),
@@ -65,18 +69,9 @@ class SingleMachine(KernelMachine):
                 **self._solver_options(progress),
             )
             if progress is not None:
-                sentence = (
-                    f"{solution.status.value} KKT gap {solution.kkt_gap:.3g}, {solution.iterations:,} steps"
-                )
-                progress.write(sentence)
+                progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X, rows, computed)
-            pressed = interrupt.pressed
-        if pressed:
-            name = type(self).__name__
-            raise KeyboardInterrupt(
-                f"{name}.fit was interrupted; the fitted attributes hold the best point so far."
-            )
         if self.fit_status_:
             gap = f"The KKT gap is {self.kkt_gap_:.3g}, asked for was tol={self.tol:g}."
             warnings.warn(f"{self.status_.value} {gap} {REMEDY}", ConvergenceWarning, stacklevel=4)
@@ -109,8 +104,7 @@ class SingleMachine(KernelMachine):
         self.n_kernel_rows_ = computed + solution.kernel_rows
         self.dual_objective_, self.primal_objective_ = solution.objective, solution.primal_objective
         self.duality_gap_, self.kkt_gap_ = solution.duality_gap, solution.kkt_gap
-        self.status_ = solution.status
-        self.fit_status_ = int(solution.status is not Status.CONVERGED)
+        self._store_status(solution.status)
 
     def _intercept(self, solution: Solution) -> float:
         """Return b."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -26,16 +27,14 @@ from refsvm.estimators.validation import encoded, refuse_empty_classes, refuse_u
 from refsvm.kernels.names import is_precomputed
 from refsvm.multiclass.one_vs_one import BinaryResult, layout, pairs, shortcoming, solve_pairs, worst
 from refsvm.multiclass.prediction import pair_sums, votes
-from refsvm.result import Status
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.limits import interruptible
-from refsvm.steps.base import StepRule
 
 __all__ = ["SVC"]
 
 _log = logging.getLogger("refsvm")
 
 
+@explaining
+@dataclass(kw_only=True, eq=False, repr=False)
 class SVC(ClassifierMixin, KernelMachine):
     """C-support vector classification with exchangeable working-set selection and step rules.
 
@@ -139,6 +138,13 @@ class SVC(ClassifierMixin, KernelMachine):
     (2.506874, True)
     """
 
+    C: float = 1.0
+    class_weight: dict[Any, float] | str | None = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -147,54 +153,6 @@ class SVC(ClassifierMixin, KernelMachine):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-
-    @explaining
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        kernel: Any = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        selector: WorkingSetSelector | None = None,
-        step: StepRule | None = None,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        cache_dtype: str = "auto",
-        class_weight: dict[Any, float] | str | None = None,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        max_iter: int | None = -1,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        engine: str = "auto",
-        verbose: bool | int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.selector = selector
-        self.step = step
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.cache_dtype = cache_dtype
-        self.class_weight = class_weight
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.engine = engine
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -245,15 +203,10 @@ class SVC(ClassifierMixin, KernelMachine):
         np.multiply(self.C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
         refuse_empty_classes(classes, codes[penalties > 0.0])
         kernel = self._kernel(X, weights)
-        with interruptible() as interrupt:
+        with self._interruptible():
             results, computed = self._solved(kernel, X, codes, penalties)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X, codes, computed)
-            pressed = interrupt.pressed
-        if pressed:
-            raise KeyboardInterrupt(
-                "SVC.fit was interrupted; the fitted attributes hold the best point so far."
-            )
         if sentence := shortcoming(results, self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         return self
@@ -296,7 +249,7 @@ class SVC(ClassifierMixin, KernelMachine):
             results.append(result)
         if progress is not None:
             steps, gap = sum(result.iterations for result in results), worst(results).kkt_gap
-            progress.write(f"{worst(results).status.value} KKT gap {gap:.3g}, {steps:,} steps")
+            progress.finish(worst(results).status, gap, steps)
         return results, computed
 
     def _store(self, results: list[BinaryResult], X: Any, codes: np.ndarray, computed: int) -> None:
@@ -310,8 +263,7 @@ class SVC(ClassifierMixin, KernelMachine):
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
             values = [getattr(result, name) for result in results]
             setattr(self, f"{name}_", values[0] if len(values) == 1 else np.array(values))
-        self.status_ = worst(results).status
-        self.fit_status_ = int(self.status_ is not Status.CONVERGED)
+        self._store_status(worst(results).status)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,12 +13,11 @@ from sklearn.utils._param_validation import Interval
 from refsvm.estimators.base import CONSTRAINTS
 from refsvm.estimators.single import SingleMachine
 from refsvm.problem import DualProblem
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
 
 __all__ = ["SVR"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SVR(RegressorMixin, SingleMachine):
     """ε-insensitive support vector regression with exchangeable working-set selection and step rules.
 
@@ -75,49 +75,13 @@ class SVR(RegressorMixin, SingleMachine):
     (True, 'CONVERGED')
     """
 
+    C: float = 1.0
+    epsilon: float = 0.1
+
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        selector: WorkingSetSelector | None = None,
-        step: StepRule | None = None,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        cache_dtype: str = "auto",
-        max_iter: int | None = -1,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        engine: str = "auto",
-        verbose: bool | int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.selector = selector
-        self.step = step
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.cache_dtype = cache_dtype
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.engine = engine
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -150,18 +114,14 @@ class SVR(RegressorMixin, SingleMachine):
             If a limit was reached or the selector stalled. The estimator is usable all the same.
         """
         X, y = self._checked(X, y, kernel=self.kernel, reset=True, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        rows, weights = self._weights(sample_weight, X)
-        C = self.C if weights is None else self.C * weights
-        kernel = self._kernel(X[rows] if len(rows) < len(y) else X, weights)
-        self._fit(
-            X,
-            rows,
-            kernel,
-            lambda kernel, data: DualProblem.regression(
-                data, y[rows], kernel=kernel, C=C, epsilon=self.epsilon
-            ),
-        )
+        targets = np.asarray(y, dtype=np.float64)
+
+        def problem(data: Any, kernel: Any, rows: np.ndarray, weights: Any) -> DualProblem:
+            return DualProblem.regression(
+                data, targets[rows], kernel=kernel, C=self.C * weights, epsilon=self.epsilon
+            )
+
+        self._train(X, sample_weight, problem)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
