@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
-from refsvm._checks import positive, whole
+from refsvm._checks import whole
 from refsvm.paths.breakpoint import Breakpoint
 from refsvm.result import Status
-from refsvm.solver.limits import Interrupt
+from refsvm.solver.limits import AnyLimits
 
 __all__ = ["PathLimits"]
 
 
-class PathLimits:
+class PathLimits(AnyLimits[Breakpoint]):
     """What may end a path before C_max.
 
     Parameters
@@ -26,11 +25,6 @@ class PathLimits:
         Seconds.
     callback : callable, optional
         Called with every breakpoint; a true result ends the path.
-
-    Attributes
-    ----------
-    interrupt : Interrupt
-        That of the `interruptible` block around the path.
 
     Raises
     ------
@@ -51,13 +45,8 @@ class PathLimits:
         time_limit: float | None = None,
         callback: Callable[[Breakpoint], object] | None = None,
     ) -> None:
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of a breakpoint.")
+        super().__init__(time_limit, callback, "a breakpoint")
         self.max_events = max(100_000, 100 * n) if max_events is None else whole("max_events", max_events, 1)
-        self.began = time.perf_counter()
-        self.deadline = None if time_limit is None else self.began + positive("time_limit", time_limit)
-        self.interrupt = Interrupt()
-        self.callback = callback
         self.events = 0
 
     def reached(self, point: Breakpoint) -> Status | None:
@@ -69,6 +58,4 @@ class PathLimits:
             return Status.INTERRUPTED
         if self.events >= self.max_events:
             return Status.MAX_ITER
-        if self.deadline is not None and time.perf_counter() >= self.deadline:
-            return Status.TIME_LIMIT
-        return None
+        return Status.TIME_LIMIT if self.is_late() else None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from refsvm._checks import positive, whole
 from refsvm.result import Status
@@ -16,10 +16,52 @@ from refsvm.result import Status
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["Interrupt", "Limits", "interruptible", "is_interruptible"]
+__all__ = ["AnyLimits", "Interrupt", "Limits", "interruptible", "is_interruptible"]
+
+Seen = TypeVar("Seen")
 
 
-class Limits:
+class AnyLimits(Generic[Seen]):
+    """What may end a solve or a path early: seconds, a callback, Ctrl-C.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds, from now.
+    callback : callable, optional
+        Called with what `seen` names; a true result ends the computation.
+    seen : str
+        For the message.
+
+    Attributes
+    ----------
+    interrupt : Interrupt
+        That of the `interruptible` block around the computation.
+    began, deadline : float, float or None
+        On the clock of `time.perf_counter`.
+
+    Raises
+    ------
+    ValueError
+        If the limit is not positive or the callback cannot be called.
+    """
+
+    def __init__(
+        self, time_limit: float | None, callback: Callable[[Seen], object] | None, seen: str
+    ) -> None:
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback={callback!r} cannot be called; pass a function of {seen}.")
+        self.began = time.perf_counter()
+        self.deadline = None if time_limit is None else self.began + positive("time_limit", time_limit)
+        self.callback = callback
+        self.interrupt = Interrupt()
+
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.perf_counter() >= self.deadline
+
+
+class Limits(AnyLimits["SolverState"]):
     """What may end a solve before its stopping rule does.
 
     Parameters
@@ -32,11 +74,6 @@ class Limits:
         Seconds.
     callback : callable, optional
         Called with the state between chunks; a true result ends the solve.
-
-    Attributes
-    ----------
-    interrupt : Interrupt
-        That of the `interruptible` block around the solve.
 
     Raises
     ------
@@ -57,14 +94,9 @@ class Limits:
         time_limit: float | None = None,
         callback: Callable[[SolverState], object] | None = None,
     ) -> None:
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of the solver state.")
+        super().__init__(time_limit, callback, "the solver state")
         self.max_iter = max(10_000_000, 100 * n) if max_iter is None else whole("max_iter", max_iter, 1)
-        self.began = self._last_look = time.perf_counter()
-        self.deadline = None if time_limit is None else self.began + positive("time_limit", time_limit)
-        self.callback = callback
-        self.interrupt = Interrupt()
-        self.round_began = self.began
+        self.round_began = self._last_look = self.began
 
     def begin_round(self) -> float:
         """Note when a round begins, for its trace, and return that moment."""
@@ -76,14 +108,13 @@ class Limits:
 
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
-        now = time.perf_counter()
         if getattr(self.callback, "only_watches", False):
             assert self.callback is not None
             self.callback(state)
             due = False
         else:
-            due = self.callback is not None and now >= self._last_look + 0.1
-        return self.interrupt.pressed or due or (self.deadline is not None and now >= self.deadline)
+            due = self.callback is not None and time.perf_counter() >= self._last_look + 0.1
+        return self.interrupt.pressed or due or self.is_late()
 
     def reached(self, state: SolverState) -> Status | None:
         """Return the Status of the first limit reached, or None."""
@@ -94,9 +125,7 @@ class Limits:
             return Status.CALLBACK
         if state.iteration >= self.max_iter:
             return Status.MAX_ITER
-        if self.deadline is not None and time.perf_counter() >= self.deadline:
-            return Status.TIME_LIMIT
-        return None
+        return Status.TIME_LIMIT if self.is_late() else None
 
 
 class Interrupt:
