@@ -1,6 +1,7 @@
 """Every rule and every problem: what the contracts, the twins and the known answers are checked on.
 
-To add a rule, add an instance to its list. To add a problem, add an entry to `PROBLEMS`.
+To add a rule, add an instance to its list; those of selectors and steps are in `refsvm.testing.shipped`. To add a
+problem, add an entry to `PROBLEMS`.
 """
 
 from __future__ import annotations
@@ -22,44 +23,18 @@ from refsvm import (
     ActiveSet,
     Cold,
     DualProblem,
-    Greedy,
-    HybridMaximumGain,
     KKTGap,
     Linear,
     LOODualityGap,
-    MaximumGain,
-    MostViolatingPair,
-    NewtonStep,
-    OverrelaxedNewtonStep,
-    PlanningAheadStep,
     Polynomial,
     Precomputed,
-    SecondOrder,
     WorkingSetGap,
 )
 from refsvm.datasets import make_banana, make_chessboard, make_ringnorm, make_waveform
 from refsvm.kernels import Gram
 from refsvm.testing import practice_problems
+from refsvm.testing.shipped import SELECTORS, STEPS
 
-SELECTORS = [
-    MostViolatingPair(),
-    SecondOrder(),
-    SecondOrder(planned_range=0.1),
-    Greedy(),
-    MaximumGain(),
-    MaximumGain(rows=1),
-    MaximumGain(rows="all"),
-    HybridMaximumGain(),
-    HybridMaximumGain(eta=0.1, rows=1),
-    HybridMaximumGain(rows="all"),
-]
-STEPS = [
-    NewtonStep(),
-    OverrelaxedNewtonStep(),
-    OverrelaxedNewtonStep(factor=0.5),
-    PlanningAheadStep(),
-    PlanningAheadStep(history=3),
-]
 STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap(), LOODualityGap(), LOODualityGap(variables=1)]
 SEEDERS = [
     Cold(),

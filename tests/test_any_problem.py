@@ -19,6 +19,7 @@ from refsvm import RBF, DualProblem, KKTGap, Linear, MaximumGain, Precomputed, S
 from refsvm.kernels import Gram  # noqa: E402
 from refsvm.solver.rules import Rules  # noqa: E402
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
+from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
 
 from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
 
@@ -26,7 +27,7 @@ BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
     import fuzz
-    from fuzzing.trials import SELECTORS, STEPS, Trial, any_trial
+    from fuzzing.trials import Trial, any_trial
     from fuzzing.verdict import Verdict
 finally:
     sys.path.remove(BENCHMARKS)

@@ -10,46 +10,20 @@ import numpy as np
 from refsvm import (
     RBF,
     DualProblem,
-    Greedy,
-    HybridMaximumGain,
     KKTGap,
     Linear,
-    MaximumGain,
-    MostViolatingPair,
-    NewtonStep,
-    OverrelaxedNewtonStep,
-    PlanningAheadStep,
     Polynomial,
     Precomputed,
-    SecondOrder,
     Sigmoid,
     WorkingSetGap,
 )
 from refsvm.kernels import Gram
 from refsvm.solver.rules import Rules
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb
+from refsvm.testing.shipped import SELECTORS, STEPS
 
-__all__ = ["SELECTORS", "STEPS", "Trial", "any_rules", "any_trial"]
+__all__ = ["Trial", "any_rules", "any_trial"]
 
-SELECTORS = (
-    MostViolatingPair(),
-    SecondOrder(),
-    SecondOrder(planned_range=0.1),
-    Greedy(),
-    MaximumGain(),
-    MaximumGain(rows=1),
-    MaximumGain(rows="all"),
-    HybridMaximumGain(),
-    HybridMaximumGain(eta=0.1, rows=1),
-    HybridMaximumGain(rows="all"),
-)
-STEPS = (
-    NewtonStep(),
-    OverrelaxedNewtonStep(),
-    OverrelaxedNewtonStep(factor=0.5),
-    PlanningAheadStep(),
-    PlanningAheadStep(history=3),
-)
 EXPONENTS = np.arange(-8, 9)
 """Scales are powers of ten between 1e-8 and 1e8."""
 

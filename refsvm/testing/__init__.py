@@ -5,6 +5,7 @@
 `contract`      what the base classes promise, checked step by step in the readable loop
 `engines`       both engines compared bit for bit
 `practice`      the problems that this is done on: random ones and degenerate ones
+`shipped`       the shipped selectors and step rules, with several parameters
 ==============  ====================================================================================
 
 NumPy is all they need. Where Numba is missing the engines are not compared, and the report says so.

@@ -16,7 +16,6 @@ __all__ = [
     "any_box_problem",
     "left_out_problems",
     "practice_problems",
-    "regression_problem",
     "smallest_cache_mb",
 ]
 
@@ -64,7 +63,9 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
         "indefinite matrix": made(noise + noise.T, y, kernel=Precomputed(), C=1.0),
         "any box": any_box_problem(rng),
         "one-class box": DualProblem.one_class(X, kernel=RBF(0.5), nu=0.3),
-        "regression box": regression_problem(X[:24], X[:24, 0] ** 2 + X[:24, 1], C=2.0, width=0.1),
+        "regression box": DualProblem.regression(
+            X[:24], X[:24, 0] ** 2 + X[:24, 1], kernel=RBF(0.5), C=2.0, epsilon=0.1
+        ),
     }
 
 
@@ -100,30 +101,6 @@ def any_box_problem(rng: np.random.Generator, n: int = 32) -> DualProblem:
     upper[::4] = lower[::4]
     z = float(lower.sum() + 0.3 * (upper - lower).sum())
     return DualProblem(Gram(RBF(0.3), rng.normal(size=(n, 3))), rng.normal(size=n), z, lower, upper)
-
-
-def regression_problem(X: np.ndarray, targets: np.ndarray, C: float, width: float) -> DualProblem:
-    """Make the dual of ε-regression: each example twice, with box [0, C] and with box [−C, 0].
-
-    Parameters
-    ----------
-    X, targets : ndarrays of shape (m, d) and (m,)
-    C, width : float
-        Penalty, and ε, the half width of the tube.
-
-    Returns
-    -------
-    DualProblem
-        2m variables, v = (t − ε, t + ε), z = 0; every kernel row serves two of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm.testing.practice import regression_problem
-    >>> regression_problem(np.eye(2), np.array([0.0, 1.0]), C=1.0, width=0.1).v
-    array([-0.1,  0.9,  0.1,  1.1])
-    """
-    return DualProblem.regression(X, targets, kernel=RBF(0.5), C=C, epsilon=width)
 
 
 def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None) -> float:

@@ -10,7 +10,6 @@ import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
 from refsvm.paths import SVD, PivotedQR, UpdatedQR, track
-from refsvm.testing.practice import regression_problem
 
 from .sets import small, solved, standardised
 
@@ -103,7 +102,7 @@ def test_weights_scale_the_box_of_each_example() -> None:
 
 def test_regression_has_a_path_too() -> None:
     X = np.random.default_rng(5).normal(size=(25, 2))
-    problem = regression_problem(X, np.sin(X[:, 0]), C=1.0, width=0.1)
+    problem = DualProblem.regression(X, np.sin(X[:, 0]), kernel=RBF(0.5), C=1.0, epsilon=0.1)
     path = track(problem, C_min=1e-2, C_max=1e2)
     assert path.kkt_audit().worst <= 1e-6
     for C in (0.1, 3.0):
