@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from refsvm._checks import whole
 from refsvm.cli import options
 from refsvm.cli.choices import SEEDERS, names
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
@@ -61,8 +62,7 @@ def cv(
 ) -> None:
     """Estimate the error of a classifier, of two classes or more, by cross-validation."""
     wanted = names("seeders", seeders, SEEDERS)
-    if repeats < 1:
-        raise ValueError(f"repeats={repeats} is not a whole number ≥ 1; give e.g. repeats=10.")
+    whole("repeats", repeats, 1)
     dataset = open_labelled(data, label, data_dir)
     chosen, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}

@@ -12,6 +12,7 @@ from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
 from refsvm.datasets import open_data
+from refsvm.datasets.readers import is_number
 from refsvm.multiclass.model import Model
 from refsvm.multiclass.model_file import read_model
 
@@ -79,7 +80,7 @@ def _features(path: Path) -> np.ndarray:
     """Read a CSV file of numbers only; a first row without any number is a header."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-        if lines and not any(_is_number(cell.strip('" ')) for cell in lines[0].split(",")):
+        if lines and not any(is_number(cell.strip('" ')) for cell in lines[0].split(",")):
             del lines[0]
         if not lines:
             raise ValueError("it has no rows")
@@ -89,11 +90,3 @@ def _features(path: Path) -> np.ndarray:
         raise ValueError(
             f"{str(path)!r} is not a CSV file of numbers ({reason}); name its label column with --label if it has one."
         ) from None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

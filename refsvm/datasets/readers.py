@@ -148,7 +148,7 @@ def read_csv(
     if first == len(rows):
         raise ValueError(f"path={str(path)!r} has a header but no examples; give at least one row.")
     X, labels = _numbers(path, cells[first:], first_row=first + 1), labels[first:]
-    if not all(map(_is_number, labels)):
+    if not all(map(is_number, labels)):
         return X, np.array(labels)
     y = np.array(labels, dtype=np.float64)
     _require_finite(path, y)
@@ -240,7 +240,8 @@ def _require_character(delimiter: Any) -> None:
         raise ValueError(f"delimiter={delimiter!r} is not a character between cells; give one, such as ';'.")
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell of a table holds a number."""
     try:
         float(cell)
     except ValueError:
@@ -317,13 +318,13 @@ def _label_column(path: Path, first_row: list[str], label: str | int) -> int:
 
 def _starts_with_header(labels: list[str], cells: list[list[str]]) -> bool:
     """Whether the first row names the columns."""
-    if _is_number(labels[0]) or (len(labels) > 1 and labels[0] in labels[1:]):
+    if is_number(labels[0]) or (len(labels) > 1 and labels[0] in labels[1:]):
         return False
-    if not any(map(_is_number, cells[0])):
+    if not any(map(is_number, cells[0])):
         return True
     counts = [int(cell) if cell.isdecimal() else -1 for cell in cells[0]]
     are_columns = counts == sorted(set(counts)) and counts[0] >= 0 and counts[-1] <= len(counts) + 1
-    return are_columns and len(labels) > 1 and all(map(_is_number, labels[1:]))
+    return are_columns and len(labels) > 1 and all(map(is_number, labels[1:]))
 
 
 def _numbers(path: Path, cells: list[list[str]], first_row: int) -> np.ndarray:
@@ -331,7 +332,7 @@ def _numbers(path: Path, cells: list[list[str]], first_row: int) -> np.ndarray:
     try:
         X = np.array(cells, dtype=np.float64)
     except ValueError:
-        row, cell = next((r, c) for r, line in enumerate(cells, first_row) for c in line if not _is_number(c))
+        row, cell = next((r, c) for r, line in enumerate(cells, first_row) for c in line if not is_number(c))
         raise ValueError(
             f"path={str(path)!r} has {cell!r} in row {row}, which is not a number; code or drop that column."
         ) from None

@@ -69,10 +69,12 @@ class CrossValidate(Strategy):
         """Cross-validate."""
         with one_thread():
             result = cross_validate(
-                instance.X, instance.y, kernel=instance.kernel, C=instance.C,
-                folds=min(self.folds, len(instance.y)), seeder=self.seeder, from_full=self.from_full,
-                stop=self.stop, selector=self.selector, step=self.step, cache_mb=self.cache_mb, engine=self.engine,
-            )  # fmt: skip
+                instance.X,
+                instance.y,
+                kernel=instance.kernel,
+                C=instance.C,
+                **self.arguments() | {"folds": min(self.folds, len(instance.y))},
+            )
         statuses = [each.status for each in result.rounds]
         if Status.INTERRUPTED in statuses:
             raise KeyboardInterrupt

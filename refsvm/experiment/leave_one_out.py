@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -73,13 +72,14 @@ class LeaveOneOutError(Strategy):
 
     def computed(self, instance: Instance) -> LeaveOneOut:
         """Call `leave_one_out` with one thread; Ctrl-C interrupts, so that half a run is never stored."""
-        options: dict[str, Any] = {
-            field.name: getattr(self, field.name)
-            for field in fields(LeaveOneOutError)
-            if field.name != "name"
-        }
         with one_thread():
-            loo = leave_one_out(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **options)
+            loo = leave_one_out(
+                instance.X,
+                instance.y,
+                kernel=instance.kernel,
+                C=instance.C,
+                **self.arguments(LeaveOneOutError),
+            )
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return loo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -95,15 +95,12 @@ class Solve(Strategy):
 
     def solve(self, instance: Instance, callback: Callable[[SolverState], object] | None = None) -> Solution:
         """Solve the dual; return the solution itself. `callback` is that of `refsvm.solve`."""
-        arguments = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
-        return solve(instance.dual(), callback=callback, **arguments)
+        return solve(instance.dual(), callback=callback, **self.arguments())
 
 
 def record_of(solution: Solution) -> Record:
     """Take from the solution of a classification problem what is stored; see `Solve`."""
     problem, alpha = solution.problem, solution.alpha
-    # h(xᵢ) = (Kα)ᵢ + b = vᵢ − Gᵢ + b
-    decisions = problem.v - solution.gradient + solution.intercept
     at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
     record: dict[str, Any] = {
         "iterations": solution.iterations,
@@ -114,7 +111,7 @@ def record_of(solution: Solution) -> Record:
         "primal_objective": solution.primal_objective,
         "duality_gap": solution.duality_gap,
         "kkt_gap": solution.kkt_gap,
-        "training_error": float(np.mean(np.where(decisions > 0.0, 1.0, -1.0) != problem.v)),
+        "training_error": float(np.mean(np.where(solution.decision_values > 0.0, 1.0, -1.0) != problem.v)),
         "support_vectors": int(np.count_nonzero(alpha)),
         "bounded_support_vectors": int(np.count_nonzero(at_bound)),
         "engine": solution.engine,

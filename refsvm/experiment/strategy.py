@@ -98,13 +98,14 @@ class Strategy(ABC):
     def warm_up(self) -> None:  # noqa: B027 (nothing to warm up unless a strategy says so)
         """Compile what `run` needs; called once in each process, before anything is timed."""
 
+    def arguments(self, of: type[Strategy] | None = None) -> dict[str, Any]:
+        """Return the fields but the name, of this class or of a base; the shipped strategies pass them on."""
+        own = fields(self if of is None else of)
+        return {field.name: getattr(self, field.name) for field in own if field.name != "name"}
+
     def settings(self) -> Record:
         """Return what makes this strategy what it is: its class, and its fields but the name."""
-        own = {
-            field.name: described(field.name, getattr(self, field.name))
-            for field in fields(self)
-            if field.name != "name"
-        }
+        own = {name: described(name, value) for name, value in self.arguments().items()}
         return {"strategy": f"{type(self).__module__.partition('.')[0]}: {type(self).__qualname__}", **own}
 
 

@@ -100,7 +100,4 @@ class TrackPath(Strategy):
         }
 
     def _path(self, X: Any, y: Any, kernel: Any) -> Any:
-        return regularization_path(
-            X, y, kernel=kernel, C_min=self.C_min, C_max=self.C_max, tracker=self.tracker, merge=self.merge,
-            engine=self.engine, cache_mb=self.cache_mb, time_limit=self.time_limit,
-        )  # fmt: skip
+        return regularization_path(X, y, kernel=kernel, **self.arguments())

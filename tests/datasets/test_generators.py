@@ -33,7 +33,7 @@ def test_a_sample_is_a_labelled_table(make):
 @pytest.mark.parametrize("make", GENERATORS)
 @pytest.mark.parametrize("n", [0, -3, 2.5, "ten", None])
 def test_a_bad_size_is_refused(make, n):
-    with pytest.raises(ValueError, match=rf"^n={n!r} is not a whole number of at least 1"):
+    with pytest.raises(ValueError, match=rf"^n={n!r} is not a whole number ≥ 1"):
         make(n)
 
 
@@ -144,5 +144,5 @@ def test_chessboard_is_uniform_and_labelled_by_parity(cells):
 def test_chessboard_carries_the_published_parameters_of_the_board_of_four():
     assert (make_chessboard(9).C, make_chessboard(9).gamma) == (1e6, 0.5)
     assert make_chessboard(9, cells=3).C is None
-    with pytest.raises(ValueError, match=r"^cells=0 is not a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"^cells=0 is not a whole number ≥ 1"):
         make_chessboard(9, cells=0)
