@@ -98,7 +98,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
-    if np.abs(array).max(initial=0.0) <= LARGEST:  # and none is NaN: the usual case in one comparison
+    if np.vdot(array, array) <= LARGEST:  # no number beyond 1e150, and none is NaN: nearly always the case
         return array
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")

@@ -9,6 +9,8 @@ then a slightly longer one, (t·w, t·b) with t > 1, and F is given there. It bo
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 __all__ = ["best_intercept", "primal_value", "total"]
@@ -21,8 +23,9 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0. Hard margins confine b to an interval, or to its
     middle where they contradict each other.
     """
-    hard_up, hard_down = np.isinf(upper), np.isinf(lower)
-    if hard_up.any() or hard_down.any():
+    width = upper - lower
+    if not math.isfinite(np.add.reduce(width)):
+        hard_up, hard_down = np.isinf(upper), np.isinf(lower)
         # Gᵢ ≤ b where Uᵢ = ∞, b ≤ Gᵢ where Lᵢ = −∞
         least = float(gradient[hard_up].max(initial=-np.inf))
         most = float(gradient[hard_down].min(initial=np.inf))
@@ -32,7 +35,7 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
         ends = [end for end in (least, most) if np.isfinite(end)]
         return sum(ends) / len(ends)
     order = gradient.argsort(kind="stable")
-    after = z - upper.sum() + (upper - lower)[order].cumsum()  # slope just above each breakpoint
+    after = z - upper.sum() + width[order].cumsum()  # slope just above each breakpoint
     tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
     last = len(order) - 1
     first = min(int(after.searchsorted(-tolerance)), last)
@@ -55,8 +58,9 @@ def primal_value(
     bz : float
         b·z.
     """
-    t, hard_up, hard_down = 1.0, np.isinf(upper), np.isinf(lower)
-    if hard_up.any() or hard_down.any():
+    t = 1.0
+    if not math.isfinite(np.add.reduce(upper - lower)):
+        hard_up, hard_down = np.isinf(upper), np.isinf(lower)
         value = v - excess
         short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
         if short.any():

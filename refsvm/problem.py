@@ -10,8 +10,9 @@ A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a shrunk 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,10 @@ __all__ = ["DualProblem", "most_violating_pair"]
 
 LARGEST_TARGET: Final = 1e150
 """Of a regression: squares of differences of targets are computed with."""
+
+BELOW_ALL: Final = np.array(-np.inf)
+ABOVE_ALL: Final = np.array(np.inf)
+"""Arrays, because `np.where` spends time on turning numbers into some."""
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -52,6 +57,13 @@ class DualProblem:
     ValueError
         If shapes differ, a bound is crossed, or no α satisfies both constraints.
 
+    Attributes
+    ----------
+    is_open : bool
+        Whether some Uᵢ = ∞ or Lᵢ = −∞.
+    holds_zero : bool
+        Whether α = 0 is feasible.
+
     Examples
     --------
     >>> import numpy as np
@@ -68,22 +80,33 @@ class DualProblem:
     z: float
     lower: np.ndarray
     upper: np.ndarray
+    is_open: bool = field(init=False, repr=False)
+    holds_zero: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._keep("v", self.v)
-        object.__setattr__(self, "z", real("z", self.z))
+        self.__dict__["z"] = real("z", self.z)
         self._check_box(self.lower, self.upper)
 
     def _keep(self, name: str, values: Any) -> None:
         """Set an attribute to a checked copy that nobody can write to."""
         array = vector(name, values, self.n, infinite=name != "v").copy()
         array.flags.writeable = False
-        object.__setattr__(self, name, array)
+        self.__dict__[name] = array
 
     def _check_box(self, lower: Any, upper: Any) -> None:
         """Set L and U; refuse a box that is none, or that holds no α with the sum z."""
         self._keep("lower", lower)
         self._keep("upper", upper)
+        sound = math.isfinite(np.vdot(self.lower, self.upper))  # neither ±∞ nor near overflow
+        is_open = not sound and bool(np.isinf([self.lower, self.upper]).any())
+        holds_zero = self.z == 0.0 and bool(self.lower.max(initial=0.0) <= 0.0 <= self.upper.min(initial=0.0))
+        self.__dict__.update(is_open=is_open, holds_zero=holds_zero)
+        if not holds_zero:
+            self._refuse_empty_box()
+
+    def _refuse_empty_box(self) -> None:
+        """Raise if the bounds cross, or no α between them has the sum z."""
         crossed = self.lower > self.upper
         if crossed.any():
             raise ValueError(
@@ -339,7 +362,7 @@ class DualProblem:
         problem = object.__new__(type(self))  # what `copy` does, without looking for other ways to copy
         problem.__dict__.update(self.__dict__)
         if gram is not None:
-            object.__setattr__(problem, "gram", gram)
+            problem.__dict__["gram"] = gram
         problem._check_box(lower, upper)
         return problem
 
@@ -383,12 +406,12 @@ def most_violating_pair(
 
     I_up = {i : αᵢ < Uᵢ}, I_down = {i : αᵢ > Lᵢ}; lowest index on ties. An empty side gives index −1 and ψ = −inf.
     """
-    rising = np.where(alpha < upper, gradient, -np.inf)
-    falling = np.where(alpha > lower, gradient, np.inf)
+    rising = np.where(alpha < upper, gradient, BELOW_ALL)
+    falling = np.where(alpha > lower, gradient, ABOVE_ALL)
     top, bottom = int(rising.argmax()), int(falling.argmin())
-    if rising[top] == -np.inf:
+    highest, lowest = rising.item(top), falling.item(bottom)
+    if highest == -math.inf:
         top = -1
-    if falling[bottom] == np.inf:
+    if lowest == math.inf:
         bottom = -1
-    gap = float(gradient[top] - gradient[bottom]) if min(top, bottom) >= 0 else -np.inf
-    return top, bottom, gap
+    return top, bottom, highest - lowest if min(top, bottom) >= 0 else -math.inf

@@ -10,11 +10,13 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows
 from refsvm.primal import total
-from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.problem import EPSILON, DualProblem, most_violating_pair
 
 __all__ = ["SCALARS", "TAU", "SolverState"]
 
@@ -150,9 +152,11 @@ class SolverState:
             self.gradient[:] = self.v - self.rows.product(self.alpha)
             self.updates, self.largest = -self.iteration, 0.0
         self.stalled = 0
-        self.largest = max(self.largest, float(np.abs(self.alpha).max()))
-        # f = ½ αᵀ(v + G)
-        self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
+        self.objective = 0.0
+        if np.count_nonzero(self.alpha):
+            self.largest = max(self.largest, float(np.abs(self.alpha).max()))
+            # f = ½ αᵀ(v + G)
+            self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
         self.top, self.bottom, self.gap = most_violating_pair(
             self.alpha, self.gradient, self.lower, self.upper
         )
@@ -172,9 +176,12 @@ class SolverState:
 
         Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
         """
-        size = float(np.abs(self.gradient).max()) + self.largest * self.largest_diagonal
-        updates = self.updates + self.iteration
-        return float(np.finfo(float).eps) * updates * size > 0.01 * max(abs(self.gap), tolerance)
+        rounding, allowed = EPSILON * (self.updates + self.iteration), 0.01 * max(abs(self.gap), tolerance)
+        summand = self.largest * self.largest_diagonal
+        # ‖G‖₂ ≥ max |Gᵢ| takes less time and mostly decides
+        if rounding * (math.sqrt(np.vdot(self.gradient, self.gradient)) + summand) <= allowed:
+            return False
+        return rounding * (float(np.abs(self.gradient).max()) + summand) > allowed
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a selector that wants to look at it."""

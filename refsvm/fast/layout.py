@@ -11,7 +11,7 @@ from numba import float64, int8, int64, types
 from refsvm.result import TRACE_ROW
 from refsvm.state import SCALARS, TAU
 
-__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU", "State", "sides_of"]
+__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU", "State"]
 
 RISES, FALLS = 1, 2
 """Of a variable that a step may increase, and of one that it may decrease."""
@@ -23,7 +23,7 @@ NOW = np.dtype(
         ("missing", np.int64),  # kernel row to be computed before the loop can go on
         ("i", np.int64),  # the pair selected
         ("j", np.int64),
-        ("stage", np.int64),  # where the step in progress goes on: 0 with the stopping rule
+        ("stage", np.int64),  # where the step in progress goes on: CHECKING, … of `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
         ("fetched", np.int64),  # how many of the two rows are fetched
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
@@ -53,7 +53,9 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
-    sides: np.ndarray  # of each variable: RISES if it is in I_up, plus FALLS if it is in I_down
+    sides: (
+        np.ndarray
+    )  # of each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read instead of α, L, U
     scratch: np.ndarray  # room for one value per variable
     trace: np.ndarray
     now: np.ndarray  # one record: ``state.now[0].gap`` …
@@ -87,11 +89,3 @@ STEPS = (
     _vector, _vector, _vector, STATE,
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state"""
-
-
-def sides_of(alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return RISES where α < U plus FALLS where α > L, one byte each: what a step reads instead of α, L and U."""
-    falls = (alpha > lower).view(np.int8)
-    falls *= FALLS
-    falls += (alpha < upper).view(np.int8)  # RISES is 1
-    return falls

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from refsvm.fast.dispatch import as_arguments, call, entry_point
 from refsvm.fast.layout import STEPS
-from refsvm.fast.state import measure, move
+from refsvm.fast.state import measure, move, side
 from refsvm.fast.twin import cached, inlined, merged
 
 __all__ = [
-    "BUDGET_SPENT", "CHECKING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
+    "BUDGET_SPENT", "CHECKING", "ENTERING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
     "begin", "compiled_steps", "one_step",
 ]  # fmt: skip
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING = 0, 1, 2  # where the step in progress goes on
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the step in progress goes on
 
 
 @merged
@@ -118,9 +118,14 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.solver.steps`: yield an outcome of `one_step` whenever Python is wanted.
 
-    It returns once ``now.end`` is negative: a generator left unfinished would never release its arrays.
+    It begins, and goes on after a change in Python, with ``now.stage`` at ENTERING. It returns once ``now.end`` is
+    negative: a generator left unfinished would never release its arrays.
     """
     while state.now[0].end >= 0:
+        if state.now[0].stage == ENTERING:
+            for t in range(len(state.alpha)):
+                state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
+            state.now[0].stage = CHECKING
         outcome = one_step(select, length, check, selector, step, stop, state)
         if outcome != STEP_TAKEN:
             yield outcome

@@ -39,7 +39,7 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def side(value, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.fast.layout.sides_of` for one variable."""
+    """RISES where α < U plus FALLS where α > L: what a step reads of a variable instead of α, L and U."""
     return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from refsvm.fast.layout import NOW, State, sides_of
-from refsvm.fast.loop import MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
+from refsvm.fast.layout import NOW, State
+from refsvm.fast.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.state import SCALARS
 
@@ -50,7 +50,11 @@ class CompiledEngine:
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
-        self._numbers = record[list(_NAMES)]  # a view of those that the state has, all copied at once
+        # views of several numbers, which are copied at once
+        self._numbers, self._counters = (
+            record[[*_NAMES, "end", "stage"]],
+            record[["clock", "hits", "computed"]],
+        )
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(
@@ -67,13 +71,11 @@ class CompiledEngine:
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if stalled."""
         state, rows, now = self._state, self._state.rows, self._now
-        self._numbers[0] = _numbers_of(state)
-        now["end"], now["stage"] = state.iteration + budget, 0
-        self._shared.sides[:] = sides_of(state.alpha, state.lower, state.upper)
+        self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
-            now["clock"], now["hits"], now["computed"] = rows.clock, rows.hits, rows.computed
+            self._counters[0] = rows.clock, rows.hits, rows.computed
             outcome = next(self._steps)
-            rows.clock, rows.hits = int(now["clock"]), int(now["hits"])
+            rows.clock, rows.hits, _ = self._counters[0].item()
             if outcome == MISSING_ROW:
                 missing = int(now["missing"])
                 if rows.slots[missing] >= 0:
@@ -91,7 +93,7 @@ class CompiledEngine:
             self._flush()
             if outcome != TRACE_FULL:
                 break
-        state.__dict__.update(zip(_NAMES, self._numbers[0].item(), strict=True))
+        state.__dict__.update(zip(_NAMES, self._numbers[0].item(), strict=False))
         return -1 if outcome == NO_PAIR else int(outcome)
 
     def restart(self, rules: Rules) -> bool:

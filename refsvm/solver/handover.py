@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
@@ -47,13 +45,13 @@ _loaded: set[tuple[object, ...]] = set()  # twins whose loop has run in this pro
 _broken: list[Exception] = []  # why Numba cannot be used in this process
 
 
-@contextmanager
-def solving() -> Iterator[None]:
+class solving:  # noqa: N801  used like a function
     """Count the seconds of this block as spent in solving."""
-    _clock.began = time.perf_counter()
-    try:
-        yield
-    finally:
+
+    def __enter__(self) -> None:
+        _clock.began = time.perf_counter()
+
+    def __exit__(self, *failure: object) -> None:
         _clock.finished += time.perf_counter() - _clock.began
 
 

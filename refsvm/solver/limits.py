@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
+import _signal  # type: ignore[import-not-found]  # what `signal` calls after 2 µs of looking up names
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from signal import SIGINT, default_int_handler
 from types import FrameType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -148,17 +148,14 @@ def is_interruptible() -> bool:
     return bool(_present)
 
 
-@contextmanager
-def interruptible() -> Iterator[Interrupt]:
+class interruptible:  # noqa: N801  used like a function, as are those of contextlib
     """Turn the first Ctrl-C into ``interrupt.pressed``, so that no update is cut in half; a second one interrupts.
 
     Put it around a solve, or around many: blocks inside of this one share its `Interrupt`, and whoever opened the
     outermost block decides what follows. Only the main thread receives signals. Elsewhere, and where a handler of
     another kind is installed, nothing is changed.
 
-    Yields
-    ------
-    Interrupt
+    Entering it gives the `Interrupt`.
 
     Examples
     --------
@@ -167,26 +164,23 @@ def interruptible() -> Iterator[Interrupt]:
     ...     print(outer is inner, outer.pressed)
     True False
     """
-    if _present:
-        yield _present[0]
-        return
-    interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupt
-        return
 
-    def note(number: int, frame: FrameType | None) -> None:
-        interrupt.pressed = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    __slots__ = ("_interrupt", "_opened")
 
-    earlier = signal.signal(signal.SIGINT, note)
-    if earlier is not signal.default_int_handler:  # somebody else's
-        signal.signal(signal.SIGINT, earlier)
-        yield interrupt
-        return
-    try:
-        _present.append(interrupt)
-        yield interrupt
-    finally:
-        _present.clear()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __enter__(self) -> Interrupt:
+        self._interrupt = _present[0] if _present else Interrupt()
+        in_charge = not _present and threading.current_thread() is threading.main_thread()
+        self._opened = in_charge and _signal.getsignal(SIGINT) is default_int_handler
+        if self._opened:
+            _signal.signal(SIGINT, self._note)
+            _present.append(self._interrupt)
+        return self._interrupt
+
+    def __exit__(self, *failure: object) -> None:
+        if self._opened:
+            _present.clear()
+            _signal.signal(SIGINT, default_int_handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._interrupt.pressed = True
+        _signal.signal(SIGINT, default_int_handler)

@@ -187,7 +187,7 @@ class Rounds:
         with interruptible() as interrupt, solving():
             self._limits.interrupt = interrupt
             self._move(problem, starting_point(problem, start), origin, rules)
-            engine = self._engine_for(rules, recorder)
+            engine = self._engine_for(problem, rules, recorder)
             status, code = run_to_the_end(engine, self.state, rules.stop, self._limits, recorder)
             if self._polishes and status is Status.CONVERGED:
                 polish_state(self.state)
@@ -211,11 +211,8 @@ class Rounds:
             engine=", ".join(self._make.used),
             trace=recorder,
         )
-        solution.__dict__["_most_violating"] = (
-            state.top,
-            state.bottom,
-            state.gap,
-        )  # known here: not to be looked for again
+        # known here: not to be looked for again
+        solution.__dict__["_most_violating"] = state.top, state.bottom, state.gap
         return solution
 
     def _move(self, problem: DualProblem, start: np.ndarray, origin: Solution | None, rules: Rules) -> None:
@@ -223,22 +220,21 @@ class Rounds:
         if not hasattr(self, "state"):
             self.state = rules.begin(problem, start, self.rows)
             return
-        state = self.state
+        state, rows_from_zero = self.state, np.count_nonzero(start)
         if origin is not None:
             state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient
             state.updates, state.largest = -state.iteration, float(np.abs(origin.alpha).max())
-        elif np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
+        elif not rows_from_zero or rows_from_zero <= np.count_nonzero(start - state.alpha):
             state.alpha[:], state.gradient[:] = 0.0, state.v
             state.updates, state.largest = -state.iteration, 0.0
-        if origin is not None or start.any():
+        if origin is not None or rows_from_zero:
             state.shift(start - state.alpha)
             state.alpha[:] = start
         state.restart(problem.lower, problem.upper, rules.memories(problem))
 
-    def _engine_for(self, rules: Rules, trace: Trace | None) -> Engine:
+    def _engine_for(self, problem: DualProblem, rules: Rules, trace: Trace | None) -> Engine:
         """Return the engine of the last round, or a new one where that does not do."""
-        is_open = bool(np.isinf(self.state.lower).any() or np.isinf(self.state.upper).any())
-        usable = self._engine is not None and not (is_open or self._traced or trace is not None)
+        usable = self._engine is not None and not (problem.is_open or self._traced or trace is not None)
         if self._engine is not None and usable and self._engine.restart(rules):
             del self._make.used[:-1]  # the last one used goes on
             return self._engine
@@ -249,7 +245,7 @@ class Rounds:
             self._engine = ShrinkingEngine(self.state, rules, self._make, self._limits, self._policy, trace)
         else:
             self._engine = self._make(self.state, rules, trace)
-        if is_open:
+        if problem.is_open:
             self._engine = HardMarginEngine(self.state, self._engine, balanced=self._given.z == 0.0)
         return self._engine
 

@@ -40,9 +40,7 @@ def row_store(problem: DualProblem, rules: Rules, cache_mb: float, dtype: type =
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     """Return a feasible α; a given one that is not feasible is repaired with a warning."""
     if start is None:
-        zero = np.zeros(problem.n)
-        is_feasible = problem.z == 0.0 and problem.lower.max() <= 0.0 <= problem.upper.min()
-        return zero if is_feasible else problem.feasible(_filled_up(problem))
+        return np.zeros(problem.n) if problem.holds_zero else problem.feasible(_filled_up(problem))
     given = vector("start", start, problem.n)
     # an α that is feasible up to the rounding of its sum is taken as it is
     inside = ((problem.lower <= given) & (given <= problem.upper)).all()
