@@ -31,7 +31,7 @@ paper's Figure 5 has the second step end with all $a_i = C$. With the printed nu
 components of the gradient $1 - Qa$ are $-0.046$, so the step on points 2 and 4 ends inside the box, at
 $a = (0.1,\\ (1-\\sqrt3/5)/7,\\ 0.1,\\ (1-\\sqrt3/5)/7)$, which is the optimum. All $a_i = C$ is optimal for
 $C \\le 1/(7+2\\sqrt3) \\approx 0.0956$. The theorem holds all the same, because maximum gain stalls at both values of
-$C$: `tests/test_theorems.py` has $C = 1/10$ and $C = 9/100$.
+$C$: `tests/theorems/test_maximum_gain.py` has $C = 1/10$ and $C = 9/100$.
 """,
     "table 2": """
 **Reproduces** in iterations and objective: on spambase second order takes 9,098 steps (there 9,228) and the most

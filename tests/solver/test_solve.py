@@ -1,11 +1,10 @@
-"""The solver: every rule on every problem, known answers, and what a solution says about itself."""
+"""The solver: every rule on every problem, and known answers."""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -19,16 +18,11 @@ from refsvm import (
     KKTGap,
     MaximumGain,
     MostViolatingPair,
-    NewtonStep,
-    PlanningAheadStep,
-    Precomputed,
-    SecondOrder,
     Seeder,
     Status,
     StepRule,
     StoppingRule,
     WorkingSetSelector,
-    iterate,
     solve,
 )
 from refsvm.datasets import make_chessboard
@@ -36,24 +30,16 @@ from refsvm.solver import shrinking as shrinking_room
 from refsvm.testing import SHRINK_EARLY, check_strategy
 from refsvm.testing.contract import infeasibility
 
-from ..catalogue import PROBLEMS, RULES, SELECTORS, STEPS, STOPS, combinations
-from ..settings import FAST, INTERPRETED
+from ..catalogue import PROBLEMS, RULES, combinations
+from ..settings import FAST
+from .plain import PLAIN
 
 EASY = {name: known for name, known in PROBLEMS.items() if not known.hard and not known.large}
 LARGE = [name for name, known in PROBLEMS.items() if known.large]
 CONVEX = {name: known for name, known in EASY.items() if known.psd}
 ANSWERED = [name for name, known in PROBLEMS.items() if known.objective is not None]
 COMBINATIONS = list(combinations())
-X = np.random.default_rng(5).normal(size=(30, 3))
-LABELS = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
-PLAIN = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=10.0)
-
-
-@pytest.fixture(autouse=True)
-def _indefinite_kernels_are_known_here():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
 
 
 def stalls(selector: WorkingSetSelector) -> bool:
@@ -258,255 +244,3 @@ def test_hybrid_maximum_gain_needs_one_new_row_a_step(engine):
         )
     ]
     assert new[reselected].max() <= 1
-
-
-# -- one step at a time ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
-def test_iterating_takes_the_steps_of_solve(selector, step):
-    walked = [
-        (*state.working_sets[0].tolist(), state.last_step, state.gap, state.last_planned)
-        for state in iterate(PLAIN, selector=selector, step=step)
-    ]
-    solution = solve(PLAIN, selector=selector, step=step, engine="numpy", shrinking=False, trace=True)
-    names = ("i", "j", "step", "gap", "planned")
-    assert walked == list(zip(*(solution.trace[name].tolist() for name in names), strict=True))
-
-
-@pytest.mark.parametrize("name", ["any box", "indefinite matrix", "indefinite kernel", "duplicates", "xor"])
-def test_the_state_knows_its_values_after_every_step(name):
-    problem = PROBLEMS[name].problem
-    for state in iterate(problem, step=PlanningAheadStep()):
-        G = problem.gradient(state.alpha)
-        assert infeasibility(problem, state.alpha) <= 1e-13
-        np.testing.assert_allclose(state.gradient, G, atol=1e-10)
-        assert state.gap == pytest.approx(problem.kkt_gap(state.alpha), abs=1e-10)
-        assert state.objective == pytest.approx(problem.objective(state.alpha, G), rel=1e-9, abs=1e-12)
-    assert state.iteration > 2
-
-
-def test_the_first_pair_is_the_lowest_of_equals():
-    """On K = I all pairs of different labels are equally good."""
-    labels = np.array([-1, -1, 1, -1, 1, 1])
-    problem = DualProblem.classification(np.eye(6), labels, kernel=Precomputed())
-    for selector in SELECTORS:
-        state = next(iterate(problem, selector=selector))
-        assert state.working_sets[0].tolist() == [2, 0], selector
-
-
-def test_iterate_ends_with_the_code_of_the_stopping_rule():
-    def codes():
-        yield (yield from iterate(PLAIN))
-
-    assert list(codes())[-1] == 1
-
-
-@pytest.mark.parametrize("step", [step for step in STEPS if not step.history], ids=repr)
-def test_exact_steps_never_lower_the_objective(step, engine):
-    for name, known in EASY.items():
-        rows = solve(
-            known.problem, step=step, engine=engine, shrinking=False, trace=True, max_iter=200
-        ).trace.rows
-        falls = np.diff(rows["objective"])
-        assert (falls >= -1e-12 * np.abs(rows["objective"][1:])).all(), name
-
-
-@pytest.mark.parametrize("history", [1, 2, 5])
-def test_a_planned_step_and_the_next_never_lower_the_objective_together(history, engine):
-    planned = 0
-    for name in ("chessboard", "large penalty", "banana", "regression box"):
-        problem = PROBLEMS[name].problem
-        rows = solve(
-            problem,
-            step=PlanningAheadStep(history=history),
-            engine=engine,
-            shrinking=False,
-            trace=True,
-            max_iter=300,
-        ).trace.rows
-        f, flag = np.concatenate([[0.0], rows["objective"]]), rows["planned"] == 1
-        assert not (flag[1:] & flag[:-1]).any(), "two planned steps in a row"
-        for t in np.flatnonzero(flag[:-1]):
-            assert f[t + 2] >= f[t] - 1e-12 * abs(f[t])
-        planned += int(flag.sum())
-    assert planned > 100
-
-
-# -- what a solution says ----------------------------------------------------------------------------------
-
-
-def test_a_solution_is_consistent(engine, shrinking):
-    solution = solve(PLAIN, engine=engine, shrinking=shrinking, trace=True)
-    assert solution.objective == pytest.approx(PLAIN.objective(solution.alpha), rel=1e-12)
-    assert solution.primal_objective == pytest.approx(PLAIN.primal_objective(solution.alpha), rel=1e-10)
-    assert solution.duality_gap == solution.primal_objective - solution.objective
-    assert solution.kkt_gap == pytest.approx(PLAIN.kkt_gap(solution.alpha), abs=1e-12)
-    assert solution.intercept == pytest.approx(PLAIN.intercept(solution.alpha), abs=1e-12)
-    assert solution.reason == "The KKT gap is at most tol."
-    assert 0.0 < solution.seconds < 60.0
-    assert 0 < solution.kernel_rows <= PLAIN.n
-    assert solution.kernel_hits > 0
-    assert len(solution.trace) == solution.iterations
-
-
-@pytest.mark.parametrize("problem", [PLAIN, PROBLEMS["banana, 700"].problem], ids=["small", "large"])
-def test_the_trace_tells_the_whole_story(engine, shrinking, problem):
-    if problem.n > 100 and INTERPRETED:
-        pytest.skip("slow without the compiler")
-    solution = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, trace=True)
-    rows = solution.trace.rows
-    np.testing.assert_array_equal(rows["iteration"], np.arange(1, solution.iterations + 1))
-    alpha, K = np.zeros(problem.n), problem.gram.block(np.arange(problem.n))
-    for t, row in enumerate(rows):
-        alpha[row["i"]] += row["step"]
-        alpha[row["j"]] -= row["step"]
-        objective = problem.objective(alpha, problem.v - K @ alpha)
-        assert row["objective"] == pytest.approx(objective, rel=1e-9), f"step {t + 1}"
-    np.testing.assert_allclose(alpha, solution.alpha, atol=1e-12)
-    assert (np.diff(rows["rows"]) >= 0).all()
-    assert rows["rows"][-1] == solution.kernel_rows
-    assert (np.diff(rows["seconds"]) >= 0).all()
-    assert rows["seconds"][-1] <= solution.seconds
-    assert set(rows["free"].tolist()) <= {0, 1}
-    clipped = np.abs(rows["step"] - rows["newton"]) > 1e-9 * np.abs(rows["newton"])
-    unplanned = rows["planned"] == 0
-    np.testing.assert_array_equal(clipped[unplanned], rows["free"][unplanned] == 0)
-    assert (rows["free"][~unplanned] == 1).all()
-
-
-@pytest.mark.parametrize("every", [2, 7, 1000])
-def test_a_thinned_trace_keeps_every_kth_step(every, engine):
-    full = solve(PLAIN, engine=engine, shrinking=False, trace=True).trace.rows
-    thin = solve(PLAIN, engine=engine, shrinking=False, trace=every).trace.rows
-    kept = full[full["iteration"] % every == 0]
-    for name in ("iteration", "i", "j", "step", "objective", "gap", "rows"):
-        np.testing.assert_array_equal(thin[name], kept[name])
-
-
-def test_a_long_trace_is_kept_whole(engine):
-    """More steps than the buffer of the compiled loop holds."""
-    board = PROBLEMS["chessboard"].problem
-    if engine == "numba" and INTERPRETED:
-        pytest.skip("slow without the compiler")
-    trace = solve(
-        board,
-        step=NewtonStep(),
-        stop=KKTGap(1e-8),
-        engine=engine,
-        shrinking=False,
-        trace=True,
-    ).trace
-    assert len(trace) > 4096
-    np.testing.assert_array_equal(trace["iteration"], np.arange(1, len(trace) + 1))
-    assert trace["gap"][-1] <= 1e-8 < trace["gap"][:-1].min()
-
-
-def test_a_trace_becomes_a_data_frame():
-    pytest.importorskip("pandas")
-    frame = solve(PLAIN, trace=True).trace.to_frame()
-    assert frame["planned"].dtype == bool
-    assert len(frame) > 1
-
-
-def test_no_trace_is_recorded_unless_asked_for(engine):
-    assert solve(PLAIN, engine=engine).trace is None
-
-
-@pytest.mark.parametrize("stop", STOPS, ids=repr)
-def test_a_stopping_rule_gives_one_of_its_reasons(stop, engine):
-    problem = PLAIN.without(0) if stop.left_out else PLAIN
-    solution = solve(problem, selector=HybridMaximumGain(), stop=stop, engine=engine, shrinking=False)
-    assert solution.status is Status.CONVERGED
-    assert solution.reason in stop.reasons
-
-
-def test_maximum_gain_alone_may_stall_and_says_so(engine):
-    problem = PROBLEMS["duplicates"].problem
-    solution = solve(problem, selector=MaximumGain(), engine=engine, shrinking=False)
-    assert solution.status is Status.STALLED
-    assert solution.reason == Status.STALLED.value
-    assert solution.kkt_gap > 1e-3
-
-
-# No sum of these goes through BLAS, whose rounding differs between processors.
-SEVENTHS = np.array([[2, 1, 0, 1], [1, 3, 1, 0], [0, 1, 2, 1], [1, 0, 1, 3]]) / 7.0 + np.eye(4) / 3.0
-
-
-@pytest.mark.parametrize("name", ["sevenths", "xor", "overlapping classes", "large penalty", "banana"])
-def test_a_tolerance_below_rounding_ends_as_stalled(name, engine):
-    """Once steps no longer change α, going on is pointless."""
-    sevenths = DualProblem.classification(SEVENTHS, [-1, 1, 1, -1], kernel=Precomputed(), C=100.0)
-    problem = sevenths if name == "sevenths" else PROBLEMS[name].problem
-    solution = solve(problem, stop=KKTGap(1e-300), engine=engine, shrinking=False, max_iter=20_000)
-    assert 0.0 <= solution.kkt_gap < 1e-12
-    # the four of "xor" are so symmetric that rounding may cancel: with a gap of exactly 0 nothing is left to do
-    if name != "xor" or solution.kkt_gap > 0.0:
-        assert solution.status is Status.STALLED
-        assert solution.kkt_gap > 0.0
-    else:
-        assert solution.status is Status.CONVERGED
-
-
-def test_an_indefinite_kernel_is_warned_about(engine, shrinking):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="not positive semi-definite"):
-            solve(PROBLEMS["indefinite matrix"].problem, engine=engine, shrinking=shrinking)
-        solve(PLAIN, engine=engine, shrinking=shrinking)
-
-
-def test_one_instance_serves_many_solves(engine, shrinking):
-    rules = {"selector": SecondOrder(), "step": PlanningAheadStep(), "stop": KKTGap(1e-6)}
-    first, _, third = (
-        solve(problem, engine=engine, shrinking=shrinking, **rules)
-        for problem in (PLAIN, PROBLEMS["xor"].problem, PLAIN)
-    )
-    np.testing.assert_array_equal(first.alpha, third.alpha)
-    assert first.iterations == third.iterations
-
-
-# -- what does not fit together ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("selector", [s for s in SELECTORS if not s.takes_candidates], ids=repr)
-def test_planning_needs_a_selector_that_takes_candidates(selector):
-    for run in (solve, iterate):
-        with pytest.raises(ValueError, match="convergence proof of planned steps") as refusal:
-            run(PLAIN, selector=selector, step=PlanningAheadStep())
-        assert repr(selector) in str(refusal.value)
-        assert "PlanningAheadStep" in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"selector": NewtonStep()}, r"selector=NewtonStep\(\) is not a WorkingSetSelector"),
-        ({"selector": MostViolatingPair}, "pass an instance"),
-        ({"selector": "second order"}, "selector='second order'"),
-        ({"step": SecondOrder()}, "is not a StepRule"),
-        ({"stop": 1e-3}, "stop=0.001 is not a StoppingRule"),
-    ],
-)
-def test_what_is_no_rule_is_named(arguments, words):
-    for run in (solve, iterate):
-        with pytest.raises(ValueError, match=words):
-            run(PLAIN, **arguments)
-
-
-def test_a_twin_that_chooses_no_variable_is_told_so():
-    numba = pytest.importorskip("numba")
-
-    @numba.njit
-    def beyond(parameters, state):
-        return len(state.alpha), 0
-
-    class Beyond(WorkingSetSelector):
-        def select(self, state):
-            return state.top, state.bottom
-
-        def twin(self):
-            return beyond
-
-    with pytest.raises(IndexError, match="beyond the last of"):
-        solve(PLAIN, selector=Beyond(), engine="numba")

@@ -1,0 +1,86 @@
+"""The loop, step by step: `iterate` and `solve` take the same steps, and no exact one loses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import DualProblem, PlanningAheadStep, Precomputed, iterate, solve
+from refsvm.testing.contract import infeasibility
+
+from ..catalogue import PROBLEMS, SELECTORS, STEPS, combinations
+from .plain import PLAIN
+
+EASY = {name: known for name, known in PROBLEMS.items() if not known.hard and not known.large}
+COMBINATIONS = list(combinations())
+pytestmark = pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
+
+
+@pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
+def test_iterating_takes_the_steps_of_solve(selector, step):
+    walked = [
+        (*state.working_sets[0].tolist(), state.last_step, state.gap, state.last_planned)
+        for state in iterate(PLAIN, selector=selector, step=step)
+    ]
+    solution = solve(PLAIN, selector=selector, step=step, engine="numpy", shrinking=False, trace=True)
+    names = ("i", "j", "step", "gap", "planned")
+    assert walked == list(zip(*(solution.trace[name].tolist() for name in names), strict=True))
+
+
+@pytest.mark.parametrize("name", ["any box", "indefinite matrix", "indefinite kernel", "duplicates", "xor"])
+def test_the_state_knows_its_values_after_every_step(name):
+    problem = PROBLEMS[name].problem
+    for state in iterate(problem, step=PlanningAheadStep()):
+        G = problem.gradient(state.alpha)
+        assert infeasibility(problem, state.alpha) <= 1e-13
+        np.testing.assert_allclose(state.gradient, G, atol=1e-10)
+        assert state.gap == pytest.approx(problem.kkt_gap(state.alpha), abs=1e-10)
+        assert state.objective == pytest.approx(problem.objective(state.alpha, G), rel=1e-9, abs=1e-12)
+    assert state.iteration > 2
+
+
+def test_the_first_pair_is_the_lowest_of_equals():
+    """On K = I all pairs of different labels are equally good."""
+    labels = np.array([-1, -1, 1, -1, 1, 1])
+    problem = DualProblem.classification(np.eye(6), labels, kernel=Precomputed())
+    for selector in SELECTORS:
+        state = next(iterate(problem, selector=selector))
+        assert state.working_sets[0].tolist() == [2, 0], selector
+
+
+def test_iterate_ends_with_the_code_of_the_stopping_rule():
+    def codes():
+        yield (yield from iterate(PLAIN))
+
+    assert list(codes())[-1] == 1
+
+
+@pytest.mark.parametrize("step", [step for step in STEPS if not step.history], ids=repr)
+def test_exact_steps_never_lower_the_objective(step, engine):
+    for name, known in EASY.items():
+        rows = solve(
+            known.problem, step=step, engine=engine, shrinking=False, trace=True, max_iter=200
+        ).trace.rows
+        falls = np.diff(rows["objective"])
+        assert (falls >= -1e-12 * np.abs(rows["objective"][1:])).all(), name
+
+
+@pytest.mark.parametrize("history", [1, 2, 5])
+def test_a_planned_step_and_the_next_never_lower_the_objective_together(history, engine):
+    planned = 0
+    for name in ("chessboard", "large penalty", "banana", "regression box"):
+        problem = PROBLEMS[name].problem
+        rows = solve(
+            problem,
+            step=PlanningAheadStep(history=history),
+            engine=engine,
+            shrinking=False,
+            trace=True,
+            max_iter=300,
+        ).trace.rows
+        f, flag = np.concatenate([[0.0], rows["objective"]]), rows["planned"] == 1
+        assert not (flag[1:] & flag[:-1]).any(), "two planned steps in a row"
+        for t in np.flatnonzero(flag[:-1]):
+            assert f[t + 2] >= f[t] - 1e-12 * abs(f[t])
+        planned += int(flag.sum())
+    assert planned > 100
