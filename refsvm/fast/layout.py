@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numba
 import numpy as np
@@ -11,7 +11,13 @@ from numba import float64, int8, int64, types
 from refsvm.result import TRACE_ROW
 from refsvm.state import SCALARS, TAU
 
-__all__ = ["CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU", "State"]
+if TYPE_CHECKING:
+    from refsvm.kernels.rows import KernelRows
+
+__all__ = [
+    "CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU",
+    "State", "fresh_state",
+]  # fmt: skip
 
 RISES, FALLS = 1, 2
 """Of a variable that a step may increase, and of one that it may decrease."""
@@ -89,3 +95,32 @@ STEPS = (
     _vector, _vector, _vector, STATE,
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state"""
+
+
+def fresh_state(
+    rows: KernelRows,
+    depth: int,
+    memories: tuple[np.ndarray, np.ndarray, np.ndarray],
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> State:
+    """Return a state in this box for rounds that compiled code begins by itself: α and G are not set.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        All of them stored.
+    depth : int
+        Working sets to remember.
+    memories : (ndarray, ndarray, ndarray)
+        Scratch memory of the rules.
+    lower, upper : ndarrays of shape (n,), float64
+    """
+    n, (selector, step, stop) = len(lower), memories
+    return State(
+        np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal(),
+        rows.values, rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
+        np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
+        selector, step, stop, np.empty(n, dtype=np.int8), np.empty(n),
+        np.zeros(0, dtype=TRACE_ROW).view(np.recarray), np.zeros(1, dtype=NOW).view(np.recarray),
+    )  # fmt: skip

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from refsvm.result import Solution
     from refsvm.seeders.base import Seeder
 
-__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed", "seeding_of"]
+__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed", "room_for_seeds", "seeding_of"]
 
 
 class Seeding(NamedTuple):
@@ -66,6 +66,16 @@ def seeding_of(
         np.array(solved.alpha), np.array(solved.gradient), np.array(problem.lower), np.array(problem.upper),
         np.array(problem.v), lower, upper, float(problem.z), rows.values, rows.slots,
         memory, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n + len(memory)),
+    )  # fmt: skip
+
+
+def room_for_seeds(problem: DualProblem, lower: np.ndarray, upper: np.ndarray, rows: KernelRows) -> Seeding:
+    """Return the arguments of a twin for rounds of compiled code, which writes the solved problem to them."""
+    n = problem.n
+    return Seeding(
+        np.empty(n), np.empty(n), np.empty(n), np.empty(n),
+        np.array(problem.v), lower, upper, float(problem.z), rows.values, rows.slots,
+        np.zeros(0), np.empty(n), np.empty(n, dtype=np.int8), np.empty(n),
     )  # fmt: skip
 
 

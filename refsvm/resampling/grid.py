@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.multiclass.prediction import votes
-from refsvm.problem import DualProblem
-from refsvm.resampling.family import pair_problems, seeded
-from refsvm.result import Solution, Status
+from refsvm.resampling.family import pair_problems
+from refsvm.resampling.sequence import PLAN, Ended, RoundSequence
+from refsvm.result import Status
 from refsvm.seeders.active_set import ActiveSet
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.cold import Cold
-from refsvm.solver.rounds import Rounds
 
-__all__ = ["Cell", "Split", "solve_cells"]
+__all__ = ["Cell", "Split", "planned", "solve_cells"]
+
+FOLDS_AT_ONCE: Final = 16
+"""Splits that go from one C to the next together, two solutions of each in memory."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,9 @@ def solve_cells(
 ) -> Iterator[Cell]:
     """Solve every wanted value of C on every split, each from the one before it in the same split.
 
+    Where no seeder is named, a cell is seeded by `ActiveSet`, and moved on as the split before it has moved
+    (`refsvm.seeders.neighbour.as_the_neighbour`).
+
     Parameters
     ----------
     gram : KernelMatrix
@@ -92,15 +97,15 @@ def solve_cells(
     splits : sequence of Split
     wanted : sequence of sequences of int
         For each split the places in `Cs` to be solved.
-    seeder : Seeder, default ActiveSet()
-        From one value of C to the next.
+    seeder : Seeder, optional
+        From one value of C to the next, and nothing else.
     **options
         Of `refsvm.Rounds`.
 
     Yields
     ------
     Cell
-        Split after split, C rising.
+        C rising, at each C split after split; many splits in groups.
 
     Raises
     ------
@@ -121,36 +126,92 @@ def solve_cells(
     >>> [round(cell.score, 1) for cell in cells]
     [0.8, 0.8]
     """
-    seeder = ActiveSet() if seeder is None else seeder
+    rule = ActiveSet() if seeder is None else seeder
     k = int(codes.max()) + 1
-    families = [Rounds(problem, **options) for problem in pair_problems(gram, codes, np.ones(len(codes)))]
-    for split, places in zip(splits, wanted, strict=True):
-        sources: list[Solution | None] = [None] * len(families)
-        for place in places:
-            began = time.perf_counter()
-            values, iterations, converged = np.empty((len(split.test), len(families))), 0, True
-            for number, rounds in enumerate(families):
-                solution = next_round(rounds, split.factors * Cs[place], sources[number], seeder)
-                if solution.status is Status.INTERRUPTED:
-                    raise KeyboardInterrupt
-                sources[number] = solution
-                values[:, number] = solution.decision_values[split.test]
-                iterations += solution.iterations
-                converged = converged and solution.status is Status.CONVERGED
-            solved = time.perf_counter()
-            right = votes(values, k) == codes[split.test]
-            score = float(right @ split.test_weights) / float(split.test_weights.sum())
-            scored = time.perf_counter()
-            yield Cell(split.number, place, score, iterations, solved - began, scored - solved, converged)
-    for rounds in families:
-        rounds.close()
+    factors = np.array([split.factors for split in splits])
+    width = min(len(splits), FOLDS_AT_ONCE)
+    pairs = [
+        RoundSequence(problem, factors, rule, 2 * width, **options)
+        for problem in pair_problems(gram, codes, np.ones(len(codes)))
+    ]
+    for first in range(0, len(splits), width):
+        chosen = range(first, min(first + width, len(splits)))
+        turns, plan = planned(chosen, wanted, Cs, rule, neighbours=seeder is None)
+        runs = zip(*(pair.run(plan) for pair in pairs), strict=True)
+        for (number, place), ended in zip(turns, runs, strict=True):
+            yield scored(splits[number], place, ended, codes, k)
+    for pair in pairs:
+        pair.close()
 
 
-def next_round(rounds: Rounds, penalties: np.ndarray, source: Solution | None, seeder: Seeder) -> Solution:
-    """Solve with these penalties, from the solution of other ones."""
-    unit: DualProblem = rounds.problem
-    lower, upper = unit.lower * penalties, unit.upper * penalties
-    start = None
-    if source is not None and not isinstance(seeder, Cold):
-        start = seeded(seeder, source, rounds, rounds.boxed(lower, upper))
-    return rounds.solve(lower=lower, upper=upper, start=start)
+def planned(
+    chosen: Sequence[int],
+    wanted: Sequence[Sequence[int]],
+    Cs: np.ndarray,
+    seeder: Seeder,
+    neighbours: bool,
+) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """Return which cells are solved, in order, and the plan of their rounds: all splits at one C, then at the next.
+
+    Each starts from the last C of the same split, and from what happened since in the split before it.
+
+    Parameters
+    ----------
+    chosen : sequence of int
+        The splits.
+    wanted, Cs, seeder
+        As in `solve_cells`.
+    neighbours : bool
+        Whether other splits are looked at.
+
+    Returns
+    -------
+    list of (split, place in Cs)
+    ndarray of dtype `PLAN`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import ActiveSet
+    >>> from refsvm.resampling.grid import planned
+    >>> planned(range(2), [[0, 1], [0, 1]], np.array([1.0, 10.0]), ActiveSet(), neighbours=True)[0]
+    [(0, 0), (1, 0), (0, 1), (1, 1)]
+    """
+    turns, plan = [], []
+    solved: dict[int, list[int]] = {split: [] for split in chosen}  # places in Cs
+    slots = {split: 2 * number for number, split in enumerate(chosen)}
+    for place in sorted({place for split in chosen for place in wanted[split]}):
+        beside: int | None = None
+        for split in chosen:
+            if place not in wanted[split]:
+                continue
+            mine, source, before, after = solved[split], -1, -1, -1
+            if mine and not isinstance(seeder, Cold):
+                source = slots[split] + (len(mine) - 1) % 2
+            if beside is not None and neighbours:
+                theirs = solved[beside]
+                after = slots[beside] + (len(theirs) - 1) % 2
+                if mine and theirs[-2:-1] == mine[-1:]:
+                    before = slots[beside] + len(theirs) % 2
+            turns.append((split, place))
+            plan.append((split, slots[split] + len(mine) % 2, source, before, after, Cs[place]))
+            mine.append(place)
+            beside = split
+    return turns, np.array(plan, dtype=PLAN)
+
+
+def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, k: int) -> Cell:
+    """Return a cell from the rounds of all pairs of classes."""
+    began = time.perf_counter()
+    values = np.column_stack([each.decision_values[split.test] for each in ended])
+    right = votes(values, k) == codes[split.test]
+    score = float(right @ split.test_weights) / float(split.test_weights.sum())
+    return Cell(
+        split.number,
+        place,
+        score,
+        sum(each.iterations for each in ended),
+        sum(each.seconds for each in ended),
+        time.perf_counter() - began,
+        all(each.status is Status.CONVERGED for each in ended),
+    )

@@ -107,22 +107,15 @@ class CompiledRounds:
         memory: np.ndarray,
         max_iter: int,
     ) -> None:
-        from refsvm.fast.layout import NOW, State
+        from refsvm.fast.layout import fresh_state
         from refsvm.fast.seeding import seeding_of
-        from refsvm.result import TRACE_ROW
 
-        problem, n, depth = full.problem, full.problem.n, 2 + rules.step.history
+        problem, depth = full.problem, 2 + rules.step.history
         lower, upper = problem.lower.copy(), problem.upper.copy()
         memories = rules._replace(stop=for_example(rules.stop, 0)).memories(problem.without(0))
         # kept here, as all arrays: compiled code counts no references
-        self._now, self._memories = np.zeros(1, dtype=NOW), np.concatenate(memories)
-        self._state = State(
-            np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal(),
-            rows.values, rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
-            np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
-            *memories, np.empty(n, dtype=np.int8), np.empty(n),
-            np.zeros(0, dtype=TRACE_ROW).view(np.recarray), self._now.view(np.recarray),
-        )  # fmt: skip
+        self._memories = np.concatenate(memories)
+        self._state = fresh_state(rows, depth, memories, lower, upper)
         self._seeding = seeding_of(full, lower, upper, rows, memory)
         self._twins = (seeder.twin(), *(rule.twin() for rule in rules))
         self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]

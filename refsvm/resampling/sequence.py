@@ -1,0 +1,234 @@
+"""Rounds in a given order, each seeded from earlier ones: all C and folds of a grid.
+
+A round names its box, its penalty and, by their places, the earlier solutions that it starts from:
+
+    source   the same examples at another C
+    after    a neighbour at this C: mostly the same examples
+    before   that neighbour at the C of the source
+
+Where all kernel rows are in memory and all rules have twins, a chunk of rounds at a time runs in compiled code. The
+readable rounds below give the same α bit for bit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.problem import DualProblem
+from refsvm.resampling.compiled_sequence import CompiledSequence, Kept, can_run_compiled
+from refsvm.resampling.family import seeded
+from refsvm.result import Solution, Status
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
+from refsvm.solver.handover import compiled_code_is_due, numba_compiles, numba_is_installed
+from refsvm.solver.limits import Limits
+from refsvm.solver.rounds import Rounds
+from refsvm.solver.rules import chosen_rules
+
+__all__ = ["PLAN", "Ended", "RoundSequence"]
+
+PLAN: Final = np.dtype(
+    [
+        ("box", np.int64),  # row of the factors: who is trained on
+        ("place", np.int64),  # where the solution is kept
+        ("source", np.int64),  # places of the solutions to start from, −1 for none
+        ("before", np.int64),
+        ("after", np.int64),
+        ("penalty", np.float64),  # C
+    ]
+)
+"""One round of a sequence."""
+
+CHUNK_SECONDS: Final = 0.03
+"""How long a chunk of compiled rounds takes: Ctrl-C waits no longer, unless a single round does."""
+
+CHUNK_ROUNDS: Final = 64
+"""Most rounds in a chunk."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a round ended.
+
+    Attributes
+    ----------
+    status : Status
+    iterations : int
+    decision_values : ndarray of shape (n,)
+        h(xᵢ) for every example.
+    seconds : float
+        To seed and solve; rounds of one chunk share its time.
+    """
+
+    status: Status
+    iterations: int
+    decision_values: np.ndarray
+    seconds: float
+
+
+class RoundSequence:
+    """Solves rounds in order.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        With all penalties 1.
+    factors : ndarray of shape (boxes, n), float64
+        What C is multiplied by for each example; 0 for those that are not trained on.
+    seeder : Seeder
+        From a source to a round of the same examples.
+    places : int
+        How many solutions are kept.
+    **options
+        Of `refsvm.Rounds`.
+
+    Attributes
+    ----------
+    kept : Kept
+        The latest solution at each place.
+
+    Examples
+    --------
+    Two values of C for all examples but one:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, ActiveSet, DualProblem
+    >>> from refsvm.datasets import load
+    >>> from refsvm.resampling.sequence import PLAN, RoundSequence
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005))
+    >>> factors = np.ones((1, heart.n))
+    >>> factors[0, 0] = 0.0
+    >>> plan = np.array([(0, 0, -1, -1, -1, 1.0), (0, 0, 0, -1, -1, 10.0)], dtype=PLAN)
+    >>> ended = list(RoundSequence(problem, factors, ActiveSet(), 1).run(plan))
+    >>> [round(float(each.decision_values[0]), 2) for each in ended]
+    [1.21, 1.63]
+    """
+
+    def __init__(
+        self, problem: DualProblem, factors: np.ndarray, seeder: Seeder, places: int, **options: Any
+    ) -> None:
+        self._options, self._seeder, self._factors = options, seeder, np.ascontiguousarray(factors)
+        self._max_iter = Limits(problem.n, options.get("max_iter")).max_iter
+        self._rounds = Rounds(problem, **options)
+        # with all rows at hand a short round is over sooner without shrinking
+        self._short = self._rounds.rows.holds_all
+        if self._short:
+            self._limit = min(self._max_iter, short_round(problem.n))
+            self._rounds = Rounds(problem, **{**options, "shrinking": False, "max_iter": self._limit})
+            self._rounds.rows.fetch(np.arange(problem.n))
+        self.kept = Kept.of(places, problem.n)
+        self._compiled: CompiledSequence | None = None
+
+    def close(self) -> None:
+        """Release the engine."""
+        self._rounds.close()
+
+    def run(self, plan: np.ndarray) -> Iterator[Ended]:
+        """Yield how each round ended.
+
+        Parameters
+        ----------
+        plan : ndarray of dtype `PLAN`
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; rounds that were yielded before that are complete.
+        """
+        done, size = 0, 1
+        while done < len(plan):
+            runner = self._runner()
+            if runner is None:
+                yield self._readable(plan[done])
+                done += 1
+                continue
+            began = time.perf_counter()
+            results, values, rest = runner.run(plan[done : done + size])
+            seconds = (time.perf_counter() - began) / (len(results) + (rest is not None))
+            for steps, decision_values in zip(results, values, strict=True):
+                yield Ended(Status.CONVERGED, int(steps), decision_values, seconds)
+            done += len(results)
+            if rest is not None:
+                yield self._left_over(plan[done], rest, seconds)
+                done += 1
+            size = max(1, min(int(CHUNK_SECONDS / max(seconds, 1e-9)), 4 * size, CHUNK_ROUNDS))
+
+    def _runner(self) -> CompiledSequence | None:
+        """Return what runs rounds in compiled code; None if they are to be readable."""
+        if self._compiled is None and self._short:
+            engine = self._options.get("engine", "auto")
+            usable = numba_is_installed() if engine == "numba" else numba_compiles()
+            due = engine == "numba" or (engine == "auto" and compiled_code_is_due())
+            rules = chosen_rules(*(self._options.get(name) for name in ("selector", "step", "stop")))
+            if usable and due and can_run_compiled(self._rounds.rows, rules, self._seeder):
+                self._compiled = CompiledSequence(
+                    self._rounds, rules, self._seeder, self._factors, self.kept, self._limit
+                )
+        return self._compiled
+
+    def _readable(self, turn: np.void) -> Ended:
+        """Run one round: its box, its seed, its steps."""
+        began = time.perf_counter()
+        unit, penalties = self._rounds.problem, self._factors[turn["box"]] * turn["penalty"]
+        lower, upper = unit.lower * penalties, unit.upper * penalties
+        start, origin = self._seed(turn, self._rounds.boxed(lower, upper))
+        solution = self._rounds.solve(lower=lower, upper=upper, start=start, origin=origin)
+        return self._finished(turn, solution, began)
+
+    def _seed(self, turn: np.void, problem: DualProblem) -> tuple[np.ndarray | None, Solution | None]:
+        """Return the seed of a round, and the solution from whose gradient fewer kernel rows lead there."""
+        source, before, after = (self._solution(int(turn[name])) for name in ("source", "before", "after"))
+        if source is None:
+            if after is None:
+                return None, None
+            return as_the_neighbour(at_the_bounds(problem), problem, after), after
+        alpha = seeded(self._seeder, source, self._rounds, problem)
+        if after is None:
+            return alpha, source
+        alpha = as_the_neighbour(alpha, problem, after, before, source)
+        changes = [np.count_nonzero(alpha != solution.alpha) for solution in (source, after)]
+        return alpha, after if changes[1] < changes[0] else source
+
+    def _left_over(self, turn: np.void, rest: Solution, seconds: float) -> Ended:
+        """End a round that compiled code has begun: one that is long, or that rounding may have spoiled."""
+        began = time.perf_counter() - seconds
+        if rest.status is Status.MAX_ITER:
+            return self._finished(turn, rest, began)
+        return self._readable(turn)
+
+    def _finished(self, turn: np.void, solution: Solution, began: float) -> Ended:
+        """Solve what is left of a long round with shrinking, and keep the solution."""
+        steps, problem = solution.iterations, solution.problem
+        if solution.status is Status.MAX_ITER and self._short and steps < self._max_iter:
+            long = Rounds(problem, **{**self._options, "max_iter": self._max_iter - steps})
+            start = solution.alpha
+            solution = long.solve(start=start, origin=solution)
+            steps += solution.iterations
+            long.close()
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.kept.keep(int(turn["place"]), solution)
+        return Ended(solution.status, steps, solution.decision_values, time.perf_counter() - began)
+
+    def _solution(self, place: int) -> Solution | None:
+        """Return the solution that is kept at a place."""
+        if place < 0:
+            return None
+        kept = self.kept
+        return Solution(
+            problem=self._rounds.boxed(kept.lower[place], kept.upper[place]),
+            alpha=kept.alpha[place], gradient=kept.gradient[place],
+            iterations=0, kernel_rows=0, kernel_hits=0, status=Status.CONVERGED, reason="", seconds=0.0,
+            engine=self._options.get("engine", "auto"),
+        )  # fmt: skip
+
+
+def short_round(n: int) -> int:
+    """Return the steps that a round takes on all variables; what is left then is solved with shrinking."""
+    return 10 * n

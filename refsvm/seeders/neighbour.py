@@ -1,0 +1,76 @@
+"""What one neighbour's change tells of another's: a seed from three solved problems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refsvm.seeders.spread import complete
+
+if TYPE_CHECKING:
+    from refsvm.problem import DualProblem
+    from refsvm.result import Solution
+
+__all__ = ["as_the_neighbour", "at_the_bounds"]
+
+
+def at_the_bounds(problem: DualProblem) -> np.ndarray:
+    """Return every α of a classification problem at its bound away from 0, shape (n,): how small values of C end.
+
+    The sum of these is not z yet.
+    """
+    return problem.lower + problem.upper
+
+
+def as_the_neighbour(
+    alpha: np.ndarray,
+    problem: DualProblem,
+    after: Solution,
+    before: Solution | None = None,
+    source: Solution | None = None,
+) -> np.ndarray:
+    """Let the variables change as they did in a neighbouring problem, such as another fold at the same two C.
+
+        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems,
+
+    where `before` became `after` and `source` is to become the solution of `problem`. A variable that did not change
+    there keeps its value, and one that was the same here and there follows without rounding. Without `before` and
+    `source`, αᵢ = clip(after αᵢ). What the sum lacks is spread as by `complete`.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (n,), float64
+        L ≤ α ≤ U for all others; changed in place.
+    problem : DualProblem
+        To be seeded.
+    after : Solution
+        The neighbour in the box that corresponds to the new one.
+    before, source : Solution, optional
+        The neighbour in the old box, and the old problem itself.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The feasible α.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, solve
+    >>> from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
+    >>> X, y = np.array([[0.0], [1.0], [1.1], [2.0]]), np.array([-1, 1, -1, 1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=3.0)
+    >>> there, here = problem.without(3), problem.without(0)
+    >>> as_the_neighbour(at_the_bounds(here), here, solve(there)).round(3)
+    array([ 0. ,  1.5, -3. ,  1.5])
+    """
+    lower, upper, there = problem.lower, problem.upper, after.problem
+    shared = (lower < upper) & (there.lower < there.upper)
+    guess = after.alpha
+    if before is not None and source is not None:
+        guess = after.alpha + (source.alpha - before.alpha)
+        guess = np.where(source.alpha == before.alpha, after.alpha, guess)
+        guess = np.where(after.alpha == before.alpha, source.alpha, guess)
+    alpha[shared] = np.clip(guess, lower, upper)[shared]
+    return complete(alpha, problem.z, lower, upper)
