@@ -10,7 +10,8 @@ import numpy as np
 from refsvm.display.canvas import Display
 from refsvm.resampling.result import DECIDERS
 from refsvm.solver.loop import iterate
-from refsvm.stopping.loo_duality_gap import H, LOODualityGap
+from refsvm.stopping.loo_duality_gap import LOODualityGap
+from refsvm.stopping.loo_memory import H
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,26 @@ from __future__ import annotations
 from refsvm.fast.layout import CHECK, TAU
 from refsvm.fast.state import moved
 from refsvm.fast.twin import called, inlined, twin
+from refsvm.stopping.loo_memory import (
+    ASKED,
+    CODE,
+    CUTS,
+    EXACT,
+    EXAMPLE,
+    HEAD,
+    INDEFINITE,
+    LENGTH,
+    NEXT,
+    PARTNER,
+    PERIOD,
+    ROUNDING,
+    SINGULAR,
+    TAKEN,
+    F,
+    H,
+)
 
 __all__ = ["loo_duality_gap"]
-
-# of refsvm.stopping.loo_duality_gap
-EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-PERIOD, ROUNDING = 10, 1e-10
 
 
 @called
@@ -91,7 +105,7 @@ def both_steps(state, i, t):  # type: ignore[no-untyped-def]
     # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
     k = state.kernel[state.slots[i], t] - row[t] - (row[i] - row[r])
     det = q_i * q - k * k
-    regular = det > 1e-10 * (q_i * q)
+    regular = det > SINGULAR * (q_i * q)
     first = min(max((q * g[i] - k * g[t]) / (det if regular else 1.0), low_i), high_i)
     # δₜ = clip((gₜ − kδᵢ)/qₜ),  δᵢ = clip((gᵢ − kδₜ)/qᵢ)
     second = min(max((g[t] - k * first) / q, state.lower[t] - gamma[t]), state.upper[t] - gamma[t])
@@ -163,7 +177,7 @@ def best_intercept(state, low, high):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.stopping.loo_duality_gap.best_intercept`."""
     left, right = tangent(state, low), tangent(state, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
-    for _ in range(64):
+    for _ in range(CUTS):
         if not left[1] < 0.0 < right[1]:
             break
         # P(low) + s(b − low) = P(high) + s′(b − high)
@@ -174,7 +188,7 @@ def best_intercept(state, low, high):  # type: ignore[no-untyped-def]
         here = tangent(state, middle)
         if here[0] < value:
             b, value = middle, here[0]
-        if here[0] - predicted <= 1e-13 * abs(here[0]):
+        if here[0] - predicted <= EXACT * abs(here[0]):
             break
         if here[1] < 0.0:
             low, left = middle, here
@@ -199,7 +213,7 @@ def decided(state):  # type: ignore[no-untyped-def]
     memory[H] = dual(gamma, v, gradient)
     # h(xᵣ) = vᵣ − Gᵣ + b
     same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
-    psd = now.least_curvature >= -1e-8 * state.diagonal[r]
+    psd = now.least_curvature >= INDEFINITE * state.diagonal[r]
     return psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H]
 
 

@@ -2,7 +2,7 @@
 
 Numba looks up compiled code by the file and the name of a function, and compiles again when that file has changed. It
 does not notice a change in another file from which the function takes a helper or a constant. So every name here ends
-in a stamp of all files of this folder and of those that `layout` takes constants from. Any edit then makes new names,
+in a stamp of all files of this folder and of those outside that it takes constants from. Any edit then makes new names,
 and the files of this folder may import from each other. The stamp reads those files without importing them: kernels are
 compiled too, and `refsvm.state` rests on kernels.
 
@@ -43,8 +43,8 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-CONSTANTS_FROM = "result.py", "state.py"
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU."""
+CONSTANTS_FROM = "result.py", "state.py", "stopping/loo_memory.py"
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, and `loo_stopping` its constants."""
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""

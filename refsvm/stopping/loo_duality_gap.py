@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,22 +12,29 @@ from refsvm._checks import positive, whole
 from refsvm.primal import total
 from refsvm.state import TAU, moved
 from refsvm.stopping.base import StoppingRule
+from refsvm.stopping.loo_memory import (
+    ASKED,
+    CODE,
+    CUTS,
+    EXACT,
+    EXAMPLE,
+    HEAD,
+    INDEFINITE,
+    NEXT,
+    PARTNER,
+    PERIOD,
+    ROUNDING,
+    SINGULAR,
+    TAKEN,
+    F,
+    H,
+)
 
 if TYPE_CHECKING:
     from refsvm.problem import DualProblem
     from refsvm.state import SolverState
 
 __all__ = ["LOODualityGap", "bounds_of"]
-
-EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-"""Places in the memory: r; how far γ has come, in steps of α, −1 before it begins; when F is due; when last asked, and
-what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move."""
-
-PERIOD: Final = 10
-"""Steps between two evaluations of F, once H has passed f(α)."""
-
-ROUNDING: Final = 1e-10
-"""By how much H has to exceed F, relative to both: more than rounding adds up to."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +235,7 @@ def _with_partner(
     # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
     k = row_i - row - (row[i] - row[r])
     det = q[i] * q - k * k
-    regular = det > 1e-10 * (q[i] * q)
+    regular = det > SINGULAR * (q[i] * q)
     first = np.minimum(np.maximum((q * g[i] - k * g) / np.where(regular, det, 1.0), low[i]), high[i])
     # δₜ = clip((gₜ − kδᵢ)/qₜ),  δᵢ = clip((gᵢ − kδₜ)/qᵢ)
     second = np.minimum(np.maximum((g - k * first) / q, low), high)
@@ -250,7 +257,7 @@ def _decided(state: SolverState) -> bool:
     memory[H] = 0.5 * total(gamma * (v + gradient))
     # h(xᵣ) = vᵣ − Gᵣ + b
     same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
-    psd = state.least_curvature >= -1e-8 * float(state.diagonal[r])
+    psd = state.least_curvature >= INDEFINITE * float(state.diagonal[r])
     return bool(psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H])
 
 
@@ -269,7 +276,7 @@ def best_intercept(
     """
     left, right = _tangent(G, lower, upper, low), _tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
-    for _ in range(64):
+    for _ in range(CUTS):
         if not left[1] < 0.0 < right[1]:
             break
         # P(low) + s(b − low) = P(high) + s′(b − high)
@@ -280,7 +287,7 @@ def best_intercept(
         here = _tangent(G, lower, upper, middle)
         if here[0] < value:
             b, value = middle, here[0]
-        if here[0] - predicted <= 1e-13 * abs(here[0]):
+        if here[0] - predicted <= EXACT * abs(here[0]):
             break
         if here[1] < 0.0:
             low, left = middle, here
