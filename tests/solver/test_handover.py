@@ -111,6 +111,88 @@ def test_rounds_go_on_with_the_engine_that_took_over(after_steps):
     assert engines == ["numpy, numba", "numba", "numba"]
 
 
+@needs_jit
+def test_the_tolerance_of_a_later_round_goes_over_to_the_compiled_loop(after_steps):
+    """The first round ends in the readable loop, the second begins there and is handed over."""
+    readable = Rounds(PROBLEM, engine="numpy", shrinking=False)
+    expected = [readable.solve(stop=KKTGap(tol)) for tol in (1e-1, 1e-8)]
+    after_steps(expected[0].iterations + 20)
+    rounds = Rounds(PROBLEM, shrinking=False)
+    found = [rounds.solve(stop=KKTGap(tol)) for tol in (1e-1, 1e-8)]
+    assert [each.engine for each in found] == ["numpy", "numpy, numba"]
+    assert found[1].kkt_gap <= 1e-8
+    for one, other in zip(expected, found, strict=True):
+        assert first_difference(one, other) is None
+
+
+@pytest.mark.parametrize("shrinking", [False, SHRINK_EARLY], ids=["plain", "early"])
+def test_the_tolerance_of_a_later_round_is_known_to_the_readable_loop(after_steps, shrinking):
+    after_steps(10**9)
+    rounds = Rounds(PROBLEM, shrinking=shrinking)
+    gaps = [rounds.solve(stop=KKTGap(tol)).kkt_gap for tol in (1e-1, 1e-6, 1e-1)]
+    assert gaps[1] <= 1e-6 < gaps[0] == gaps[2] <= 1e-1
+
+
+@needs_jit
+def test_the_seconds_of_the_solve_itself_count(monkeypatch):
+    monkeypatch.setattr(handover, "_loaded", set())
+    monkeypatch.setattr(handover, "_clock", handover._Clock())
+    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.02)
+    solution = solve(
+        PROBLEM.boxed(1e9 * PROBLEM.lower, 1e9 * PROBLEM.upper), stop=KKTGap(1e-9), max_iter=100_000
+    )
+    assert solution.engine == "numpy, numba"
+
+
+@needs_jit
+def test_the_compiled_loop_is_made_once_and_released(after_steps, monkeypatch):
+    from refsvm.solver.compiled_engine import CompiledEngine
+
+    made, closed = [], []
+    compiled, close = handover.EngineMaker.compiled, CompiledEngine.close
+    monkeypatch.setattr(
+        handover.EngineMaker, "compiled", lambda *arguments: made.append(1) or compiled(*arguments)
+    )
+    monkeypatch.setattr(CompiledEngine, "close", lambda engine: closed.append(1) or close(engine))
+    after_steps(5)
+    rounds = Rounds(PROBLEM, shrinking=False, stop=KKTGap(1e-9))  # of several chunks
+    assert rounds.solve().engine == "numpy, numba"
+    rounds.close()
+    assert (len(made), len(closed)) == (1, 1)
+
+
+@needs_jit
+def test_what_was_loaded_is_used_from_the_first_step_on(after_steps):
+    after_steps(10**9)
+    assert solve(PROBLEM).engine == "numpy"
+    assert not handover.compiled_code_is_due()
+    solve(PROBLEM, engine="numba")
+    assert handover.compiled_code_is_due()
+    assert solve(PROBLEM).engine == "numba"
+    assert solve(PROBLEM, step=NewtonStep()).engine == "numpy"  # of other rules
+
+
+def test_compiled_code_is_due_when_the_allowance_is_spent(monkeypatch):
+    monkeypatch.setattr(handover, "_loaded", set())
+    monkeypatch.setattr(handover, "_clock", handover._Clock())
+    assert not handover.compiled_code_is_due()
+    handover._clock.finished = handover.ALLOWANCE_SECONDS + 0.1
+    assert handover.compiled_code_is_due()
+
+
+@pytest.mark.parametrize("most", [1, 7, 20, 33])
+def test_the_readable_loop_keeps_to_its_chunk(after_steps, monkeypatch, most):
+    after_steps(10**9)
+    monkeypatch.setattr(handover, "PIECE_STEPS", 50)
+    assert solve(PROBLEM, max_iter=most, shrinking=False).iterations == most
+
+
+def test_where_numba_interprets_auto_is_numpy(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setattr(handover, "_loaded", set())
+    assert handover.EngineMaker("auto").name == "numpy"
+
+
 class Unreadable(StoppingRule):
     """A stopping rule without a twin."""
 
@@ -142,6 +224,23 @@ def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypa
     assert solution.engine == "numpy"
     assert first_difference(expected, solution) is None
     assert solve(PROBLEM).engine == "numpy"  # without another trial, or another warning
+
+
+@needs_jit
+def test_trouble_of_a_rule_is_one_warning_for_all_restricted_problems(after_steps, monkeypatch):
+    """It says nothing about Numba, so that other rules are tried again."""
+    after_steps(5)
+
+    def broken(*arguments):
+        raise RuntimeError("this twin is wrong")
+
+    monkeypatch.setattr(handover.EngineMaker, "compiled", broken)
+    monkeypatch.setattr(handover, "_broken", [])
+    with pytest.warns(UserWarning, match="this twin is wrong") as caught:
+        solution = solve(PROBLEM, shrinking=SHRINK_EARLY)
+    assert len(caught) == 1
+    assert solution.engine == "numpy"
+    assert not handover._broken
 
 
 @needs_jit

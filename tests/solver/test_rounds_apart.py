@@ -1,0 +1,168 @@
+"""Rounds: what a round may not take over from the one before, and what it has to."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    PlanningAheadStep,
+    Precomputed,
+    Rounds,
+    Status,
+    solve,
+)
+from refsvm.solver import ShrinkingPolicy
+
+rng = np.random.default_rng(4)
+X = rng.normal(size=(60, 3))
+Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=60) > 0.7, 1, -1)
+PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=5.0)
+WITHOUT = [PROBLEM.without(r) for r in (0, 17, 59)]
+
+
+@pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
+def test_a_cold_round_with_the_engine_of_the_last_one_is_the_separate_solve(engine, shrinking, cache_mb):
+    options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}
+    rounds = Rounds(PROBLEM, **options)
+    for each, tol in itertools.product((PROBLEM, *WITHOUT), (1e-3, 1e-7, 1e-1)):
+        alone = solve(each, stop=KKTGap(tol), **options)
+        found = rounds.solve(lower=each.lower, upper=each.upper, stop=KKTGap(tol))
+        assert (found.iterations, found.status) == (alone.iterations, alone.status)
+        assert np.array_equal(found.alpha, alone.alpha)
+        assert np.array_equal(found.gradient, alone.gradient)
+
+
+def test_a_cold_round_plans_with_its_own_working_sets_only(engine):
+    rules = {"step": PlanningAheadStep(history=5), "engine": engine, "shrinking": False}
+    rounds = Rounds(PROBLEM, **rules)
+    for each in (PROBLEM, *WITHOUT):
+        alone = solve(each, **rules)
+        assert np.array_equal(rounds.solve(lower=each.lower, upper=each.upper).alpha, alone.alpha)
+
+
+def test_the_history_is_forgotten_where_the_round_begins():
+    rounds = Rounds(PROBLEM, shrinking=False, step=PlanningAheadStep(history=3))
+    solved = rounds.solve()
+    state = rounds.state
+    assert (state.working_sets >= 0).all()
+    rounds.solve(start=solved.alpha, stop=KKTGap(1.0))
+    assert (state.working_sets == -1).all()
+    assert (state.candidates == -1).all()
+    assert (state.iteration, state.n_candidates, state.last_free, state.last_planned) == (0, 0, 0, 0)
+    assert np.isinf(state.least_curvature)
+
+
+def test_the_memory_of_a_stopping_rule_is_that_of_the_round(engine):
+    rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
+    for r, each in zip((0, 17, 59), WITHOUT, strict=True):
+        stop = LOODualityGap(example=r)
+        found = rounds.solve(lower=each.lower, upper=each.upper, stop=stop)
+        alone = solve(each, stop=stop, engine=engine, shrinking=False)
+        assert (found.iterations, found.reason) == (alone.iterations, alone.reason)
+        assert np.array_equal(found.alpha, alone.alpha)
+
+
+def test_the_start_of_a_round_is_taken_bit_for_bit():
+    rounds = Rounds(PROBLEM)
+    rounds.solve()
+    for each in WITHOUT:
+        start = each.feasible(rng.uniform(size=60) * each.upper + rng.uniform(size=60) * each.lower)
+        found = rounds.solve(lower=each.lower, upper=each.upper, start=start, stop=KKTGap(1e6))
+        assert found.iterations == 0
+        assert np.array_equal(found.alpha, start)
+
+
+def test_a_cold_start_from_an_origin_is_cold():
+    rounds = Rounds(PROBLEM, shrinking=False)
+    full = rounds.solve()
+    box = WITHOUT[1]
+    found = rounds.solve(lower=box.lower, upper=box.upper, origin=full)
+    assert found.alpha[17] == 0.0
+    assert found.objective == pytest.approx(solve(box).objective, rel=1e-4)
+    np.testing.assert_allclose(found.gradient, box.gradient(found.alpha), atol=1e-12)
+
+
+def test_roundings_of_the_gradient_are_counted_over_the_rounds():
+    rounds = Rounds(PROBLEM, shrinking=False)
+    first = rounds.solve()
+    state = rounds.state
+    assert state.updates == 0  # those of the present round are its iterations
+    assert state.largest >= np.abs(first.alpha).max()
+    box = PROBLEM.without(int(np.flatnonzero(first.alpha)[0]))
+    start = box.feasible(first.alpha)
+    moved = np.count_nonzero(start != first.alpha)
+    assert moved
+    second = rounds.solve(lower=box.lower, upper=box.upper, start=start)
+    assert state.updates == first.iterations + moved
+    third = rounds.solve(start=start, origin=first)
+    assert state.updates == moved
+    assert second.iterations
+    assert third.iterations
+    rounds.solve()
+    assert state.updates == 0
+
+
+def test_a_trace_ends_with_its_round(engine, shrinking):
+    rounds = Rounds(PROBLEM, engine=engine, shrinking=shrinking)
+    first = rounds.solve(trace=True)
+    length = len(first.trace)
+    assert length == first.iterations
+    box = WITHOUT[0]
+    second = rounds.solve(lower=box.lower, upper=box.upper)
+    assert second.iterations
+    assert second.trace is None
+    assert len(first.trace) == length
+
+
+def test_boxes_with_and_without_open_sides_in_turn(engine):
+    """The hard margin of classes that nothing separates is told apart, whatever the round before."""
+    line = DualProblem.classification(X[:, :1], Y, kernel=Linear(), C=1.0)
+    rounds = Rounds(line, engine=engine, max_iter=20_000)
+    open_box = {"lower": np.where(Y > 0, 0.0, -np.inf), "upper": np.where(Y > 0, np.inf, 0.0)}
+    for _ in range(2):
+        assert rounds.solve().status is Status.CONVERGED
+        assert rounds.solve(**open_box).status is Status.INSEPARABLE
+
+
+def test_the_preparation_is_part_of_the_first_round_only(monkeypatch):
+    rounds = Rounds(PROBLEM)
+    monkeypatch.setattr(rounds, "_preparation", 50.0)
+    assert rounds.solve().seconds >= 50.0
+    assert rounds.solve().seconds < 50.0
+
+
+def test_an_indefinite_kernel_is_warned_about_once():
+    noise = rng.normal(size=(60, 60))
+    rounds = Rounds(DualProblem.classification(noise + noise.T, Y, kernel=Precomputed(), C=1.0))
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        rounds.solve()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rounds.solve()
+
+
+def test_rounds_are_polished_if_that_is_wanted():
+    assert Rounds(PROBLEM).solve().kkt_gap > 1e-9
+    rounds = Rounds(PROBLEM, polish=True)
+    for each in (PROBLEM, *WITHOUT):
+        assert rounds.solve(lower=each.lower, upper=each.upper).kkt_gap < 1e-9
+
+
+def test_the_shrinking_policy_is_the_given_one():
+    assert Rounds(PROBLEM).solve().kernel_rows == 60  # one product gives all rows of a small problem
+    assert Rounds(PROBLEM, shrinking=ShrinkingPolicy(full_gram_up_to=0)).solve().kernel_rows < 60
+
+
+def test_engines_that_a_round_names_are_those_of_the_round():
+    rounds = Rounds(PROBLEM, engine="numpy")
+    rounds._make.used.append("another")
+    assert rounds.solve(trace=True).engine == "numpy"

@@ -1,0 +1,107 @@
+"""Shrinking: what a restricted solve hands back to the full problem."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Precomputed, Status, solve
+from refsvm.datasets import make_banana
+from refsvm.solver.engine import ReadableEngine
+from refsvm.solver.limits import Limits
+from refsvm.solver.rules import chosen_rules
+from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
+from refsvm.solver.start import row_store, starting_point
+from refsvm.testing import SHRINK_EARLY
+
+BANANA = make_banana(80, rng=3)
+PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
+
+
+def test_a_variable_that_reaches_its_bound_is_at_the_bound(engine):
+    """Also where bound − α + α is not the bound, in rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        factors = rng.uniform(0.01, 0.1, size=PROBLEM.n)
+        box = PROBLEM.boxed(factors * PROBLEM.lower, factors * PROBLEM.upper)
+        start = box.feasible(rng.uniform(box.lower, box.upper))
+        alpha = solve(box, start=start, engine=engine, shrinking=SHRINK_EARLY).alpha
+        for bound in (box.lower, box.upper):
+            near = np.abs(alpha - bound) <= 1e-13
+            assert near.any()
+            assert np.array_equal(alpha[near], bound[near])
+
+
+@pytest.mark.parametrize("full_gram_up_to", [0, 1500])
+def test_the_trace_counts_the_kernel_rows_of_the_full_problem(engine, full_gram_up_to):
+    policy = ShrinkingPolicy(10, copy_cost=0.0, multiple=1, full_gram_up_to=full_gram_up_to)
+    solution = solve(PROBLEM, engine=engine, shrinking=policy, trace=True)
+    rows = solution.trace["rows"]
+    assert (np.diff(rows) >= 0).all()
+    assert rows[-1] == solution.kernel_rows
+
+
+def test_every_kernel_row_that_is_evaluated_is_counted(engine):
+    """The store is too small for the rows of a restricted problem, which then evaluates rows of its own."""
+    evaluated = []
+    kernel = RBF(0.25)
+
+    def values(X, Z):
+        evaluated.append((len(X), len(Z)))
+        return kernel(X, Z)
+
+    problem = DualProblem.classification(BANANA.X, BANANA.y, kernel=values, C=50.0)
+    policy = ShrinkingPolicy(10, copy_cost=0.0, multiple=1, full_gram_up_to=0)
+    solution = solve(problem, engine=engine, shrinking=policy, cache_mb=0.01)
+    rows = [(m, n) for m, n in evaluated if m != n]  # the others are the diagonal
+    assert any(n < problem.n for _, n in rows)
+    assert solution.kernel_rows == sum(m for m, _ in rows)
+
+
+def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about(engine):
+    """K is the identity but for the last pair, which the first ten steps, on all variables, do not choose."""
+    n = 40
+    K, y = np.eye(n), np.where(np.arange(n) % 2, 1.0, -1.0)
+    K[n - 2, n - 1] = K[n - 1, n - 2] = 1.5
+    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=1.0)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        solution = solve(problem, engine=engine, shrinking=SHRINK_EARLY, trace=True)
+    pairs = list(zip(solution.trace["i"].tolist(), solution.trace["j"].tolist(), strict=True))
+    assert {n - 2, n - 1} in map(set, pairs)
+    assert {n - 2, n - 1} not in map(set, pairs[: SHRINK_EARLY.period])
+
+
+class Gives(ReadableEngine):
+    """Takes some steps on a restricted problem, in which an α grows large, and says then that no pair is left."""
+
+    steps = 0
+
+    def advance(self, budget: int) -> int:
+        if len(self._state.alpha) == PROBLEM.n:
+            return super().advance(budget)
+        super().advance(self.steps)
+        self._state.largest = 1e5
+        return -1
+
+
+@pytest.mark.parametrize(("steps", "outcome"), [(0, -1), (3, 0)])
+def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps, outcome, monkeypatch):
+    monkeypatch.setattr(Gives, "steps", steps)
+    rules = chosen_rules(None, None, KKTGap(1e-6))
+    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
+    engine = ShrinkingEngine(state, rules, Gives, Limits(PROBLEM.n), SHRINK_EARLY)
+    ReadableEngine(state, rules, None).advance(10)
+    before = state.iteration
+    assert engine._solve_restricted(np.arange(40), 1000) == outcome
+    assert state.iteration == before + steps
+    assert state.largest >= 1e5  # what bounds the rounding of G, though no α is as large in the end
+
+
+def test_restricted_solves_keep_to_the_limit_on_steps(engine):
+    for most in (5, 12, 25, 60):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            solution = solve(PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), max_iter=most)
+        assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
