@@ -35,6 +35,7 @@ from refsvm import (
 )
 from refsvm.kernels import Gram
 from refsvm.paths.algebra import SVD, PivotedQR, UpdatedQR
+from refsvm.paths.updated_inverse import UpdatedInverse
 
 X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
 ONES = np.ones(3)
@@ -98,6 +99,8 @@ NUMBERS |= {
         f"eps_svd of {kind.__name__}": partial(lambda kind, value: kind(eps_svd=value), kind)
         for kind in (SVD, PivotedQR, UpdatedQR)
     },
+    "least_indicator of UpdatedInverse": lambda value: UpdatedInverse(least_indicator=value),
+    "least_ratio": lambda value: UpdatedInverse(least_ratio=value),
     "tol of Hastie": lambda value: Hastie(tol=value),
     **{
         f"{name} of SVMP": partial(lambda name, value: SVMP(**{name: value}), name)

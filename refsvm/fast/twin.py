@@ -43,8 +43,8 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-CONSTANTS_FROM = "result.py", "state.py", "stopping/loo_memory.py"
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, and `loo_stopping` its constants."""
+CONSTANTS_FROM = "result.py", "state.py", "stopping/loo_memory.py", "paths/ordinary.py"
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping` and `ordinary` their constants."""
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""

@@ -4,6 +4,8 @@
 `hastie`, `svmp`      the trackers
 `state`, `events`     the scaled variables, and the search for the next event
 `elbow`, `algebra`    one step, and the linear system behind it
+`inverse`, `updated_inverse`   its inverse, kept up to date as the elbow changes
+`ordinary`, `runs`    many events of one example each, in one call
 `linear_program`, `special_events`, `backup`     what SVMP does where the elbow is singular, or examples block the way
 `path`, `error_curve`, `cross_validation`        what a path tells: α, b, h at any C, and the error as a function of C
 `regularization_path` the front door
@@ -22,6 +24,7 @@ from refsvm.paths.recorder import EVENT
 from refsvm.paths.regularization_path import regularization_path, track
 from refsvm.paths.state import PathState
 from refsvm.paths.svmp import SVMP
+from refsvm.paths.updated_inverse import UpdatedInverse
 
 __all__ = [
     "EVENT",
@@ -38,6 +41,7 @@ __all__ = [
     "PathTracker",
     "PivotedQR",
     "RegularizationPath",
+    "UpdatedInverse",
     "UpdatedQR",
     "cross_validate_path",
     "load_path",

@@ -17,7 +17,7 @@ import numpy as np
 from refsvm._checks import positive
 from refsvm.paths.state import PathState
 
-__all__ = ["SVD", "ElbowAlgebra", "Factors", "PivotedQR", "UpdatedQR", "elbow_matrix"]
+__all__ = ["SVD", "ElbowAlgebra", "Factors", "PivotedQR", "QRFactors", "UpdatedQR", "elbow_matrix"]
 
 
 class Factors(Protocol):
@@ -164,8 +164,8 @@ class UpdatedQR(ElbowAlgebra):
     Examples
     --------
     >>> from refsvm.paths import SVMP, UpdatedQR
-    >>> SVMP().algebra == UpdatedQR()
-    True
+    >>> SVMP(algebra=UpdatedQR()).algebra.most_updates
+    200
     """
 
     eps_svd: float = 1e-14

@@ -10,7 +10,7 @@ from refsvm.paths.algebra import Factors
 from refsvm.paths.linear_program import most_before_crossing
 from refsvm.paths.state import ELBOW, LEFT, RIGHT, PathState
 
-__all__ = ["Step", "correct", "empty_elbow_step", "particular_direction", "take"]
+__all__ = ["TIE", "Step", "correct", "empty_elbow_step", "move_hits", "particular_direction", "take"]
 
 TIE = 1e-10
 """How near to the end of its set an example is at the end, relative to the width of the box, and to λ for g."""
@@ -82,12 +82,19 @@ def take(state: PathState, step: Step, lam_min: float) -> str:
     state.lam = lam = lam_min if lam <= lam_min * (1.0 + 1e-12) else lam
     state.intercept -= step.t * step.d_intercept
     count = state.search.advance(state.arrays, state.m, step.d, step.t, step.noise, (TIE, TIE * lam))
-    for i in state.arrays.hits[:count].tolist():
-        if state.side[i] != ELBOW:
-            state.enter(i, step.kind)
-            continue
-        at_zero = abs(state.scaled[i]) < abs(state.weight[i] - state.scaled[i])
-        state.leave(i, RIGHT if at_zero else LEFT, step.kind)
-    if not step.regular or count > 1:
+    move_hits(state, count, step.kind)
+    if not step.regular:
         state.unsettled = True
     return "end" if lam == lam_min else step.kind
+
+
+def move_hits(state: PathState, count: int, kind: str) -> None:
+    """Change the sets of the first `count` examples in ``state.arrays.hits``, (40)–(46)."""
+    for i in state.arrays.hits[:count].tolist():
+        if state.side[i] != ELBOW:
+            state.enter(i, kind)
+            continue
+        at_zero = abs(state.scaled[i]) < abs(state.weight[i] - state.scaled[i])
+        state.leave(i, RIGHT if at_zero else LEFT, kind)
+    if count > 1:
+        state.unsettled = True

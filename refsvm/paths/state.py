@@ -10,14 +10,13 @@ In these variables the box does not move with C, and the optimal ŝ, b̂ and g a
 from __future__ import annotations
 
 from collections import Counter
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm.paths import events
 from refsvm.paths.breakpoint import Breakpoint, Move
 from refsvm.paths.events import PathArrays
+from refsvm.paths.search import READABLE, Search
 from refsvm.problem import DualProblem
 
 __all__ = ["ELBOW", "LEFT", "RIGHT", "PathState"]
@@ -38,8 +37,8 @@ class PathState:
         Its kernel matrix.
     weight : ndarray of shape (n,)
         wᵢ, the bound that is not 0, at C = 1; 0 for an example that is left out.
-    search : module
-        `refsvm.paths.events`, or its twin `refsvm.fast.paths`.
+    search : Search
+        The event search, readable or compiled.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ class PathState:
         problem: DualProblem,
         K: np.ndarray,
         weight: np.ndarray,
-        search: ModuleType = events,
+        search: Search = READABLE,
         engine: str = "auto",
     ):
         self.problem, self.K, self.v, self.weight, self.search = problem, K, problem.v.copy(), weight, search

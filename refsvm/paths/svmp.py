@@ -8,14 +8,25 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.paths.algebra import ElbowAlgebra, Factors, UpdatedQR
+from refsvm.paths.algebra import ElbowAlgebra, Factors
 from refsvm.paths.backup import choose_sets, solve_at
 from refsvm.paths.base import PathTracker
 from refsvm.paths.breakpoint import Breakpoint
-from refsvm.paths.elbow import Step, correct, empty_elbow_step, particular_direction, take
+from refsvm.paths.elbow import (
+    TIE,
+    Step,
+    correct,
+    empty_elbow_step,
+    move_hits,
+    particular_direction,
+    take,
+)
 from refsvm.paths.linear_program import longest_fall
+from refsvm.paths.ordinary import Tolerances
+from refsvm.paths.runs import follow_run
 from refsvm.paths.special_events import SwitchingGuard, blocking
 from refsvm.paths.state import ELBOW, PathState
+from refsvm.paths.updated_inverse import InverseFactors, UpdatedInverse
 
 __all__ = ["SVMP"]
 
@@ -33,8 +44,8 @@ class SVMP(PathTracker):
 
     Parameters
     ----------
-    algebra : ElbowAlgebra, default UpdatedQR()
-        How A is factorised, with ε_svd: `SVD`, `PivotedQR` or `UpdatedQR`.
+    algebra : ElbowAlgebra, default UpdatedInverse()
+        How A is factorised, with ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or `UpdatedInverse`.
     eps_kkt : float
         ε_kkt: largest violation of (56) that is not repaired, in units of the margin (ξ). The paper takes 1e-6.
     eps_smo : float
@@ -86,7 +97,7 @@ class SVMP(PathTracker):
     array([0.05, 0.71, 0.88, 3.07, 5.  ])
     """
 
-    algebra: ElbowAlgebra = field(default_factory=UpdatedQR)
+    algebra: ElbowAlgebra = field(default_factory=UpdatedInverse)
     eps_kkt: float = 1e-7
     eps_smo: float = 1e-9
     tau: float = 1e-12
@@ -108,6 +119,13 @@ class SVMP(PathTracker):
             if not state.has_left():
                 yield state.to_the_end(lam_min)
                 return
+            # --- events of one example each, in one call ---
+            several = self._several(state, lam_min, self.refresh - 1 - steps % self.refresh)
+            if several:
+                guard.moved_on()
+                steps, jump = steps + len(several), FIRST_JUMP
+                yield from several
+                continue
             # --- d_p and the linear program ---
             step = self._next_step(state, state.lam - lam_min)
             # --- update 𝓔, 𝓛, 𝓡, ŝ, λ, g ---
@@ -122,6 +140,20 @@ class SVMP(PathTracker):
                 guard.moved_on()
                 jump = min(10.0 * jump, self.gamma)
                 yield state.breakpoint("backup")
+
+    def _several(self, state: PathState, lam_min: float, most: int) -> list[Breakpoint]:
+        """Follow at most so many events that are ordinary, if the linear algebra can."""
+        factors = self._factors(state) if state.m and most else None
+        if not isinstance(factors, InverseFactors):
+            return []
+        correct(state, factors)
+        limits = Tolerances(lam_min, self.tau, self.tau_2, self.eps_kkt, TIE, state.largest, factors.least)
+        points, hits = follow_run(state, factors, limits, most)
+        if hits >= 0:
+            move_hits(state, hits, "full rank")
+            kind = "end" if state.lam == lam_min else "full rank"
+            points.append(state.breakpoint(self._repaired(state, kind, fresh=False)))
+        return points
 
     def _next_step(self, state: PathState, room: float) -> Step:
         """Find the largest fall of λ, at most `room`, and the direction that goes with it."""

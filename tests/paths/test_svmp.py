@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
-from refsvm.paths import SVD, PivotedQR, UpdatedQR, track
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, track
 
 from .sets import small, solved, standardised
 
 pytest.importorskip("scipy")
 
 SETS = small()
-ALGEBRAS = [SVD(), PivotedQR(), UpdatedQR()]
+ALGEBRAS = [SVD(), PivotedQR(), UpdatedQR(), UpdatedInverse()]
 
 
 @pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
