@@ -12,12 +12,12 @@
 `seeders`         where the next of several similar problems starts
 `resampling`      leave-one-out and cross-validation: many rounds of training at the price of a few
 `paths`           following the optimum along C
-`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin, to a Solution
+`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin; Rounds: many related solves
 `multiclass`      pairs of classes, prediction, trained models and their files
-`estimators`      SVC and SVCCV, with scikit-learn's conventions
+`estimators`      SVC, SVR, OneClassSVM and SVCCV, with scikit-learn's conventions
 `fast`            the Numba twins and the compiled loop
 `experiment`      strategies × problems × permutations → a resumable store → tables
-`display`         convergence, one working set, planned step sizes, drawn
+`display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn
 `datasets`        bundled sets, published generators, loaders
 `testing`         check_strategy(): contract and twin checks for any rule
 `cli`             the command line

@@ -1,27 +1,27 @@
-"""The command line: ``refsvm compare``, ``fit``, ``predict``, ``datasets``.
+"""The command line: ``refsvm compare``, ``fit``, ``predict``, ``cv``, ``tune``, ``loo``, ``path``, ``datasets``.
 
 ================  =====================================================================
 `app`             the group of commands; registers each by one line
 `compare` …       one command a file
 `options`         arguments and options that several commands share
 `data`            open the data, choose kernel and C, say what the data are
-`choices`         what can be asked for by name: selectors, steps, engines
+`choices`         what can be asked for by name: selectors, steps, stopping rules, seeders, engines
 `comparison`      strategies side by side on one problem
 `repetition`      the same on several problems and orders: an experiment
 `tables`          what is printed for people, and what for programs
 `messages`        notes and errors on stderr: one sentence each
 ================  =====================================================================
 
-To add a command ``refsvm loo``:
+To add a command ``refsvm margin``:
 
-1. Write ``cli/loo.py`` with one function ``loo``. Its first docstring line is the help text. Its arguments are options;
-   those that other commands have too are taken from `options`:
-   ``def loo(data: options.Data, C: options.Penalty = None, ...)``.
+1. Write ``cli/margin.py`` with one function ``margin``. Its first docstring line is the help text. Its arguments are
+   options; those that other commands have too are taken from `options`:
+   ``def margin(data: options.Data, C: options.Penalty = None, ...)``.
 2. Open the data by ``data.open_labelled`` and choose the kernel by ``data.kernel_and_penalty``. Raise ValueError with
    one sentence for bad input: `messages` prints it and exits with code 2. Print the result by `tables`
    (``print_table`` for people, ``print_json`` for programs), and anything else on stderr by ``messages.note``.
-3. Register it in `app`: ``app.command()(loo)``.
-4. Test it in ``tests/cli/test_loo.py`` with ``works``, ``refused`` and ``json_of`` of ``tests/cli/commands.py``.
+3. Register it in `app`: ``app.command()(margin)``.
+4. Test it in ``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of ``tests/cli/commands.py``.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def record_of(solution: Solution) -> Record:
         "primal_objective": solution.primal_objective,
         "duality_gap": solution.duality_gap,
         "kkt_gap": solution.kkt_gap,
-        "training_error": float(np.mean(np.where(solution.decision_values > 0.0, 1.0, -1.0) != problem.v)),
+        "training_error": float(np.mean(np.where(solution.decision_values >= 0.0, 1.0, -1.0) != problem.v)),
         "support_vectors": int(np.count_nonzero(alpha)),
         "bounded_support_vectors": int(np.count_nonzero(at_bound)),
         "engine": solution.engine,
