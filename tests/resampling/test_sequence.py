@@ -127,6 +127,31 @@ def test_rows_that_do_not_fit_are_computed_on_demand():
         np.testing.assert_allclose(one.decision_values, two.decision_values, atol=3e-3)
 
 
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+def test_the_limit_on_steps_counts_all_of_a_round(engine, monkeypatch):
+    monkeypatch.setattr(sequence_module, "short_round", lambda n: 15)
+    X, y = data("usual")
+    steps = [each.iterations for each in run(engine, X, y, [1.0, 1e4], max_iter=20)[0]]
+    assert max(steps) == 20
+
+
+def test_each_round_knows_where_it_starts_from():
+    wanted, Cs = [[0, 1, 2], [0, 2], [0, 1, 2]], np.array([1.0, 2.0, 4.0])
+    turns, plan = planned(range(3), wanted, Cs, ActiveSet(), neighbours=True)
+    solved, kept = {}, {}
+    for (split, place), turn in zip(turns, plan, strict=True):
+        before = {name: kept.get(int(turn[name])) for name in ("source", "before", "after")}
+        assert before["source"] == (split, solved[split]) if split in solved else before["source"] is None
+        beside = [other for other, at in solved.items() if at == place and other < split]
+        after = (max(beside), place) if beside else None
+        assert before["after"] == after
+        if before["before"] is not None:
+            assert before["before"] == (after[0], solved[split])
+        kept[int(turn["place"])], solved[split] = (split, place), place
+        assert (turn["box"], turn["penalty"]) == (split, Cs[place])
+    assert [int(turn["before"]) >= 0 for turn in plan] == [False] * 4 + [True] + [False] * 3
+
+
 def test_what_the_neighbour_tells_saves_steps():
     heart = load("heart")
     ended = [
