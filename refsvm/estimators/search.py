@@ -16,9 +16,10 @@ from scipy.stats import rankdata
 from refsvm._checks import is_sparse
 from refsvm.estimators.cell_store import CellStore, fingerprint
 from refsvm.kernels import RBF, Gram, Kernel, Precomputed
-from refsvm.kernels.gram import KernelMatrix, held_as_array
+from refsvm.kernels.gram import TILE_ENTRIES, KernelMatrix, held_as_array
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.rows import megabytes
+from refsvm.kernels.threads import run_in_pieces
 from refsvm.problem import DualProblem
 from refsvm.resampling.grid import Cell, Split, solve_cells
 from refsvm.seeders.base import Seeder
@@ -152,10 +153,19 @@ def column_gram(X: Any, codes: np.ndarray, token: str, kernel: Any, cache_mb: fl
     if not isinstance(kernel, Kernel):
         return held_as_array(gram)
     inner, norms = shared_products(X, token, movable=isinstance(kernel, RBF))
-    K = kernel.from_inner(inner.copy(), norms, norms)
+    K = np.empty_like(inner)
+
+    def piece(rows: slice) -> None:
+        tile = K[rows]  # stays in the cache while the kernel is evaluated in it
+        tile[:] = inner[rows]
+        values = kernel.from_inner(tile, norms[rows], norms)
+        if values is not tile:
+            tile[:] = values
+
+    run_in_pieces(piece, n, max(1, TILE_ENTRIES // n))
     if isinstance(kernel, RBF):
         np.fill_diagonal(K, 1.0)  # exp(0), which rounding of ‖x − x‖² misses
-    held = Gram(Precomputed(), K)
+    held = Gram(Precomputed(), K, is_checked=isinstance(kernel, RBF))
     held.rounding = gram.rounding
     return held
 

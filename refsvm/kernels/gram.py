@@ -64,6 +64,8 @@ class Gram:
         A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
     X : ndarray or CSR array of shape (n, d)
         Checked data (float64). For `Precomputed`, the (n, n) matrix.
+    is_checked : bool
+        Whether the values of such a matrix are known to be finite and not too large.
 
     Attributes
     ----------
@@ -93,7 +95,9 @@ class Gram:
     array([[2., 4.]])
     """
 
-    def __init__(self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any) -> None:
+    def __init__(
+        self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False
+    ) -> None:
         self.kernel = kernel
         self.X = X
         self.n = int(X.shape[0])
@@ -104,7 +108,7 @@ class Gram:
         self.rounding = 0.0 if self._examples is None else self._examples.rounding
         self._buffers: list[np.ndarray] = []  # for inner products; a thread takes one while it computes
         self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: values need no check
-        if self.dense is not None:
+        if self.dense is not None and not is_checked:
             check_finite_values(self.dense)
 
     def block(
@@ -225,7 +229,7 @@ def held_as_array(gram: KernelMatrix) -> Gram:
     array([[1., 2.],
            [2., 4.]])
     """
-    held = Gram(Precomputed(), gram.block(np.arange(gram.n)))
+    held = Gram(Precomputed(), gram.block(np.arange(gram.n)), is_checked=True)
     held.rounding = gram.rounding
     return held
 

@@ -203,7 +203,7 @@ def planned(
 def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, k: int) -> Cell:
     """Return a cell from the rounds of all pairs of classes."""
     began = time.perf_counter()
-    values = np.column_stack([each.decision_values[split.test] for each in ended])
+    values = np.array([each.decision_values[split.test] for each in ended]).T
     right = votes(values, k) == codes[split.test]
     score = float(right @ split.test_weights) / float(split.test_weights.sum())
     return Cell(

@@ -47,6 +47,9 @@ PLAN: Final = np.dtype(
 CHUNK_SECONDS: Final = 0.03
 """How long a chunk of compiled rounds takes: Ctrl-C waits no longer, unless a single round does."""
 
+FIRST_CHUNK: Final = 2**14
+"""Variables of all rounds in the first chunk, whose time is not known yet."""
+
 CHUNK_ROUNDS: Final = 64
 """Most rounds in a chunk."""
 
@@ -141,7 +144,7 @@ class RoundSequence:
         KeyboardInterrupt
             After Ctrl-C; rounds that were yielded before that are complete.
         """
-        done, size = 0, 1
+        done, size = 0, max(1, min(FIRST_CHUNK // self._factors.shape[1], CHUNK_ROUNDS))
         while done < len(plan):
             runner = self._runner()
             if runner is None:
@@ -231,4 +234,4 @@ class RoundSequence:
 
 def short_round(n: int) -> int:
     """Return the steps that a round takes on all variables; what is left then is solved with shrinking."""
-    return 10 * n
+    return 2 * n
