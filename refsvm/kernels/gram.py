@@ -236,7 +236,9 @@ def held_as_array(gram: KernelMatrix) -> Gram:
 
 def set_diagonal_to_one(rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
     """kᵢᵢ = 1 in K[rows][:, columns], where rounding of ‖xᵢ − xᵢ‖² may have left less."""
-    if columns is None:
+    if columns is None and len(rows) == 1:  # as nearly always on large data
+        out[0, rows[0]] = 1.0
+    elif columns is None:
         out[np.arange(len(rows)), rows] = 1.0
     else:
         out[rows[:, None] == columns] = 1.0
