@@ -113,6 +113,58 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
     return array
 
 
+def sealed(values: np.ndarray) -> np.ndarray:
+    """Return a copy that nobody can write to."""
+    copy = values.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+def box(lower: Any, upper: Any, z: float, n: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
+    """Bounds L ≤ U of n variables between which some α has the sum z, as copies that nobody can write to.
+
+    Also says whether a bound is infinite, and whether α = 0 is such an α.
+    """
+    if z == 0.0 and _surrounds_zero(lower, upper, n):
+        return sealed(lower), sealed(upper), False, True
+    lower, upper = vector("lower", lower, n, infinite=True), vector("upper", upper, n, infinite=True)
+    is_open = bool(np.isinf([lower, upper]).any())
+    holds_zero = z == 0.0 and bool((lower <= 0.0).all() and (upper >= 0.0).all())
+    if not holds_zero:
+        _refuse_empty_box(lower, upper, z)
+    return sealed(lower), sealed(upper), is_open, holds_zero
+
+
+def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
+    """Whether these are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150, as nearly always: found out in microseconds."""
+    for bound in (lower, upper):
+        if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
+            return False
+        if not np.vdot(bound, bound) <= LARGEST:  # nor if one is NaN
+            return False
+    return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
+
+
+def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
+    """Raise if the bounds cross, or no α between them has the sum z."""
+    crossed = lower > upper
+    if crossed.any():
+        raise ValueError(
+            f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
+        )
+    least, most = lower.sum(), upper.sum()
+    if not (least < np.inf and most > -np.inf):
+        raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
+    if least <= z <= most:
+        return
+    sizes = np.abs([*lower, *upper, z])
+    slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
+    if not least - slack <= z <= most + slack:
+        raise ValueError(
+            f"z={z!r} cannot be reached: the box only allows sums from {least:.6g} to {most:.6g}."
+        )
+
+
 def penalties(C: Any, n: int) -> np.ndarray:
     """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:

@@ -17,7 +17,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, not_negative, penalties, positions, positive, real, signs, vector
+from refsvm._checks import (
+    box,
+    examples,
+    not_negative,
+    penalties,
+    positions,
+    positive,
+    real,
+    sealed,
+    signs,
+    vector,
+)
 from refsvm.kernels.checked import gram_on
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.gram import KernelMatrix
@@ -29,9 +40,10 @@ __all__ = ["DualProblem", "most_violating_pair"]
 LARGEST_TARGET: Final = 1e150
 """Of a regression: squares of differences of targets are computed with."""
 
-BELOW_ALL: Final = np.array(-np.inf)
-ABOVE_ALL: Final = np.array(np.inf)
-"""Arrays, because `np.where` spends time on turning numbers into some."""
+BELOW_ALL, ABOVE_ALL = (
+    np.array(-np.inf),
+    np.array(np.inf),
+)  # arrays: `np.where` needs a while to make them of numbers
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -59,10 +71,8 @@ class DualProblem:
 
     Attributes
     ----------
-    is_open : bool
-        Whether some Uᵢ = ∞ or Lᵢ = −∞.
-    holds_zero : bool
-        Whether α = 0 is feasible.
+    is_open, holds_zero : bool
+        Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
 
     Examples
     --------
@@ -84,47 +94,13 @@ class DualProblem:
     holds_zero: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._keep("v", self.v)
-        self.__dict__["z"] = real("z", self.z)
-        self._check_box(self.lower, self.upper)
+        self.__dict__.update(v=sealed(vector("v", self.v, self.n)), z=real("z", self.z))
+        self._set_box(self.lower, self.upper)
 
-    def _keep(self, name: str, values: Any) -> None:
-        """Set an attribute to a checked copy that nobody can write to."""
-        array = vector(name, values, self.n, infinite=name != "v").copy()
-        array.flags.writeable = False
-        self.__dict__[name] = array
-
-    def _check_box(self, lower: Any, upper: Any) -> None:
-        """Set L and U; refuse a box that is none, or that holds no α with the sum z."""
-        self._keep("lower", lower)
-        self._keep("upper", upper)
-        sound = math.isfinite(np.vdot(self.lower, self.upper))  # neither ±∞ nor near overflow
-        is_open = not sound and bool(np.isinf([self.lower, self.upper]).any())
-        holds_zero = self.z == 0.0 and bool(self.lower.max(initial=0.0) <= 0.0 <= self.upper.min(initial=0.0))
-        self.__dict__.update(is_open=is_open, holds_zero=holds_zero)
-        if not holds_zero:
-            self._refuse_empty_box()
-
-    def _refuse_empty_box(self) -> None:
-        """Raise if the bounds cross, or no α between them has the sum z."""
-        crossed = self.lower > self.upper
-        if crossed.any():
-            raise ValueError(
-                f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
-            )
-        least, most = self.lower.sum(), self.upper.sum()
-        if not (least < np.inf and most > -np.inf):
-            raise ValueError(
-                "lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers."
-            )
-        if least <= self.z <= most:
-            return
-        sizes = np.abs([*self.lower, *self.upper, self.z])
-        slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
-        if not least - slack <= self.z <= most + slack:
-            raise ValueError(
-                f"z={self.z!r} cannot be reached: the box only allows sums from {least:.6g} to {most:.6g}."
-            )
+    def _set_box(self, lower: Any, upper: Any) -> None:
+        """Set L and U, checked, and what is known of them."""
+        lower, upper, is_open, holds_zero = box(lower, upper, self.z, self.n)
+        self.__dict__.update(lower=lower, upper=upper, is_open=is_open, holds_zero=holds_zero)
 
     @classmethod
     def classification(
@@ -359,19 +335,30 @@ class DualProblem:
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray, gram: KernelMatrix | None = None) -> DualProblem:
         """Return the same problem in another box, and with another source of its kernel matrix if one is given."""
-        problem = object.__new__(type(self))  # what `copy` does, without looking for other ways to copy
-        problem.__dict__.update(self.__dict__)
+        problem = self._copy()
         if gram is not None:
             problem.__dict__["gram"] = gram
-        problem._check_box(lower, upper)
+        problem._set_box(lower, upper)
         return problem
 
     def without(self, r: int) -> DualProblem:
         """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
-        (r,) = positions("r", [r], self.n)
+        if type(r) is not int or not 0 <= r < self.n:
+            (r,) = positions("r", [r], self.n)
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[r] = upper[r] = 0.0
-        return self.boxed(lower, upper)
+        if self.is_open or not self.holds_zero:
+            return self.boxed(lower, upper)
+        lower.flags.writeable = upper.flags.writeable = False
+        problem = self._copy()
+        problem.__dict__.update(lower=lower, upper=upper)  # which holds α = 0, too: nothing to be checked
+        return problem
+
+    def _copy(self) -> DualProblem:
+        """Return what `copy.copy` does, without looking for other ways to copy."""
+        problem = object.__new__(type(self))
+        problem.__dict__.update(self.__dict__)
+        return problem
 
     def feasible(self, alpha: Any) -> np.ndarray:
         """Return a feasible point near `alpha`: clip to the box, then share what the sum lacks by the room left.

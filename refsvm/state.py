@@ -135,7 +135,8 @@ class SolverState:
             elif len(memory):
                 present[:] = memory
         self.lower[:], self.upper[:] = lower, upper
-        self.working_sets[:] = self.candidates[:] = -1
+        self.working_sets.fill(-1)
+        self.candidates.fill(-1)
         self._forget()
         self.refresh(recompute=False)
 

@@ -186,7 +186,8 @@ class Rounds:
         rows_before, hits_before, inside_block = self.rows.computed, self.rows.hits, is_interruptible()
         with interruptible() as interrupt, solving():
             self._limits.interrupt = interrupt
-            self._move(problem, starting_point(problem, start), origin, rules)
+            cold = start is None and problem.holds_zero
+            self._move(problem, None if cold else starting_point(problem, start), origin, rules)
             engine = self._engine_for(problem, rules, recorder)
             status, code = run_to_the_end(engine, self.state, rules.stop, self._limits, recorder)
             if self._polishes and status is Status.CONVERGED:
@@ -215,19 +216,22 @@ class Rounds:
         solution.__dict__["_most_violating"] = state.top, state.bottom, state.gap
         return solution
 
-    def _move(self, problem: DualProblem, start: np.ndarray, origin: Solution | None, rules: Rules) -> None:
-        """Set the box and bring the state to the start, by whichever way takes fewer kernel rows."""
+    def _move(
+        self, problem: DualProblem, start: np.ndarray | None, origin: Solution | None, rules: Rules
+    ) -> None:
+        """Set the box and bring the state to the start (None: α = 0), by whichever way takes fewer kernel rows."""
         if not hasattr(self, "state"):
-            self.state = rules.begin(problem, start, self.rows)
+            self.state = rules.begin(problem, np.zeros(problem.n) if start is None else start, self.rows)
             return
-        state, rows_from_zero = self.state, np.count_nonzero(start)
-        if origin is not None:
+        state = self.state
+        if origin is not None and start is not None:
             state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient
             state.updates, state.largest = -state.iteration, float(np.abs(origin.alpha).max())
-        elif not rows_from_zero or rows_from_zero <= np.count_nonzero(start - state.alpha):
-            state.alpha[:], state.gradient[:] = 0.0, state.v
+        elif start is None or np.count_nonzero(start) <= np.count_nonzero(start - state.alpha):
+            state.alpha.fill(0.0)
+            state.gradient[:] = state.v
             state.updates, state.largest = -state.iteration, 0.0
-        if origin is not None or rows_from_zero:
+        if start is not None:
             state.shift(start - state.alpha)
             state.alpha[:] = start
         state.restart(problem.lower, problem.upper, rules.memories(problem))
