@@ -10,6 +10,9 @@ import numpy as np
 LARGEST: Final = 1e300
 """Vectors with a larger number are refused: sums would overflow."""
 
+LARGEST_TARGET: Final = 1e150
+"""Of a regression: squares of differences of targets are computed with."""
+
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array (scipy is not imported to find out)."""
@@ -214,6 +217,14 @@ def signs(y: Any, n: int) -> np.ndarray:
         shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")
     return array.astype(np.float64)
+
+
+def targets(y: Any, n: int) -> np.ndarray:
+    """Targets of a regression for n examples, as float64."""
+    array = vector("y", np.atleast_1d(y), n)
+    if np.abs(array).max() > LARGEST_TARGET:
+        raise ValueError(f"y reaches {np.abs(array).max():.3g}; scale the targets down (StandardScaler).")
+    return array
 
 
 def refuse_targets(y: np.ndarray) -> None:

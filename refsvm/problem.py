@@ -27,6 +27,7 @@ from refsvm._checks import (
     real,
     sealed,
     signs,
+    targets,
     vector,
 )
 from refsvm.kernels.checked import gram_on
@@ -36,14 +37,6 @@ from refsvm.kernels.repeated import Repeated
 from refsvm.primal import best_intercept, primal_value
 
 __all__ = ["DualProblem", "most_violating_pair"]
-
-LARGEST_TARGET: Final = 1e150
-"""Of a regression: squares of differences of targets are computed with."""
-
-BELOW_ALL, ABOVE_ALL = (
-    np.array(-np.inf),
-    np.array(np.inf),
-)  # arrays: `np.where` needs a while to make them of numbers
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -181,15 +174,10 @@ class DualProblem:
         """
         X = examples(X)
         n = X.shape[0]
-        targets, width = vector("y", np.atleast_1d(y), n), not_negative("epsilon", epsilon)
-        bound = penalties(C, n)
-        if np.abs(targets).max() > LARGEST_TARGET:
-            raise ValueError(
-                f"y reaches {np.abs(targets).max():.3g}; scale the targets down (StandardScaler)."
-            )
+        measured, width, bound = targets(y, n), not_negative("epsilon", epsilon), penalties(C, n)
         return cls(
             Repeated(gram_on(kernel, X), np.tile(np.arange(n), 2)),
-            np.concatenate([targets - width, targets + width]),
+            np.concatenate([measured - width, measured + width]),
             0.0,
             np.concatenate([np.zeros(n), -bound]),
             np.concatenate([bound, np.zeros(n)]),
