@@ -38,6 +38,7 @@ from refsvm.primal import best_intercept, primal_value
 
 __all__ = ["DualProblem", "most_violating_pair"]
 
+BELOW_ALL, ABOVE_ALL = np.array(-np.inf), np.array(np.inf)  # `np.where` takes a while to make them of numbers
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
 
