@@ -13,8 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from event_cost import EventCost, noisy
 from libsvm_cost import AgainstLIBSVM
 from page import Page, arguments, carried_out
+from r_svmpath import BesideR, installed
 from rounds_along_c import RoundsAlongC
 from svmp_remarks import REMARKS
 
@@ -22,7 +24,7 @@ from refsvm import RBF, SVMP, Linear
 from refsvm.datasets import open_data
 from refsvm.experiment import Experiment, Grid, Problem, TrackPath
 from refsvm.experiment.grid import number
-from refsvm.paths import SVD, PivotedQR, UpdatedQR
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,10 @@ LARGE = {"svmguide3": (22, 920, 0, 58.28), "madelon": (501, 4061, 0, 754.8), "sp
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [
     TrackPath(name, tracker=SVMP(algebra=algebra), merge=False, **RANGE)
-    for name, algebra in (("SVD", SVD()), ("QR", PivotedQR()), ("updates", UpdatedQR()))
-]
+    for name, algebra in (
+        ("SVD", SVD()), ("QR", PivotedQR()), ("updates", UpdatedQR()), ("inverse", UpdatedInverse())
+    )
+]  # fmt: skip
 
 
 def examples(name: str, data_dir: Any) -> SimpleNamespace:
@@ -97,6 +101,9 @@ def main() -> None:
     table(page, chosen, "Table III: Gaussian kernel", RBF(2.0), GAUSSIAN, names)
     large(page, chosen)
     beside_rounds(page, chosen)
+    beside_r(page, chosen)
+    event_cost(page, chosen)
+    larger_sets(page, chosen)
     page.write()
 
 
@@ -111,7 +118,7 @@ def which_gaussian(page: Page, chosen: Any, names: list[str]) -> None:
     for gamma in (4.0, 2.0):  # exp(−‖x − y‖²/σ²) and exp(−‖x − y‖²/(2σ²)) for σ = 0.5
         runs = carried_out(
             f"RBF({gamma})",
-            Experiment(TRACKERS[2:], problems(names, RBF(gamma), chosen), chosen.store),
+            Experiment(TRACKERS[3:], problems(names, RBF(gamma), chosen), chosen.store),
             chosen.jobs,
         )
         for record in runs.records():
@@ -133,7 +140,7 @@ def table(
     peers = {record["problem"]: record for record in costs.records()}
     rows, speeds = [], []
     for name in names:
-        ours, line, peer = found[name, "updates"], there[name], peers[name]
+        ours, line, peer = found[name, "inverse"], there[name], peers[name]
         pairs = (
             (ours["largest_elbow"], line.elbow), (ours["breakpoints"], line.events), (ours["nullity"], line.nullity),
             (ours["special"], line.special), (ours["repair"] + ours["backup"], line.repairs),
@@ -142,9 +149,10 @@ def table(
                      f"{number(peer['cost_percent'], 2)} / {line.cost}", number(peer["objective_difference"], 2),
                      str(peer["unfinished"]), number(ours["kkt_violation"], 2)))  # fmt: skip
         times = [found[name, kind]["tracking_seconds"] for kind in ("SVD", "QR", "updates")]
-        per_event = 1e6 * times[2] / ours["breakpoints"]
+        inverse = ours["tracking_seconds"]
         speeds.append((name, *(f"{number(time, 3)} / {other}" for time, other in zip(times, line.seconds, strict=True)),
-                       number(ours["start_seconds"], 2), number(per_event, 3)))  # fmt: skip
+                       number(inverse, 3), number(ours["start_seconds"], 2),
+                       number(1e6 * inverse / ours["breakpoints"], 3)))  # fmt: skip
     headers = (
         "set",
         "largest elbow",
@@ -158,7 +166,8 @@ def table(
         "KKT",
     )
     page.add(title, "Each cell: here / there.", Grid(headers, tuple(rows)),
-             Grid(("set", "t SVD (s)", "t QR (s)", "t updates (s)", "start (s)", "µs an event"), tuple(speeds)),
+             Grid(("set", "t SVD (s)", "t QR (s)", "t updates (s)", "t inverse (s)", "start (s)", "µs an event"),
+                  tuple(speeds)),
              REMARKS[title])  # fmt: skip
 
 
@@ -167,7 +176,7 @@ def large(page: Page, chosen: Any) -> None:
     names = [name for name in LARGE if name in chosen.full]
     if not names:
         return
-    limited = TrackPath("updates", merge=False, time_limit=600.0, cache_mb=2000.0, **RANGE)
+    limited = TrackPath("inverse", merge=False, time_limit=600.0, cache_mb=2000.0, **RANGE)
     runs = carried_out(
         "Table IV", Experiment([limited], problems(names, Linear(), chosen), chosen.store), chosen.jobs
     )
@@ -178,7 +187,7 @@ def large(page: Page, chosen: Any) -> None:
         cells = [f"{one:,} / {other:,}" for one, other in zip(ours, line, strict=False)]
         cells.append(f"{number(record['tracking_seconds'], 3)} / {line[3]}")
         rows.append((record["problem"], *cells, number(record["kkt_violation"], 2)))
-    headers = ("set", "largest elbow", "events", "(m−r)max", "t updates (s)", "KKT")
+    headers = ("set", "largest elbow", "events", "(m−r)max", "t inverse (s)", "KKT")
     page.add(
         "Table IV: larger sets, linear kernel",
         "Each cell: here / there.",
@@ -209,6 +218,83 @@ def beside_rounds(page: Page, chosen: Any) -> None:
     )
     text = "Breast cancer (Wisconsin, diagnostic), 569 × 30 standardised, RBF(0.1)."
     page.add("Beside warm-started rounds", text, Grid(headers, rows), REMARKS["rounds"])
+
+
+def beside_r(page: Page, chosen: Any) -> None:
+    """R's svmpath and this package, on the same data in turns."""
+    heading = "Beside R's svmpath"
+    if not installed():
+        page.add(heading, "Rscript, or its package svmpath, is not installed here.")
+        return
+    sets = [Problem("breast cancer", wisconsin, RBF(0.1)), Problem("noise", partial(noisy, 1000), RBF(0.1)),
+            Problem("breast cancer, 50 rows twice", repeated, RBF(0.1))]  # fmt: skip
+    strategy = BesideR("R", repeats=1 if chosen.quick else 5)
+    runs = carried_out(
+        heading, Experiment([strategy], sets[:1] if chosen.quick else sets, chosen.store), chosen.jobs
+    )
+    rows = []
+    for record in runs.records():
+        ratio = number(record["seconds_r"] / record["seconds"], 3)
+        there = (f"{record['events_r']:,}", number(record["seconds_r"], 3), ratio)
+        rows.append((record["problem"], f"{record['n']:,}", *(("stops", "—", "—") if record["failure"] else there),
+                     f"{record['breakpoints']:,}", number(record["seconds"], 3),
+                     number(record["kkt_violation"], 2)))  # fmt: skip
+    failures = [
+        f"svmpath says: `{record['failure'].strip()}`" for record in runs.records() if record["failure"]
+    ]
+    headers = ("set", "n", "events there", "R (s)", "R / path", "breakpoints", "path (s)", "KKT")
+    page.add(heading, Grid(headers, tuple(rows)), *failures, REMARKS["R"])
+
+
+def event_cost(page: Page, chosen: Any) -> None:
+    """Microseconds of an event against n and the elbow, for each way of the linear algebra that updates, and QR."""
+    sizes, gammas = ((100,), (0.1,)) if chosen.quick else ((250, 500, 1000), (0.01, 0.05, 0.2))
+    sets = [
+        Problem(f"n = {n:,}, γ = {gamma:g}", partial(noisy, n), RBF(gamma)) for n in sizes for gamma in gammas
+    ]
+    algebras = {"QR": PivotedQR(), "updates": UpdatedQR(), "inverse": UpdatedInverse()}
+    strategies = [EventCost(name, tracker=SVMP(algebra=algebra)) for name, algebra in algebras.items()]
+    runs = carried_out("Cost of an event", Experiment(strategies, sets, chosen.store), chosen.jobs)
+    found = {(record["problem"], record["strategy"]): record for record in runs.records()}
+    rows = []
+    for problem in sets:
+        line = found[problem.name, "inverse"]
+        costs = (number(found[problem.name, name]["microseconds"], 3) for name in algebras)
+        elbow = number(line["mean_elbow"], 3), f"{line['largest_elbow']:,}"
+        rows.append((problem.name, f"{line['breakpoints']:,}", *elbow, *costs))
+    headers = ("data", "breakpoints", "mean elbow", "largest elbow", *(f"{name} (µs)" for name in algebras))
+    page.add("Cost of an event", Grid(headers, tuple(rows)), REMARKS["cost"])
+
+
+def larger_sets(page: Page, chosen: Any) -> None:
+    """german and image in full, with both kernels."""
+    strategy = TrackPath("inverse", C_min=1e-3, C_max=1e2)
+    names = ("ida_german",) if chosen.quick else ("ida_german", "ida_image")
+    sets = [Problem(f"{name.removeprefix('ida_')}, {kind}", partial(whole, name, chosen.data_dir), kernel)
+            for name in names for kind, kernel in (("linear", Linear()), ("RBF(0.05)", RBF(0.05)))]  # fmt: skip
+    runs = carried_out("german and image", Experiment([strategy], sets, chosen.store), chosen.jobs)
+    rows = tuple(
+        (record["problem"], f"{record['breakpoints']:,}", f"{record['largest_elbow']:,}", number(record["seconds"], 3),
+         number(record["kkt_violation"], 2), record["status"])
+        for record in runs.records()
+    )  # fmt: skip
+    headers = ("set", "breakpoints", "largest elbow", "seconds", "KKT", "end")
+    page.add("german (n = 1,000) and image (n = 2,310)", "C from 0.001 to 100, kernel matrix and start included.",
+             Grid(headers, rows))  # fmt: skip
+
+
+def whole(name: str, data_dir: Any) -> SimpleNamespace:
+    """All examples, each feature of mean 0 and variance 1."""
+    data = open_data(name, data_dir=data_dir)
+    X = np.asarray(data.X, dtype=float)
+    spread = X.std(axis=0)
+    return SimpleNamespace(X=(X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0), y=np.asarray(data.y))
+
+
+def repeated() -> SimpleNamespace:
+    """The breast cancer data with the first 50 rows once more."""
+    data = wisconsin()
+    return SimpleNamespace(X=np.concatenate([data.X, data.X[:50]]), y=np.append(data.y, data.y[:50]))
 
 
 def wisconsin() -> SimpleNamespace:
