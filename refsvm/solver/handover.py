@@ -23,7 +23,7 @@ from refsvm.state import SolverState
 
 __all__ = ["EngineMaker", "compiled_code_is_due", "solving"]
 
-ALLOWANCE_SECONDS = 0.25
+ALLOWANCE_SECONDS = 0.2
 """Seconds of solving in NumPy after which the compiled loop is loaded."""
 
 PIECE_STEPS = 50
