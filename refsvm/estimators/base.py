@@ -33,7 +33,7 @@ from refsvm.solver.limits import interruptible
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["CONSTRAINTS", "PROBABILITIES", "KernelMachine", "explaining"]
+__all__ = ["CONSTRAINTS", "PROBABILITIES", "KernelMachine", "KernelTags", "explaining"]
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
@@ -62,8 +62,18 @@ PROBABILITIES: Final = (
 )
 
 
+class KernelTags(BaseEstimator):
+    """Base of what has a parameter `kernel`: it says whether X is a kernel matrix, and whether X may be sparse."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelMachine(BaseEstimator):
+class KernelMachine(KernelTags):
     """Base of the estimators: checks what comes in, resolves the kernel, and stores itself in plain types.
 
     The fields are the parameters that all of them have; `SVC` describes them. A subclass adds its own, and
@@ -87,12 +97,6 @@ class KernelMachine(BaseEstimator):
     verbose: bool | int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with objects of this package as names and numbers."""

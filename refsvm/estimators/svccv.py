@@ -9,18 +9,20 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from refsvm.estimators.base import KernelTags
 from refsvm.estimators.search import GammaColumn, Search, results_table
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.validation import NO_LABELS, checked_data, encoded, refuse_empty_classes
@@ -37,7 +39,8 @@ _log = logging.getLogger("refsvm")
 WITH_GAMMA = ("rbf", "poly", "sigmoid")
 
 
-class SVCCV(ClassifierMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVCCV(ClassifierMixin, KernelTags):
     """C-support vector classification with C and γ chosen by cross-validation.
 
     The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. What they cost
@@ -97,6 +100,28 @@ class SVCCV(ClassifierMixin, BaseEstimator):
     ({'C': 1.0, 'gamma': 0.01}, 0.84)
     """
 
+    Cs: Any = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    gammas: Any = 5
+    kernel: Any = "rbf"
+    degree: int = 3
+    coef0: float = 0.0
+    tol: float = 1e-3
+    cv: Any = 5
+    class_weight: dict[Any, float] | str | None = None
+    seeder: Seeder | None = None
+    selector: WorkingSetSelector | None = None
+    step: StepRule | None = None
+    shrinking: bool = True
+    cache_size: float = 200
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    max_iter: int | None = -1
+    n_jobs: int | None = None
+    store: str | Path | None = None
+    refit: bool = True
+    engine: str = "auto"
+    verbose: bool | int = 0
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "Cs": ["array-like"],
         "gammas": [Interval(Integral, 1, None, closed="left"), "array-like", StrOptions({"scale", "auto"})],
@@ -125,59 +150,6 @@ class SVCCV(ClassifierMixin, BaseEstimator):
         "engine": [StrOptions({"auto", "numba", "numpy"})],
         "verbose": ["verbose"],
     }
-
-    def __init__(
-        self,
-        *,
-        Cs: Any = (0.1, 1.0, 10.0, 100.0, 1000.0),
-        gammas: Any = 5,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        cv: Any = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        seeder: Seeder | None = None,
-        selector: WorkingSetSelector | None = None,
-        step: StepRule | None = None,
-        shrinking: bool = True,
-        cache_size: float = 200,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        max_iter: int | None = -1,
-        n_jobs: int | None = None,
-        store: str | Path | None = None,
-        refit: bool = True,
-        engine: str = "auto",
-        verbose: bool | int = 0,
-    ) -> None:
-        self.Cs = Cs
-        self.gammas = gammas
-        self.kernel = kernel
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.cv = cv
-        self.class_weight = class_weight
-        self.seeder = seeder
-        self.selector = selector
-        self.step = step
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.store = store
-        self.refit = refit
-        self.engine = engine
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

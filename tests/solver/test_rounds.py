@@ -23,11 +23,10 @@ from refsvm.kernels import Gram
 from refsvm.testing import first_difference
 
 from ..settings import needs_numba
+from .plain import OVERLAPPING as PROBLEM
+from .plain import SIGNS as Y
+from .plain import SIXTY as X
 
-rng = np.random.default_rng(4)
-X = rng.normal(size=(60, 3))
-Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=60) > 0.7, 1, -1)
-PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=5.0)
 FOLDS = np.arange(60) % 4
 
 

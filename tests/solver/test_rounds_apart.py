@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    RBF,
     DualProblem,
     KKTGap,
     Linear,
@@ -22,10 +21,11 @@ from refsvm import (
 )
 from refsvm.solver import ShrinkingPolicy
 
-rng = np.random.default_rng(4)
-X = rng.normal(size=(60, 3))
-Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=60) > 0.7, 1, -1)
-PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=5.0)
+from .plain import OVERLAPPING as PROBLEM
+from .plain import SIGNS as Y
+from .plain import SIXTY as X
+
+rng = np.random.default_rng(5)
 WITHOUT = [PROBLEM.without(r) for r in (0, 17, 59)]
 
 

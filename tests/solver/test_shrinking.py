@@ -34,10 +34,11 @@ def test_a_variable_that_reaches_its_bound_is_at_the_bound(engine):
             assert np.array_equal(alpha[near], bound[near])
 
 
+@pytest.mark.parametrize("cache_mb", [200.0, 0.01])
 @pytest.mark.parametrize("full_gram_up_to", [0, 1500])
-def test_the_trace_counts_the_kernel_rows_of_the_full_problem(engine, full_gram_up_to):
+def test_the_trace_counts_the_kernel_rows_of_the_full_problem(engine, full_gram_up_to, cache_mb):
     policy = ShrinkingPolicy(10, copy_cost=0.0, multiple=1, full_gram_up_to=full_gram_up_to)
-    solution = solve(PROBLEM, engine=engine, shrinking=policy, trace=True)
+    solution = solve(PROBLEM, engine=engine, shrinking=policy, cache_mb=cache_mb, trace=True)
     rows = solution.trace["rows"]
     assert (np.diff(rows) >= 0).all()
     assert rows[-1] == solution.kernel_rows
