@@ -162,6 +162,23 @@ def test_the_compiled_loop_is_made_once_and_released(after_steps, monkeypatch):
 
 
 @needs_jit
+def test_the_compiled_loops_of_restricted_problems_are_released(monkeypatch):
+    from refsvm.solver.compiled_engine import CompiledEngine
+
+    made, closed = [], []
+    make, close = CompiledEngine.__init__, CompiledEngine.close
+    monkeypatch.setattr(
+        CompiledEngine, "__init__", lambda engine, *rest: made.append(1) or make(engine, *rest)
+    )
+    monkeypatch.setattr(CompiledEngine, "close", lambda engine: closed.append(1) or close(engine))
+    rounds = Rounds(PROBLEM, engine="numba", shrinking=SHRINK_EARLY, stop=KKTGap(1e-9))
+    rounds.solve()
+    rounds.close()
+    assert len(made) > 2
+    assert len(closed) == len(made)
+
+
+@needs_jit
 def test_what_was_loaded_is_used_from_the_first_step_on(after_steps):
     after_steps(10**9)
     assert solve(PROBLEM).engine == "numpy"

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Sigmoid, Status, solve
+from refsvm.kernels import Gram
 from refsvm.primal import best_intercept, primal_value
-from refsvm.testing import check_engines
+from refsvm.testing import SHRINK_EARLY, check_engines
 from refsvm.testing.contract import Case
 
 from ..catalogue import FIVE, FIVE_LABELS, combinations
@@ -161,3 +162,17 @@ def test_a_feasible_point_of_an_open_box():
         point = problem.feasible(start)
         assert ((lower <= point) & (point <= upper)).all()
         assert point.sum() == pytest.approx(3.0)
+
+
+def test_where_the_sum_is_not_zero_alpha_is_not_stretched(engine):
+    """A multiple of α has another sum."""
+    rng = np.random.default_rng(1)
+    gram, n = Gram(RBF(0.5), rng.normal(size=(40, 2))), 40
+    v = rng.uniform(20.0, 40.0, size=n)
+    problem = DualProblem(gram, v, 30.0, np.zeros(n), np.full(n, np.inf))
+    solution = solve(problem, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-8))
+    assert solution.status is Status.CONVERGED
+    assert solution.alpha.sum() == pytest.approx(30.0, rel=1e-12)
+    assert solution.objective == pytest.approx(
+        solve(problem.boxed(np.zeros(n), np.full(n, 30.0)), stop=KKTGap(1e-8)).objective, rel=1e-12
+    )

@@ -20,18 +20,20 @@ BANANA = make_banana(80, rng=3)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
 
 
-def test_a_variable_that_reaches_its_bound_is_at_the_bound(engine):
-    """Also where bound − α + α is not the bound, in rounding."""
+def test_a_variable_that_reaches_its_bound_is_at_the_bound():
+    """Also where α + (bound − α) is not the bound, in rounding: where α and the bound have opposite signs."""
     rng = np.random.default_rng(0)
-    for _ in range(10):
-        factors = rng.uniform(0.01, 0.1, size=PROBLEM.n)
-        box = PROBLEM.boxed(factors * PROBLEM.lower, factors * PROBLEM.upper)
-        start = box.feasible(rng.uniform(box.lower, box.upper))
-        alpha = solve(box, start=start, engine=engine, shrinking=SHRINK_EARLY).alpha
-        for bound in (box.lower, box.upper):
-            near = np.abs(alpha - bound) <= 1e-13
-            assert near.any()
-            assert np.array_equal(alpha[near], bound[near])
+    lower, upper = -rng.uniform(0.5, 1.0, size=80), rng.uniform(0.01, 0.1, size=80)
+    problem = DualProblem(PROBLEM.gram, 100.0 * rng.normal(size=80), 0.0, lower, upper)
+    rules = chosen_rules(None, None, KKTGap(1e-6))
+    start = problem.feasible(rng.uniform(lower, upper))
+    state = rules.begin(problem, start, row_store(problem, rules, 200.0))
+    engine = ShrinkingEngine(state, rules, ReadableEngine, Limits(80), SHRINK_EARLY)
+    engine._solve_restricted(np.arange(60), 1000)
+    for bound in (lower, upper):
+        near = np.abs(state.alpha - bound) <= 1e-13
+        assert near.any()
+        assert np.array_equal(state.alpha[near], bound[near])
 
 
 @pytest.mark.parametrize("cache_mb", [200.0, 0.01])
@@ -75,15 +77,16 @@ def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about
 
 
 class Gives(ReadableEngine):
-    """Takes some steps on a restricted problem, in which an α grows large, and says then that no pair is left."""
+    """Takes some steps on a restricted problem, where an α grows large and a curvature is negative; then gives up."""
 
-    steps = 0
+    steps = hits = 0
 
     def advance(self, budget: int) -> int:
         if len(self._state.alpha) == PROBLEM.n:
             return super().advance(budget)
         super().advance(self.steps)
-        self._state.largest = 1e5
+        self._state.largest, self._state.least_curvature = 1e5, -3.0
+        Gives.hits = self._state.rows.hits
         return -1
 
 
@@ -94,14 +97,32 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
     engine = ShrinkingEngine(state, rules, Gives, Limits(PROBLEM.n), SHRINK_EARLY)
     ReadableEngine(state, rules, None).advance(10)
-    before = state.iteration
+    before, hits = state.iteration, state.rows.hits
     assert engine._solve_restricted(np.arange(40), 1000) == outcome
     assert state.iteration == before + steps
+    assert state.rows.hits >= hits + Gives.hits >= hits + steps
+    assert state.least_curvature == -3.0
     assert state.largest >= 1e5  # what bounds the rounding of G, though no α is as large in the end
 
 
+def test_another_solve_begins_on_all_variables():
+    rules = chosen_rules(None, None, KKTGap(1e-6))
+    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
+    ReadableEngine(state, rules, None).advance(500)
+    engine = ShrinkingEngine(state, rules, Gives, Limits(PROBLEM.n), SHRINK_EARLY)
+    engine.advance(1000)
+    assert state.iteration == 500 + SHRINK_EARLY.period
+    assert engine.advance(1000) == -1  # restricted, and no step is taken there
+    assert state.iteration == 500 + SHRINK_EARLY.period
+    engine.advance(1000)
+    state.restart(PROBLEM.lower, PROBLEM.upper, rules.memories(PROBLEM))
+    assert engine.restart(rules)
+    engine.advance(1000)
+    assert state.iteration == SHRINK_EARLY.period
+
+
 def test_restricted_solves_keep_to_the_limit_on_steps(engine):
-    for most in (5, 12, 25, 60):
+    for most in (5, 12, 105, 333, 514, 701):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             solution = solve(PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), max_iter=most)
