@@ -17,6 +17,7 @@ from refsvm import (
     Precomputed,
     Rounds,
     Status,
+    WorkingSetGap,
     solve,
 )
 from refsvm.solver import ShrinkingPolicy
@@ -69,6 +70,17 @@ def test_the_memory_of_a_stopping_rule_is_that_of_the_round(engine):
         alone = solve(each, stop=stop, engine=engine, shrinking=False)
         assert (found.iterations, found.reason) == (alone.iterations, alone.reason)
         assert np.array_equal(found.alpha, alone.alpha)
+
+
+def test_any_stopping_rule_after_any_other(engine):
+    stops = [KKTGap(1e-6), WorkingSetGap(0.3), LOODualityGap(example=0), LOODualityGap(example=0, variables=1)]
+    rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
+    box = WITHOUT[0]
+    alone = {stop: solve(box, stop=stop, engine=engine, shrinking=False) for stop in stops}
+    for stop in itertools.chain.from_iterable(itertools.permutations(stops, 2)):
+        found = rounds.solve(lower=box.lower, upper=box.upper, stop=stop)
+        assert (found.iterations, found.reason) == (alone[stop].iterations, alone[stop].reason)
+        assert np.array_equal(found.alpha, alone[stop].alpha)
 
 
 def test_the_start_of_a_round_is_taken_bit_for_bit():

@@ -61,6 +61,7 @@ def test_the_trace_tells_the_whole_story(engine, shrinking, problem):
     assert (np.diff(rows["rows"]) >= 0).all()
     assert rows["rows"][-1] == solution.kernel_rows
     assert (np.diff(rows["seconds"]) >= 0).all()
+    assert rows["seconds"][0] > 0.0
     assert rows["seconds"][-1] <= solution.seconds
     assert set(rows["free"].tolist()) <= {0, 1}
     clipped = np.abs(rows["step"] - rows["newton"]) > 1e-9 * np.abs(rows["newton"])
