@@ -18,7 +18,7 @@ __all__ = ["CellStore", "fingerprint"]
 
 
 class CellStore:
-    """Keep the cells of one search; without a file it forgets them.
+    """Keep the cells of one search; without a file it forgets them. Threads may use it one at a time.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CellStore:
         if path is None:
             return
         try:
-            self._connection = sqlite3.connect(path)
+            self._connection = sqlite3.connect(path, check_same_thread=False)
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS cells (search TEXT, gamma INTEGER, split INTEGER, place INTEGER, "
                 "score REAL, iterations INTEGER, fit_seconds REAL, score_seconds REAL, converged INTEGER, "

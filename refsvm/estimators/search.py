@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -26,6 +27,9 @@ from refsvm.seeders.base import Seeder
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["GammaColumn", "Search", "results_table"]
+
+ATTEMPTS: Final = 4
+"""How often columns are handed out whose data were lost with a worker."""
 
 Key = tuple[int, int, int]
 """Numbers of γ, of C and of the split."""
@@ -58,6 +62,11 @@ class Search:
     splits: list[Split]
     seeder: Seeder | None
     options: dict[str, Any] = field(repr=False)
+
+    def __sizeof__(self) -> int:
+        """About the bytes of all splits: Dask sends what is large to the workers once, not with each task."""
+        arrays = [(split.train, split.test, split.factors, split.test_weights) for split in self.splits]
+        return object.__sizeof__(self) + sum(array.nbytes for split in arrays for array in split)
 
     def run(
         self,
@@ -92,41 +101,62 @@ class Search:
             left = [len(self.Cs) * len(self.splits)] * len(self.columns)
             for number, _, _ in cells:
                 left[number] -= 1
-            try:
-                for number, cell in self._solved(X, codes, token, dict(cells), n_jobs):
-                    key = (number, cell.place, cell.split)
-                    kept.keep(key, cell)
-                    cells[key] = cell
-                    left[number] -= 1
-                    if not left[number]:
-                        tell(f"gamma={self.columns[number].gamma}: all cells are solved")
-            finally:
-                forget(token)
+
+            def take(number: int, cell: Cell) -> None:
+                key = (number, cell.place, cell.split)
+                if key in cells:
+                    return
+                kept.keep(key, cell)
+                cells[key] = cell
+                left[number] -= 1
+                if not left[number]:
+                    tell(f"gamma={self.columns[number].gamma}: all cells are solved")
+
+            with Delivery(token, take) as delivery:
+                for attempt in range(ATTEMPTS):
+                    try:
+                        self._solve(X, codes, token, self._tasks(cells), n_jobs, delivery)
+                        break
+                    except CancelledError:  # the only copy of the data was lost with a worker
+                        if attempt == ATTEMPTS - 1:
+                            raise
         return cells
 
-    def _solved(
-        self, X: Any, codes: np.ndarray, token: str, cells: dict[Key, Cell], n_jobs: int | None
-    ) -> Iterator[tuple[int, Cell]]:
-        """Yield the cells that are missing, as they come."""
-        order = np.argsort(self.Cs, kind="stable")
+    def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
+        """Return the numbers of the columns where cells are missing, and which: places in `Cs` for each split."""
+        order = np.argsort(self.Cs, kind="stable").tolist()
         tasks = []
-        for number, column in enumerate(self.columns):
+        for number in range(len(self.columns)):
             wanted = [
-                [place for place in order.tolist() if (number, place, split.number) not in cells]
+                [place for place in order if (number, place, split.number) not in cells]
                 for split in self.splits
             ]
             if any(wanted):
-                tasks.append((number, column, wanted))
+                tasks.append((number, wanted))
+        return tasks
+
+    def _solve(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        token: str,
+        tasks: list[tuple[int, list[list[int]]]],
+        n_jobs: int | None,
+        delivery: Delivery,
+    ) -> None:
+        """Solve the cells that are missing; each is delivered as it comes, from another process with its column."""
         if effective_n_jobs(n_jobs) == 1 or len(tasks) < 2:
-            for number, column, wanted in tasks:
-                for cell in self._column(X, codes, token, column, wanted):
-                    yield number, cell
+            for number, wanted in tasks:
+                solved_column(self, X, codes, token, number, wanted)
             return
-        work = (delayed(solved_column)(self, X, codes, token, column, wanted) for _, column, wanted in tasks)
-        results = Parallel(n_jobs=n_jobs, prefer="threads")(work)
-        for (number, _, _), column_cells in zip(tasks, results, strict=True):
-            for cell in column_cells:
-                yield number, cell
+        work = (delayed(solved_column)(self, X, codes, token, number, wanted) for number, wanted in tasks)
+        try:
+            pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
+        except ValueError:  # a backend that returns everything at the end
+            pool = Parallel(n_jobs=n_jobs, prefer="threads")
+        for number, cells in pool(work):
+            for cell in cells:
+                delivery.take(number, cell)
 
     def _column(
         self, X: Any, codes: np.ndarray, token: str, column: GammaColumn, wanted: list[list[int]]
@@ -138,9 +168,53 @@ class Search:
         return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
 
 
-def solved_column(search: Search, *arguments: Any) -> list[Cell]:
-    """Solve the wanted cells of one γ in a thread or a process of its own."""
-    return list(search._column(*arguments))
+class Delivery:
+    """Takes in the cells of one search as they come, in this process from any thread; used as a context.
+
+    Parameters
+    ----------
+    token : str
+        Of the search.
+    take : callable
+        Called with the number of γ and the cell, by one thread at a time.
+    """
+
+    def __init__(self, token: str, take: Callable[[int, Cell], object]) -> None:
+        self._token, self._take, self._lock, self.is_open = token, take, threading.Lock(), True
+
+    def __enter__(self) -> Self:
+        _deliveries[self._token] = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Take no more, and let threads that are still at work end."""
+        with self._lock:
+            self.is_open = False
+        del _deliveries[self._token]
+        forget(self._token)
+
+    def take(self, number: int, cell: Cell) -> None:
+        """Take a cell, unless the search is over."""
+        with self._lock:
+            if self.is_open:
+                self._take(number, cell)
+
+
+_deliveries: dict[str, Delivery] = {}
+
+
+def solved_column(
+    search: Search, X: Any, codes: np.ndarray, token: str, number: int, wanted: list[list[int]]
+) -> tuple[int, list[Cell]]:
+    """Solve the wanted cells of one γ, deliver each if the search runs in this process, and return them all."""
+    delivery, cells = _deliveries.get(token), []
+    for cell in search._column(X, codes, token, search.columns[number], wanted):
+        cells.append(cell)
+        if delivery is not None:
+            if not delivery.is_open:
+                break
+            delivery.take(number, cell)
+    return number, cells
 
 
 def column_gram(X: Any, codes: np.ndarray, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("sklearn")
 distributed = pytest.importorskip("distributed")
 
+import cloudpickle  # noqa: E402
 from joblib import parallel_config  # noqa: E402
 
 from refsvm import SVCCV  # noqa: E402
@@ -43,28 +44,65 @@ def test_two_processes_find_what_one_finds(client):
     np.testing.assert_array_equal(there, searched(heart))
 
 
+def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
+    heart, scattered, tasks = load("heart"), [], []
+    scatter, submit = client.scatter, client.submit
+
+    def watched_scatter(data, **options):
+        scattered.append(data)
+        return scatter(data, **options)
+
+    def watched_submit(function, **options):
+        tasks.append(len(cloudpickle.dumps((function, options))))
+        return submit(function, **options)
+
+    monkeypatch.setattr(client, "scatter", watched_scatter)
+    monkeypatch.setattr(client, "submit", watched_submit)
+    before = sum(client.run(_received).values())
+    with parallel_config(backend="dask"):
+        searched(heart, n_jobs=-1, cv=20)
+    received = sum(client.run(_received).values()) - before
+    matrix, splits = 8 * heart.n**2, 20 * 8 * 3 * heart.n
+    assert sum(np.shape(data) == heart.X.shape for data in scattered) == 1
+    assert len(tasks) == len(GRID["gammas"])
+    assert max(tasks) < 20_000 < splits
+    assert received < heart.X.nbytes + splits < matrix
+
+
 def test_a_worker_that_is_killed_costs_a_retry(client):
     heart = load("heart")
-    victim = next(iter(client.run(os.getpid).values()))
+    pids = client.run(os.getpid)
+    victim = next(iter(pids))
     first = {worker["pid"] for worker in client.run(_pid).values()}
 
     killed = []
 
     def kill():
-        time.sleep(0.2)
-        os.kill(victim, signal.SIGKILL)
+        while not client.run(_is_at_work, workers=[victim])[victim]:
+            time.sleep(0.01)
+        os.kill(pids[victim], signal.SIGKILL)
         killed.append(time.monotonic())
 
     killer = threading.Thread(target=kill)
+    fine = {"cv": 100, "tol": 1e-9}  # more work than the killer needs time
     with parallel_config(backend="dask"):
         killer.start()
-        there = SVCCV(**GRID, n_jobs=-1, cv=100).fit(heart.X, heart.y).cv_results_["mean_test_score"]
+        there = SVCCV(**GRID, **fine, n_jobs=-1).fit(heart.X, heart.y).cv_results_["mean_test_score"]
     ended = time.monotonic()
     killer.join()
     assert killed[0] < ended, "the search was over before a worker was killed"
     client.wait_for_workers(2)
-    np.testing.assert_array_equal(there, searched(heart, cv=100))
+    np.testing.assert_array_equal(there, searched(heart, **fine))
     assert {worker["pid"] for worker in client.run(_pid).values()} != first
+
+
+def _received(dask_worker):
+    """Bytes that a worker got from other workers."""
+    return sum(transfer["total"] for transfer in dask_worker.transfer_incoming_log)
+
+
+def _is_at_work(dask_worker):
+    return dask_worker.state.executing_count > 0
 
 
 def _pid():

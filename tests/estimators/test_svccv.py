@@ -200,3 +200,31 @@ def test_unfinished_cells_are_told(heart):
 
     with pytest.warns(ConvergenceWarning, match="cells are not solved to tol"):
         SVCCV(Cs=[1.0, 1e6], gammas=[0.01], max_iter=20).fit(*heart)
+
+
+def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monkeypatch):
+    X, y = heart
+    file, solve_cells, solved = tmp_path / "cells.sqlite", search_module.solve_cells, []
+
+    def count():
+        return sqlite3.connect(file).execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+
+    def watching(*args, **options):
+        for cell in solve_cells(*args, **options):
+            if len(solved) >= 12:  # a column has 15; each of two threads may be about to store one
+                assert count() >= 10
+                raise RuntimeError("enough")
+            solved.append(cell)
+            yield cell
+
+    monkeypatch.setattr(search_module, "solve_cells", watching)
+    with pytest.raises(RuntimeError, match="enough"):
+        SVCCV(**GRID, store=file, n_jobs=2).fit(X, y)
+    kept = count()
+    assert 10 <= kept < 30
+    monkeypatch.setattr(search_module, "solve_cells", solve_cells)
+    resumed, fresh = (SVCCV(**GRID, store=store, n_jobs=2).fit(X, y) for store in (file, None))
+    assert count() == 30
+    np.testing.assert_allclose(
+        resumed.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"], atol=1 / len(y)
+    )
