@@ -1,9 +1,13 @@
 """The tables of the comparison with other libraries."""
 
 import doctest
+import sys
 from importlib import import_module
 
+import numpy as np
 import pytest
+
+from refsvm.datasets import load
 
 from .rows import BENCHMARKS, cells, library, row
 
@@ -94,3 +98,20 @@ def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_pat
     assert "thyroid: hasty ends" in part.text
     assert "First: sound." in part.text
     assert "turns of each: 1." in part.text
+
+
+def test_a_library_in_another_environment_answers_or_is_left_out(peers, monkeypatch):
+    pytest.importorskip("sklearn")
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    heart, elsewhere = load("heart"), peers("elsewhere")
+    program = (
+        "import sys, numpy as np; given = np.load(sys.argv[1]);"
+        "print('RESULT', [len(given['X']), float(given['z'].sum()), int(sys.argv[2])])"
+    )
+    assert elsewhere.answer_of(sys.executable, program, heart, 7, z=np.ones(2)) == [270, 2.0, 7]
+    with pytest.raises(RuntimeError, match="no such module"):
+        elsewhere.answer_of(sys.executable, "raise ImportError('no such module')", heart)
+    options = import_module("peers").arguments([])
+    for table in peers("tables").TABLES:
+        if table.name in ("liquid", "torchkm"):
+            assert "is left out" in table.part(options, []).text

@@ -73,7 +73,12 @@ def test_the_memory_of_a_stopping_rule_is_that_of_the_round(engine):
 
 
 def test_any_stopping_rule_after_any_other(engine):
-    stops = [KKTGap(1e-6), WorkingSetGap(0.3), LOODualityGap(example=0), LOODualityGap(example=0, variables=1)]
+    stops = [
+        KKTGap(1e-6),
+        WorkingSetGap(0.3),
+        LOODualityGap(example=0),
+        LOODualityGap(example=0, variables=1),
+    ]
     rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
     box = WITHOUT[0]
     alone = {stop: solve(box, stop=stop, engine=engine, shrinking=False) for stop in stops}

@@ -16,6 +16,7 @@ from .loo import LeaveOneOutTable
 from .predict import PredictTable
 from .regression import RegressionTable
 from .shares import SharesTable
+from .torchkm import TorchKMTable
 
 __all__ = ["TABLES", "Table"]
 
@@ -30,5 +31,6 @@ TABLES: tuple[Table, ...] = (
     LeaveOneOutTable(),
     GridTable(),
     LiquidTable(),
+    TorchKMTable(),
 )
 """In the order in which they are measured."""

@@ -1,4 +1,7 @@
-"""Cross-validation and grid search: refsvm beside scikit-learn's cross_val_score and GridSearchCV with SVC."""
+"""Cross-validation and grid search: refsvm beside scikit-learn's cross_val_score and GridSearchCV with SVC.
+
+Then beside liquidSVM and TorchKM, where their Pythons are named.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ from side_by_side.libraries import Library, machine
 from side_by_side.report import Part
 
 from .base import Table
+from .liquid import LiquidTable
+from .torchkm import TorchKMTable
 
 __all__ = ["GridTable"]
 
@@ -61,6 +66,7 @@ class GridTable(Table):
                 compare(few, 1)  # compiles
                 rows = [compare(suite[name].load(), rounds) for name in wanted]
             parts += [heading, table(rows).to_markdown(), summary(rows)]
+        parts += [peer.part(options, libraries).text for peer in (LiquidTable(), TorchKMTable())]
         return Part(self.name, *parts, f"Measured on {machine()}.")
 
 

@@ -1,16 +1,13 @@
 """A grid of 10 × 10 cells with five folds: refsvm beside liquidSVM on the cells that it chooses by default.
 
 liquidSVM 1.0.1 (Steinwart & Thomann 2017) is on PyPI and needs setuptools < 70 with pkg_resources; it has no offset b,
-which makes an easier problem. It goes into an environment of its own, whose Python is named by ``--liquid``.
+which makes an easier problem. It goes into an environment of its own, whose Python is named by ``--liquid-python``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +17,7 @@ import numpy as np
 from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
+from side_by_side.elsewhere import answer_of
 from side_by_side.libraries import Library, machine
 from side_by_side.report import Part
 
@@ -49,7 +47,7 @@ class LiquidTable(Table):
     """500 problems on the default grid of liquidSVM: processor seconds, one thread, and the best errors."""
 
     name = "liquid"
-    help = "a grid search beside liquidSVM, which --liquid has to lead to"
+    help = "a grid search beside liquidSVM, which --liquid-python has to lead to"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the Python that has liquidSVM."""
@@ -58,7 +56,8 @@ class LiquidTable(Table):
     def part(self, options: argparse.Namespace, libraries: Sequence[Library]) -> Part:
         """Measure."""
         if options.liquid_python is None:
-            raise SystemExit("--liquid needs --liquid-python, the Python of an environment with liquidSVM.")
+            text = "liquidSVM is left out: --liquid-python names no Python that imports it."
+            return Part(self.name, text)
         suite = {problem.name: problem for problem in paper_suite(options.data_dir)}
         lines, ratios = [], []
         for name in SETS:
@@ -80,12 +79,7 @@ def compared(data: Dataset, python: Path, rounds: int) -> tuple[tuple[str, ...],
     from refsvm import SVCCV
 
     X, y = np.asarray(data.X), data.y
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory, "data.npz")
-        np.savez(file, X=X, y=y)
-        command = [python, "-c", PROGRAM, file, str(rounds)]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    answer = json.loads(next(line for line in printed.splitlines() if "RESULT" in line).split("RESULT")[1])
+    answer = answer_of(python, PROGRAM, data, rounds)
     widths, penalties, errors = np.array(answer["cells"]).T
     # exp(−‖x − x′‖²/σ²),  C = 1/(2λn₁) with n₁ examples in training
     gammas, Cs = np.unique(1.0 / widths**2), np.unique(1.0 / (2.0 * penalties * 0.8 * data.n))
