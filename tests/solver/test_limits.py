@@ -1,11 +1,8 @@
-"""What may end a solve early: iterations, seconds, the callback, Ctrl-C; and going on from there."""
+"""What may end a solve early: iterations, seconds, the callback; and going on from there."""
 
 from __future__ import annotations
 
 import math
-import os
-import signal
-import threading
 import time
 import warnings
 from dataclasses import dataclass
@@ -27,7 +24,7 @@ from refsvm import (
     iterate,
     solve,
 )
-from refsvm.solver.limits import Limits, interruptible
+from refsvm.solver.limits import Limits
 from refsvm.state import SolverState
 from refsvm.testing.contract import infeasibility
 
@@ -97,6 +94,35 @@ def test_the_time_limit_is_kept(problem, engine, shrinking):
     assert infeasibility(problem, solution.alpha) <= 1e-13
 
 
+def test_a_restricted_solve_returns_early_where_something_is_due():
+    """Between its passes it asks what the full problem asks between chunks."""
+    state = next(iterate(BOARD))
+    assert not Limits(5).should_return_early(state)
+    pressed = Limits(5)
+    pressed.interrupt.pressed = True
+    late = Limits(5, time_limit=1e-9)
+    waiting = Limits(5, callback=lambda state: None)
+    assert not waiting.should_return_early(state)
+    waiting._last_look -= 0.2
+    assert all(limits.should_return_early(state) for limits in (pressed, late, waiting))
+    waiting.reached(state)
+    assert not waiting.should_return_early(state)
+
+
+def test_who_only_watches_is_shown_the_restricted_state():
+    seen = []
+
+    def watcher(state):
+        seen.append(state)
+        return True
+
+    watcher.only_watches = True
+    state, limits = next(iterate(BOARD)), Limits(5, callback=watcher)
+    limits._last_look -= 10.0
+    assert not limits.should_return_early(state)
+    assert seen == [state]
+
+
 # -- callback ----------------------------------------------------------------------------------------------
 
 
@@ -132,67 +158,6 @@ def test_an_error_in_a_callback_is_the_callers(engine, shrinking):
 
     with pytest.raises(KeyError, match="mine"):
         solve(ENDLESS, callback=broken, engine=engine, shrinking=shrinking, max_iter=1000)
-
-
-# -- Ctrl-C ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def _ctrl_c_as_in_a_terminal():
-    if threading.current_thread() is not threading.main_thread():
-        pytest.skip("signals reach the main thread only")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
-@pytest.mark.parametrize("problem", [ENDLESS, LONG], ids=["small", "long"])
-def test_ctrl_c_returns_the_best_point_so_far(problem, engine, shrinking):
-    solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, max_iter=10)
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    began = time.perf_counter()
-    solution = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, time_limit=60)
-    assert time.perf_counter() - began < 2.0 + 5 * INTERPRETED
-    timer.join()
-    assert solution.status is Status.INTERRUPTED
-    assert solution.iterations > 0
-    assert infeasibility(problem, solution.alpha) <= 1e-13
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    rest = {"step": NewtonStep(), "engine": engine, "shrinking": shrinking}
-    on = solve(problem, start=solution.alpha, max_iter=20, **rest)
-    assert on.objective >= solution.objective * (1 - 1e-9)
-
-
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
-def test_a_second_ctrl_c_interrupts_at_once(engine, shrinking):
-    def impatient(state):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        solve(ENDLESS, callback=impatient, engine=engine, shrinking=shrinking)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
-def test_another_handler_is_left_alone(engine):
-    caught = []
-    signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
-    solution = solve(
-        ENDLESS, callback=lambda state: signal.raise_signal(signal.SIGINT), engine=engine, max_iter=500
-    )
-    assert solution.status is Status.MAX_ITER
-    assert caught
-
-
-def test_a_solve_runs_in_any_thread(engine, shrinking):
-    found = []
-    thread = threading.Thread(target=lambda: found.append(solve(BOARD, engine=engine, shrinking=shrinking)))
-    thread.start()
-    thread.join(60)
-    assert found[0].status is Status.CONVERGED
 
 
 # -- start -------------------------------------------------------------------------------------------------
@@ -332,42 +297,3 @@ def test_without_numba_auto_is_the_readable_engine_and_numba_a_sentence(monkeypa
     assert solve(problem).engine == "numpy"
     with pytest.raises(ValueError, match='engine="numba" needs the package numba'):
         solve(problem, engine="numba", step=NewtonStep())
-
-
-@dataclass(frozen=True)
-class PressedWhenSolved(StoppingRule):
-    """Ctrl-C is pressed, once, in the moment in which the problem is solved."""
-
-    def check(self, state):
-        if state.gap > 1e-3:
-            return 0
-        if not PRESSED:
-            PRESSED.append(True)
-            signal.raise_signal(signal.SIGINT)
-        return 1
-
-
-PRESSED = []
-
-
-def test_a_press_in_the_moment_of_convergence_is_not_lost():
-    problem = PROBLEMS["xor"].problem
-    PRESSED.clear()
-    solution = solve(problem, stop=PressedWhenSolved(), engine="numpy")
-    assert solution.status is Status.INTERRUPTED
-    assert solution.kkt_gap <= 1e-3
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_blocks_share_one_press():
-    """Who solves many problems sees it, and decides what becomes of those that are solved."""
-    problem = PROBLEMS["xor"].problem
-    PRESSED.clear()
-    with interruptible() as interrupt:
-        first = solve(problem, stop=PressedWhenSolved(), engine="numpy")
-        second = solve(ENDLESS, engine="numpy")
-        assert interrupt.pressed
-    assert first.status is Status.CONVERGED
-    assert second.status is Status.INTERRUPTED
-    assert solve(problem, engine="numpy").status is Status.CONVERGED
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

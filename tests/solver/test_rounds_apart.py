@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import time
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from refsvm import (
 )
 from refsvm.solver import ShrinkingPolicy
 
+from ..settings import needs_numba
 from .plain import OVERLAPPING as PROBLEM
 from .plain import SIGNS as Y
 from .plain import SIXTY as X
@@ -75,17 +78,39 @@ def test_the_memory_of_a_stopping_rule_is_that_of_the_round(engine):
 def test_any_stopping_rule_after_any_other(engine):
     stops = [
         KKTGap(1e-6),
-        WorkingSetGap(0.3),
+        WorkingSetGap(1e-3),
         LOODualityGap(example=0),
         LOODualityGap(example=0, variables=1),
     ]
     rounds = Rounds(PROBLEM, engine=engine, shrinking=False)
-    box = WITHOUT[0]
-    alone = {stop: solve(box, stop=stop, engine=engine, shrinking=False) for stop in stops}
+    left_out = WITHOUT[0]
+    alone = {stop: solve(left_out, stop=stop, engine=engine, shrinking=False) for stop in stops}
     for stop in itertools.chain.from_iterable(itertools.permutations(stops, 2)):
-        found = rounds.solve(lower=box.lower, upper=box.upper, stop=stop)
+        found = rounds.solve(lower=left_out.lower, upper=left_out.upper, stop=stop)
         assert (found.iterations, found.reason) == (alone[stop].iterations, alone[stop].reason)
         assert np.array_equal(found.alpha, alone[stop].alpha)
+
+
+@needs_numba
+def test_a_rule_with_another_twin_is_not_run_by_the_twin_of_the_last():
+    from numba import njit
+
+    @njit
+    def loose_gap(parameters, state):
+        return 1 if state.now[0].gap <= 100.0 * parameters[0] else 0
+
+    @dataclass(frozen=True)
+    class LooseGap(KKTGap):
+        def check(self, state):
+            return int(state.gap <= 100.0 * self.tol)
+
+        def twin(self):
+            return loose_gap
+
+    rounds = Rounds(PROBLEM, engine="numba", shrinking=False)
+    steps = [rounds.solve(stop=stop(1e-5)).iterations for stop in (KKTGap, LooseGap, KKTGap)]
+    alone = solve(PROBLEM, stop=LooseGap(1e-5), engine="numba", shrinking=False).iterations
+    assert steps[0] == steps[2] > steps[1] == alone
 
 
 def test_the_start_of_a_round_is_taken_bit_for_bit():
@@ -144,6 +169,13 @@ def test_a_trace_ends_with_its_round(engine, shrinking):
     assert second.iterations
     assert second.trace is None
     assert len(first.trace) == length
+
+
+def test_the_seconds_of_a_trace_are_those_of_the_round():
+    rounds = Rounds(PROBLEM)
+    time.sleep(0.05)
+    solution = rounds.solve(trace=True)
+    assert solution.trace["seconds"][-1] <= solution.seconds
 
 
 def test_boxes_with_and_without_open_sides_in_turn(engine):
