@@ -196,5 +196,10 @@ class Solution:
         return self._most_violating[2]
 
     @cached_property
+    def longest_round(self) -> int:
+        """Steps of the longest round of its family so far, this one included: what a bad start may cost."""
+        return self.iterations
+
+    @cached_property
     def _most_violating(self) -> tuple[int, int, float]:
         return most_violating_pair(self.alpha, self.gradient, self.problem.lower, self.problem.upper)

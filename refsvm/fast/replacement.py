@@ -104,7 +104,7 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
     missing = missing_row(seeding, REMOVED)
     if missing >= 0:
         return -1 - missing
-    state = 1 + np.int64(parameters[0]) % (MODULUS - 1)
+    state = np.int64(parameters[0])
     for r in range(len(seeding.seed)):
         if seeding.chosen[r] != REMOVED or seeding.solved[r] == 0.0:
             continue

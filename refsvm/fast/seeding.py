@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from refsvm.result import Solution
     from refsvm.seeders.base import Seeder
 
-__all__ = ["SEED", "SEEDING", "Seeding", "compiled_seed", "room_for_seeds", "seeding_of"]
+__all__ = ["SEED", "SEEDING", "CompiledSeeds", "Seeding", "compiled_seed", "room_for_seeds", "seeding_of"]
 
 
 class Seeding(NamedTuple):
@@ -79,24 +79,43 @@ def room_for_seeds(problem: DualProblem, lower: np.ndarray, upper: np.ndarray, r
     )  # fmt: skip
 
 
-def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
-    """Return ``seeder.seed(solved, problem)`` as its twin computes it, from the kernel rows that are stored.
+class CompiledSeeds:
+    """The twin's ``seeder.seeds_from(solved)``: what the seeds of one solution share is made once.
+
+    Parameters
+    ----------
+    seeder : Seeder
+    solved : Solution
+    rows : KernelRows
+        From which the twin takes kernel rows; those that it asks for are computed.
 
     Raises
     ------
     ValueError
         If the seeder has no twin.
     """
-    twin = ready(seeder.twin())
-    if twin is None:
-        raise ValueError(f"{seeder!r} has no compiled twin; call its method seed.")
-    lower, upper = np.array(problem.lower), np.array(problem.upper)
-    seeding = seeding_of(solved, lower, upper, rows, seeder.prepare(solved))
-    parameters = np.array(seeder.parameters(), dtype=np.float64)
-    while (code := twin(parameters, seeding)) < 0:
-        if rows.slots[-1 - code] >= 0:
-            raise RuntimeError(
-                f"The twin of {seeder!r} asked for kernel row {-1 - code}, which is in memory."
-            )
-        rows.row(-1 - code)
-    return seeding.seed
+
+    def __init__(self, seeder: Seeder, solved: Solution, rows: KernelRows) -> None:
+        self._twin = ready(seeder.twin())
+        if self._twin is None:
+            raise ValueError(f"{seeder!r} has no compiled twin; call its method seed.")
+        self._seeder, self._rows, n = seeder, rows, solved.problem.n
+        self._seeding = seeding_of(solved, np.empty(n), np.empty(n), rows, seeder.prepare(solved))
+        self._parameters = np.array(seeder.parameters(), dtype=np.float64)
+
+    def __call__(self, problem: DualProblem) -> np.ndarray:
+        """Return the feasible α."""
+        rows, seeding = self._rows, self._seeding
+        seeding.lower[:], seeding.upper[:] = problem.lower, problem.upper
+        while (code := self._twin(self._parameters, seeding)) < 0:
+            if rows.slots[-1 - code] >= 0:
+                raise RuntimeError(
+                    f"The twin of {self._seeder!r} asked for kernel row {-1 - code}, which is in memory."
+                )
+            rows.row(-1 - code)
+        return seeding.seed.copy()
+
+
+def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
+    """Return ``seeder.seed(solved, problem)`` as its twin computes it, from the kernel rows that are stored."""
+    return CompiledSeeds(seeder, solved, rows)(problem)

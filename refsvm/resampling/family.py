@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from itertools import combinations, pairwise
 from typing import Any
@@ -18,7 +18,7 @@ from refsvm.seeders.base import Seeder
 from refsvm.seeders.cold import Cold
 from refsvm.solver.rounds import Rounds
 
-__all__ = ["chain", "pair_problems", "seeded", "shared_gram"]
+__all__ = ["chain", "pair_problems", "seeded", "seeds_from", "shared_gram"]
 
 
 def shared_gram(gram: KernelMatrix, cache_mb: float) -> KernelMatrix:
@@ -56,12 +56,17 @@ def pair_problems(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) 
 
 def seeded(seeder: Seeder, solved: Solution, rounds: Rounds, problem: DualProblem) -> np.ndarray:
     """Return the seed, from the twin where there is one and all kernel rows are in memory."""
+    return seeds_from(seeder, solved, rounds)(problem)
+
+
+def seeds_from(seeder: Seeder, solved: Solution, rounds: Rounds) -> Callable[[DualProblem], np.ndarray]:
+    """Return ``seeder.seeds_from(solved)``, the twin's where there is one and all kernel rows are in memory."""
     compiles = find_spec("numba") is not None and solved.engine != "numpy" and seeder.twin() is not None
     if compiles and rounds.rows.holds_all and rounds.rows.values.dtype == np.float64:
-        from refsvm.fast.seeding import compiled_seed
+        from refsvm.fast.seeding import CompiledSeeds
 
-        return compiled_seed(seeder, solved, problem, rounds.rows)
-    return seeder.seed(solved, problem)
+        return CompiledSeeds(seeder, solved, rounds.rows)
+    return seeder.seeds_from(solved)
 
 
 def chain(
@@ -87,12 +92,14 @@ def chain(
         Seconds its seed took.
     """
     lower, upper = rounds.problem.lower, rounds.problem.upper
-    source = full
+    source, seed = full, None
     for mask in training:
         box = np.where(mask, lower, 0.0), np.where(mask, upper, 0.0)
         began, start = time.perf_counter(), None
         if source is not None and not isinstance(seeder, Cold):
-            start = seeded(seeder, source, rounds, rounds.boxed(*box))
+            seed = seeds_from(seeder, source, rounds) if seed is None or full is None else seed
+            problem = rounds.boxed(*box)
+            box, start = (problem.lower, problem.upper), seed(problem)
         seconds = time.perf_counter() - began
         solution = rounds.solve(lower=box[0], upper=box[1], start=start, origin=full)
         yield solution, seconds

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from refsvm._checks import positive_or_inf, whole
 from refsvm.primal import total
 from refsvm.seeders.base import Seeder
-from refsvm.seeders.bordered import Bordered
+from refsvm.seeders.bordered import Bordered, independent, inverse_of
 from refsvm.seeders.exchange import offset
 from refsvm.seeders.spread import complete
 
@@ -23,6 +25,13 @@ __all__ = ["ATO"]
 
 IGNORED, FREE, BOUNDED, GROWING, TIED = 0, 1, 2, 3, 4
 """What a variable does: nothing; keep G = b; wait at a bound; move to one; keep G = b with the help of others."""
+
+EVENTS: Final = 2.0
+"""Events expected for each variable that moves: measured, 1.1 to 3.6."""
+
+EVENT_COST: Final = 8000
+STEP_COST: Final = 1000
+"""What an event, and a step of SMO, take beside the passes over their arrays, in multiplications: measured."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +47,26 @@ class ATO(Seeder):
 
     as far as η ≤ 1 or the first event: a free variable reaches a bound and leaves M; G of a bounded variable or of one
     of T reaches b, and it joins M. Where F has arrived, so has the path: the end is the optimum up to the
-    tolerance of what was solved. Each event changes M by one variable, and the inverse of the matrix by the product of
-    two vectors. The gradient is followed only for variables that may have an event, and K d_F + K d_T is summed
-    once; computing all of K d again at each event is what made the published algorithm slow.
+    tolerance of what was solved.
+
+    To compute all of this again at each event is what made the published algorithm slow. Here the inverse of the matrix
+    is computed once for a solved problem, and each event adds a product of two vectors to it. K d_F + K d_T is
+    summed once. The gradient is followed only for variables that are near b, measured by the speeds at the beginning.
+    The path is not followed, or no further, where that would cost more than the steps of the solver that it saves:
+    what F has left is then spread over the free variables.
 
     Parameters
     ----------
-    margin : float, default infinity
-        Bounded variables farther than this from G = b are not watched, which makes an event cheaper; one that is
-        missed costs the solver steps, the more the larger C is.
+    margin : float, default 2
+        A bounded variable is watched if its G would reach b before η = 1 at its first speed plus `margin` times the
+        root mean square of all first speeds. One that is missed costs the solver steps.
     max_events : int, default 1000
-        Most events; what F has left then is spread over the free variables.
+        Most events.
     max_free : int, default 500
-        With more free variables than this the path is not followed, or no further: each event takes the square of
-        their number. What F has left is spread over the free variables.
+        With more free variables than this the path is not followed.
+    budget : float, default 1
+        Most work, in multiplications, as a part of the work of the longest round so far, its steps times n. Infinity:
+        the path is followed whatever it costs.
 
     Raises
     ------
@@ -73,30 +88,53 @@ class ATO(Seeder):
     array([-1.277,  1.299,  1.101,  0.   , -1.123])
     """
 
-    margin: float = float("inf")
+    margin: float = 2.0
     max_events: int = 1000
     max_free: int = 500
+    budget: float = 1.0
 
     def __post_init__(self) -> None:
         positive_or_inf("margin", self.margin)
         whole("max_events", self.max_events, 0)
         whole("max_free", self.max_free, 0)
+        positive_or_inf("budget", self.budget)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""
+        return self.seeds_from(solved)(problem)
+
+    def seeds_from(self, solved: Solution) -> Callable[[DualProblem], np.ndarray]:
+        """Return `seed` for one solution and many problems; the inverse is computed once."""
+        return partial(self._seed, solved, self.prepare(solved))
+
+    def _seed(self, solved: Solution, memory: np.ndarray, problem: DualProblem) -> np.ndarray:
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
-        old = solved.problem
-        if ((old.lower < solved.alpha) & (solved.alpha < old.upper)).sum() <= self.max_free:
-            walk = Walk(solved, problem, self.margin)
-            for _ in range(self.max_events):
-                if walk.free.count > self.max_free or not walk.advance():
-                    break
-            alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
+        if len(memory):
+            walk = Walk(solved, problem, memory)
+            if walk.begin(self.margin):
+                for _ in range(self.max_events):
+                    if not walk.advance():
+                        break
+            if np.isfinite(walk.alpha).all():
+                alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
+    def prepare(self, solved: Solution) -> np.ndarray:
+        """Return the most work, the free variables M and the inverse of their matrix; nothing if no path pays."""
+        old, n = solved.problem, solved.problem.n
+        free = np.flatnonzero((old.lower < solved.alpha) & (solved.alpha < old.upper))
+        # a step makes two passes over n variables
+        most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
+        if len(free) > self.max_free or len(free) ** 3 > most:
+            return np.zeros(0)
+        K = old.gram.block(free, free)
+        kept = independent(K)
+        inverse = inverse_of(K[np.ix_(kept, kept)])
+        return np.concatenate([[most, len(kept)], free[kept], inverse.ravel()])
+
     def parameters(self) -> tuple[float, ...]:
-        """Return the three limits."""
-        return self.margin, float(self.max_events), float(self.max_free)
+        """Return the margin and the most events."""
+        return self.margin, float(self.max_events)
 
     def twin(self) -> Callable[..., int]:
         """Return `refsvm.fast.following.ato`."""
@@ -106,42 +144,74 @@ class ATO(Seeder):
 
 
 class Walk:
-    """The path from a solved problem to the next box; its arrays hold the m watched variables only.
+    """The path from a solved problem to the next box; its arrays hold the watched variables only.
 
     Parameters
     ----------
     solved : Solution
     problem : DualProblem
-    margin : float
+    memory : ndarray
+        What `ATO.prepare` returned for `solved`.
     """
 
-    def __init__(self, solved: Solution, problem: DualProblem, margin: float) -> None:
+    def __init__(self, solved: Solution, problem: DualProblem, memory: np.ndarray) -> None:
         self.problem, self.b, self.done = problem, offset(solved), 0.0
-        kinds, sides, clipped = self._first_kinds(solved, margin)
-        self.watched = w = np.flatnonzero(kinds != IGNORED)
-        self.kinds, self.sides = kinds[w], sides[w]
-        self.alpha, self.gradient = clipped[w], solved.gradient[w]
-        self.lower, self.upper = problem.lower[w], problem.upper[w]
+        self.most, m = float(memory[0]), int(memory[1])
+        self.free = Bordered(memory[2 : 2 + m].astype(np.int64), memory[2 + m :].reshape(m + 1, m + 1))
+        self.kinds, self.sides, clipped = self._first_kinds(solved)
+        self.watched = np.flatnonzero(self.kinds != IGNORED)
+        self.alpha, self.gradient = clipped, solved.gradient
+        self.lower, self.upper = problem.lower, problem.upper
         growing = self.kinds == GROWING
         target = np.where(self.sides > 0.0, self.upper, self.lower)
         # where there is no bound, as far as the largest weight so far
         far = self.alpha + self.sides * max(1.0, float(np.abs(solved.alpha).max()))
         self.target = np.where(np.isinf(target), far, target)
         self.direction = np.where(growing, self.target - self.alpha, 0.0)
-        forced = np.flatnonzero(clipped != solved.alpha)
-        changes = clipped[forced] - solved.alpha[forced]
-        # K d and 1ᵀd over F and T
-        self.pull = total(np.append(changes, self.direction[growing]))
-        self.push = np.zeros(len(w))
-        for i, change in zip(forced, changes, strict=True):
-            self.push += change * problem.gram.block(np.array([i]))[0, w]
-        for place in np.flatnonzero(growing).tolist():
-            self.push += self.direction[place] * self._row(place)
-        self.free = Bordered(len(w))
-        for place in np.flatnonzero(self.kinds == FREE).tolist():
-            self._enter(place)
+        self.changes = np.where(growing, self.direction, clipped - solved.alpha)
+        self.rows: list[np.ndarray] = []
+        self.pull, self.push, self.work = 0.0, np.zeros(problem.n), 0.0
 
-    def _first_kinds(self, solved: Solution, margin: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def begin(self, margin: float) -> bool:
+        """Take the first direction, and watch what is near b; return whether the path will pay."""
+        # --- K d and 1ᵀd over F and T ---
+        moving, n, m = np.flatnonzero(self.changes), len(self.kinds), self.free.count
+        self.work = float(n * (len(moving) + m))
+        if self.work + EVENTS * len(moving) * (EVENT_COST + m * (2 * m + n / 16)) > self.most:
+            self._watch(self.watched)
+            return False
+        self.pull = total(self.changes[moving])
+        for i in moving.tolist():
+            self.push += self.changes[i] * self._row(i)
+        # --- M ---
+        self.free.begin(-self.pull, -self.push)
+        for k in self.free.members.copy():
+            if self.kinds[k] != FREE:
+                self.free.leave(k)
+        self.kinds[self.kinds == FREE] = TIED
+        self.kinds[[k for k, inside in zip(self.free.members, self.free.inside, strict=True) if inside]] = (
+            FREE
+        )
+        # --- how fast G of the others comes nearer to b, and who is near ---
+        self.rows = [self._row(k) for k in self.free.members]
+        approach = self.sides * (self._slope() - self.free.x[0])
+        waiting = self.kinds == BOUNDED
+        speed = math.sqrt(total(approach[waiting] ** 2) / max(1, int(waiting.sum())))
+        distance = np.maximum(self.sides * (self.gradient - self.b), 0.0)
+        near = distance <= np.abs(approach) + (margin * speed if speed > 0.0 else margin)
+        self._watch(np.flatnonzero((self.kinds != IGNORED) & ~(waiting & ~near)))
+        for tied in np.flatnonzero(self.kinds == TIED).tolist():
+            self._enter(tied)
+        return True
+
+    def _watch(self, watched: np.ndarray) -> None:
+        """Keep what is known of these variables only."""
+        self.watched = watched
+        for name in ("kinds", "sides", "alpha", "gradient", "lower", "upper", "target", "direction", "push"):
+            setattr(self, name, getattr(self, name)[watched])
+        self.rows = [row[watched] for row in self.rows]
+
+    def _first_kinds(self, solved: Solution) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what each of all n variables does, on which side of b its G is optimal, and α clipped to the box."""
         old, problem = solved.problem, self.problem
         lower, upper, away = problem.lower, problem.upper, solved.gradient - self.b
@@ -152,32 +222,49 @@ class Walk:
         rises, falls = (away > 0.0) & (clipped < upper), (away < 0.0) & (clipped > lower)
         growing = other_box & ~free & (rises | falls)
         kinds = np.where(free, FREE, np.where(growing, GROWING, BOUNDED))
-        kinds[~moves | ((kinds == BOUNDED) & (np.abs(away) > margin))] = IGNORED
+        kinds[~moves] = IGNORED
         at_upper = np.where(growing, rises, clipped == upper)
         return kinds, np.where(at_upper, 1.0, -1.0), clipped
 
-    def _row(self, place: int) -> np.ndarray:
-        """K of a watched variable with all watched ones."""
-        w = self.watched
-        return self.problem.gram.block(w[place : place + 1])[0, w]
+    def _row(self, i: int) -> np.ndarray:
+        """Row i of K."""
+        return self.problem.gram.block(np.array([i]))[0]
 
     def _enter(self, place: int) -> None:
         """Let a variable join M, unless its kernel row depends on those of M: then its G follows b anyway."""
-        entered = self.free.enter(place, self._row(place))
+        i, free = int(self.watched[place]), self.free
+        row, moving = self._row(i), 0.0
+        right = -float(self.push[place])
+        if self.kinds[place] == GROWING:
+            moving = float(self.direction[place])
+            self.push = self.push - moving * row[self.watched]
+            self.pull -= moving
+        if not free.count:
+            free.enter_empty(i, row, -self.pull, -float(self.push[place]))
+            self.rows, self.kinds[place] = [row[self.watched]], FREE
+            return
+        self.work += free.cost_of_entering
+        entered = free.enter(i, row, right, moving)
         self.kinds[place] = FREE if entered else TIED
+        if entered:
+            self.rows.append(row[self.watched])
+
+    def _slope(self) -> np.ndarray:
+        """DG = −(K d_F + K d_T + K_M d_M)."""
+        slope = -self.push
+        for row, d, inside in zip(self.rows, self.free.x[1:], self.free.inside, strict=True):
+            slope = slope - d * row if inside else slope
+        return slope
 
     def advance(self) -> bool:
-        """Go on to the next event; return whether there was one."""
+        """Go on to the next event; return whether there was one and the path goes on."""
         if not self.free.count and self.pull != 0.0 and not self._begin_with_one():
             return False
         # --- direction: the bordered system, then dG = −(K d_F + K d_T + K_M d_M) ---
-        members = self.free.members[: self.free.count]
-        change, d_free = self.free.solve(-self.pull, -self.push[members])
-        slope = -self.push
-        for row, d in zip(self.free.rows, d_free, strict=False):
-            slope = slope - d * row
+        slope, change = self._slope(), float(self.free.x[0])
+        members = [k for k, inside in zip(self.free.members, self.free.inside, strict=True) if inside]
         d = np.where(self.kinds == GROWING, self.direction, 0.0)
-        d[members] = d_free
+        d[np.searchsorted(self.watched, members)] = self.free.x[1:][self.free.inside]
         # --- how far ---
         reach = self._reach(d, slope - change)
         first = int(reach.argmin()) if len(reach) else -1
@@ -194,15 +281,15 @@ class Walk:
         else:
             growing = self.kinds == GROWING
             self.alpha[growing] = self.target[growing]
-        return event
+        self.work += len(self.watched) * len(members)
+        return event and self.work <= self.most
 
     def _reach(self, d: np.ndarray, approach: np.ndarray) -> np.ndarray:
         """Step at which each watched variable has its event, infinity if it has none."""
         reach = np.full(len(d), np.inf)
-        for place in self.free.members[: self.free.count]:
-            if d[place] != 0.0:
-                bound = self.upper[place] if d[place] > 0.0 else self.lower[place]
-                reach[place] = max((bound - self.alpha[place]) / d[place], 0.0)
+        for place in np.flatnonzero((self.kinds == FREE) & (d != 0.0)).tolist():
+            bound = self.upper[place] if d[place] > 0.0 else self.lower[place]
+            reach[place] = max((bound - self.alpha[place]) / d[place], 0.0)
         waiting = (self.kinds == BOUNDED) | (self.kinds == GROWING)
         nearing = waiting & (self.sides * approach < 0.0)
         distance = np.maximum(self.sides * (self.gradient - self.b), 0.0)
@@ -214,14 +301,14 @@ class Walk:
         if self.kinds[place] == FREE:
             self.alpha[place] = self.upper[place] if rising else self.lower[place]
             self.kinds[place], self.sides[place] = BOUNDED, 1.0 if rising else -1.0
-            self.free.leave(place)
+            self.free.leave(int(self.watched[place]))
+            self.rows = self.rows if self.free.count else []
             for tied in np.flatnonzero(self.kinds == TIED).tolist():
-                self._enter(tied)
-            return
-        if self.kinds[place] == GROWING:
-            self.push = self.push - self.direction[place] * self._row(place)
-            self.pull -= self.direction[place]
-        self._enter(place)
+                i = int(self.watched[tied])
+                if not self.free.count or self.free.frees(i, self._row(i)):
+                    self._enter(tied)
+        else:
+            self._enter(place)
 
     def _begin_with_one(self) -> bool:
         """Where M is empty b may move, up to the first variable that may take what F and T give or take."""

@@ -71,7 +71,7 @@ class SIR(Seeder):
         lower, upper, before = problem.lower, problem.upper, solved.alpha
         alpha = np.clip(before, lower, upper)
         T = added(solved.problem, problem)
-        unused, state = np.ones(len(T), dtype=bool), 1 + self.seed_number % (MODULUS - 1)
+        unused, state = np.ones(len(T), dtype=bool), self._first_state()
         for r in removed(solved.problem, problem):
             if before[r] == 0.0 or not unused.any():
                 continue
@@ -90,9 +90,13 @@ class SIR(Seeder):
         spread(alpha, T, problem.z - total(alpha), lower, upper)
         return complete(alpha, problem.z, lower, upper)
 
+    def _first_state(self) -> int:
+        """Start of the generator, 1 … MODULUS − 1: exact as a float, whatever the size of `seed_number`."""
+        return 1 + int(self.seed_number) % (MODULUS - 1)
+
     def parameters(self) -> tuple[float, ...]:
-        """Return the number that the random choices start from."""
-        return (float(self.seed_number),)
+        """Return what the random choices start from."""
+        return (float(self._first_state()),)
 
     def twin(self) -> Callable[..., int]:
         """Return `refsvm.fast.replacement.sir`."""

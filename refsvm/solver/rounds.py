@@ -115,6 +115,8 @@ class Rounds:
         self.rows: KernelRows = row_store(problem, self._rules, cache_mb, dtype)
         self._engine: Engine | None = None
         self._traced = self._has_warned = False
+        self._longest = 0
+        self._latest: DualProblem | None = None
         self._preparation = time.perf_counter() - began  # counted as part of the first round
 
     @cached_property
@@ -137,7 +139,8 @@ class Rounds:
         DualProblem
             Its ``gram`` reads the stored kernel rows.
         """
-        return self.problem.boxed(lower, upper)
+        boxed = self._latest = self.problem.boxed(lower, upper)
+        return boxed
 
     def solve(
         self,
@@ -176,8 +179,10 @@ class Rounds:
             If the box is not a box, holds no α with the sum z, or the start is not a vector of n numbers.
         """
         began, self._preparation = self._limits.begin_round() - self._preparation, 0.0
-        problem = self._given
-        if lower is not None or upper is not None:
+        problem, latest = self._given, self._latest
+        if latest is not None and lower is latest.lower and upper is latest.upper:
+            problem = latest  # a seeder has had it already
+        elif lower is not None or upper is not None:
             problem = self.boxed(
                 problem.lower if lower is None else lower, problem.upper if upper is None else upper
             )
@@ -214,6 +219,7 @@ class Rounds:
         )
         # known here: not to be looked for again
         solution.__dict__["_most_violating"] = state.top, state.bottom, state.gap
+        self._longest = solution.__dict__["longest_round"] = max(self._longest, state.iteration)
         return solution
 
     def _move(

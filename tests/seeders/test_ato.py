@@ -1,0 +1,119 @@
+"""ATO: its path ends at the optimum, its twin follows the same path, and it is not followed where that cannot pay."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Rounds, solve
+from refsvm.datasets import load
+from refsvm.seeders.ato import Walk
+
+from ..settings import FAST, needs_numba
+
+TO_THE_END = ATO(budget=math.inf)
+EXACT = KKTGap(1e-9)
+
+
+def boxed(problem, absent):
+    lower, upper = np.where(absent, 0.0, problem.lower), np.where(absent, 0.0, problem.upper)
+    return dataclasses.replace(problem, lower=lower, upper=upper)
+
+
+def problem_of(n=150, C=10.0, gamma=0.02, twice=0):
+    data = load("heart")
+    X, y = data.X[:n], data.y[:n]
+    X, y = np.concatenate([X, X[:twice]]), np.concatenate([y, y[:twice]])
+    return DualProblem.classification(X, y, kernel=RBF(gamma), C=C)
+
+
+@pytest.fixture(scope="module")
+def heart():
+    return problem_of()
+
+
+@pytest.mark.parametrize("before", [0, None], ids=["a fold comes back", "from the full solution"])
+def test_the_end_is_the_optimum(heart, before):
+    fold = np.arange(heart.n) % 5
+    solved, new = solve(boxed(heart, fold == before), stop=EXACT), boxed(heart, fold == 1)
+    seed = TO_THE_END.seed(solved, new)
+    assert new.kkt_gap(seed) < 1e-6
+    np.testing.assert_allclose(new.objective(seed), solve(new, stop=EXACT).objective, rtol=1e-9)
+
+
+def test_along_c_it_is_the_regularisation_path(heart):
+    new = dataclasses.replace(heart, lower=3 * heart.lower, upper=3 * heart.upper)
+    assert new.kkt_gap(TO_THE_END.seed(solve(heart, stop=EXACT), new)) < 1e-6
+
+
+@pytest.mark.parametrize("twice", [0, 40], ids=["single", "equal examples"])
+@pytest.mark.parametrize("C", [1.0, 300.0])
+@needs_numba
+def test_the_twin_follows_the_same_path(C, twice):
+    """Long enough for its arrays to grow, which `check_strategy` is not."""
+    from refsvm.fast.seeding import compiled_seed
+    from refsvm.kernels.rows import KernelRows
+
+    problem = problem_of(200, C, 0.1, twice)
+    fold = np.arange(problem.n) % 2
+    solved, new = solve(problem, stop=EXACT, engine=FAST), boxed(problem, fold == 1)
+    walk = Walk(solved, new, TO_THE_END.prepare(solved))
+    assert walk.begin(2.0)
+    while walk.advance():
+        pass
+    assert len(walk.free.members) > 1.3 * walk.free.count
+    assert len(walk.rows) > 64
+    seed = TO_THE_END.seed(solved, new)
+    assert new.kkt_gap(seed) < 1e-5
+    rows = KernelRows(problem.gram)
+    assert np.array_equal(compiled_seed(TO_THE_END, solved, new, rows), seed)
+
+
+def test_only_those_near_b_are_watched(heart):
+    fold = np.arange(heart.n) % 10
+    solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
+    counts = []
+    for margin in (0.01, 2.0, math.inf):
+        walk = Walk(solved, new, TO_THE_END.prepare(solved))
+        walk.begin(margin)
+        counts.append(len(walk.watched))
+    assert counts[0] < counts[1] < counts[2] == (fold != 1).sum()
+
+
+def test_a_path_that_cannot_pay_is_not_followed(heart):
+    fold = np.arange(heart.n) % 10
+    new = boxed(heart, fold == 1)
+    solved = solve(heart)
+    spread = AVG().seed(solved, new)
+    assert np.array_equal(ATO(budget=1e-9).seed(solved, new), spread)
+    assert np.array_equal(ATO(max_free=0).seed(solved, new), spread)
+    assert not np.array_equal(TO_THE_END.seed(solved, new), spread)
+
+
+def test_the_budget_ends_a_path_on_its_way(heart):
+    fold = np.arange(heart.n) % 3
+    solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
+    ends, work = [], math.inf
+    for part in (1.0, 0.7):
+        walk = Walk(solved, new, TO_THE_END.prepare(solved))
+        walk.begin(2.0)
+        walk.most = part * work
+        while walk.advance():
+            pass
+        work = walk.work
+        ends.append(walk.done)
+    assert 0.0 < ends[1] < ends[0] == 1.0
+
+
+def test_the_longest_round_of_a_family_is_known(heart):
+    fold = np.arange(heart.n) % 5
+    rounds = Rounds(heart, engine="numpy")
+    full = rounds.solve()
+    left = rounds.boxed(np.where(fold == 1, 0.0, heart.lower), np.where(fold == 1, 0.0, heart.upper))
+    again = rounds.solve(lower=left.lower, upper=left.upper, start=TO_THE_END.seed(full, left), origin=full)
+    assert again.iterations < full.iterations
+    assert (full.longest_round, again.longest_round) == (full.iterations, full.iterations)
+    assert solve(heart, engine="numpy", max_iter=7).longest_round == 7
