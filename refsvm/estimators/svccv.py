@@ -190,7 +190,7 @@ class SVCCV(ClassifierMixin, KernelTags):
         search = Search(
             columns,
             Cs,
-            self._splits(X, y, classes, codes, weights),
+            self._splits(X, y, codes, weights),
             self.seeder,
             {
                 "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
@@ -238,9 +238,7 @@ class SVCCV(ClassifierMixin, KernelTags):
             self.kernel, X, gamma=1.0 if gamma is None else gamma, degree=self.degree, coef0=self.coef0
         )
 
-    def _splits(
-        self, X: Any, y: np.ndarray, classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
-    ) -> list[Split]:
+    def _splits(self, X: Any, y: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Split]:
         """Return the splits, with the factors of C that each has."""
         if isinstance(self.cv, str):
             splitter: Any = LeaveOneOut()

@@ -87,16 +87,17 @@ def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem
     return left_out
 
 
-def any_box_problem(rng: np.random.Generator, n: int = 32) -> DualProblem:
+def any_box_problem(rng: np.random.Generator) -> DualProblem:
     """Make a problem with random v, z and box; every fourth variable is fixed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from refsvm.testing.practice import any_box_problem
-    >>> any_box_problem(np.random.default_rng(0), n=8).n
-    8
+    >>> any_box_problem(np.random.default_rng(0)).n
+    32
     """
+    n = 32
     lower, upper = -rng.uniform(size=n), rng.uniform(size=n)
     upper[::4] = lower[::4]
     z = float(lower.sum() + 0.3 * (upper - lower).sum())

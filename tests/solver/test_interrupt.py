@@ -8,12 +8,9 @@ import threading
 import time
 from dataclasses import dataclass
 
-import numpy as np
 import pytest
 
 from refsvm import (
-    DualProblem,
-    Linear,
     NewtonStep,
     Status,
     StoppingRule,
@@ -24,12 +21,7 @@ from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS
 from ..settings import INTERPRETED
-
-ENDLESS = PROBLEMS["huge features"].problem
-BOARD = PROBLEMS["chessboard"].problem
-MANY = np.random.default_rng(0).normal(size=(600, 2))
-LONG = DualProblem.classification(MANY, np.where(MANY[:, 0] * MANY[:, 1] > 0, 1, -1), kernel=Linear(), C=1e6)
-"""Needs millions of steps, and restricted problems do too."""
+from .plain import BOARD, ENDLESS, LONG
 
 
 @pytest.fixture

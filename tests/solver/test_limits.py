@@ -14,7 +14,6 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
-    Linear,
     NewtonStep,
     SecondOrder,
     Status,
@@ -30,13 +29,7 @@ from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS
 from ..settings import INTERPRETED, NUMBA
-
-ENDLESS = PROBLEMS["huge features"].problem
-BOARD = PROBLEMS["chessboard"].problem
-MANY = np.random.default_rng(0).normal(size=(600, 2))
-LONG = DualProblem.classification(MANY, np.where(MANY[:, 0] * MANY[:, 1] > 0, 1, -1), kernel=Linear(), C=1e6)
-"""Needs millions of steps, and restricted problems do too."""
-
+from .plain import BOARD, ENDLESS, LONG
 
 # -- iterations --------------------------------------------------------------------------------------------
 
