@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[*SETS, TRIPLED], metavar="SET")
     parser.add_argument("--values", type=int, default=50, help="of C")
     parser.add_argument(
-        "--steps", type=lambda text: int(float(text)), default=500_000, help="most steps of LIBSVM"
+        "--steps", type=lambda text: int(float(text)), default=300_000, help="most steps of LIBSVM"
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--store", type=Path, default=Path("path_check.jsonl"))
