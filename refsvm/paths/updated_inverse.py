@@ -132,8 +132,8 @@ def _updated(factors: InverseFactors, state: PathState) -> bool:
 
 
 def with_room(values: np.ndarray, size: int, needed: int) -> Inverse:
-    """Copy the leading block of this size into an inverse with room for twice what is needed."""
-    room = max(64, 2 * needed)
+    """Copy the leading block of this size into an inverse with room for some more than is needed."""
+    room = needed + needed // 4 + 64
     inverse = Inverse(np.empty((room, room)), np.empty(room), np.empty(room), np.empty(room))
     inverse.values[:size, :size] = values[:size, :size]
     return inverse
