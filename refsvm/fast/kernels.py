@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import numba
-from numba import float64, int64, types, void
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-from refsvm.fast.twin import from_python
+import numba
+import numpy as np
+from numba import float64, from_dtype, int64, types, void
+
+from refsvm.fast.twin import cached, from_python
 
 __all__ = ["AVAILABLE", "exponents", "subtract_rows"]
 
@@ -26,8 +31,19 @@ def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
             row[t] = value if value < 0.0 else 0.0
 
 
-@from_python(void(_vector, types.Array(float64, 2, "C", readonly=True), types.Array(int64, 1, "C"), _vector))
 def subtract_rows(target, rows, slots, coefficients):  # type: ignore[no-untyped-def]
+    """Call `subtraction`, compiled for this type of rows."""
+    subtraction_for(rows.dtype)(target, rows, slots, coefficients)
+
+
+@cache
+def subtraction_for(kind: np.dtype) -> Callable[..., Any]:
+    """Return `subtraction` compiled for rows of this type: few programs keep rows as float32."""
+    rows = types.Array(from_dtype(kind), 2, "C", readonly=True)
+    return cached(subtraction, void(_vector, rows, types.Array(int64, 1, "C"), _vector), nogil=True)
+
+
+def subtraction(target, rows, slots, coefficients):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.kernels.rows.subtract_rows`: four rows in one pass over the target, the same bits."""
     full = len(slots) - len(slots) % 4
     for k in range(0, full, 4):

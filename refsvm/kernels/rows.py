@@ -224,6 +224,10 @@ class KernelRows:
         if isinstance(self.gram, RowsOf) and self.gram.repeats:
             self.gram.subtract(target, indices, coefficients)
             return
+        if isinstance(self.gram, RowsOf) and self.gram.only_converts and self.gram.source.holds_all:
+            # the same values, without a copy as float64
+            self.gram.source.subtract(target, indices, coefficients)
+            return
         if self.holds_all and len(indices):
             self.fetch(indices)
             subtract_rows(target, self.values, self.slots[indices], coefficients)
@@ -289,7 +293,7 @@ class KernelRows:
 def subtract_rows(target: np.ndarray, rows: np.ndarray, slots: np.ndarray, coefficients: np.ndarray) -> None:
     """Subtract Σₖ coefficients[k] rows[slots[k]] from `target`, one after another; the twin gives the same bits."""
     fast = compiled()
-    if fast is not None and rows.dtype == np.float64:
+    if fast is not None:
         fast.subtract_rows(target, rows, slots, coefficients)
         return
     for slot, coefficient in zip(slots.tolist(), coefficients, strict=True):
@@ -316,7 +320,7 @@ class RowsOf:
         self.source, self.indices = source, indices
         self.n, self.prefers_batches = len(indices), source.gram.prefers_batches
         self.rounding = source.gram.rounding
-        self._all = self.n == source.gram.n and bool((indices == np.arange(self.n)).all())
+        self.only_converts = self.n == source.gram.n and bool((indices == np.arange(self.n)).all())
         # float32 rows are not summed as they are
         self.repeats = self.n > source.gram.n and source.values.dtype == np.float64
 
@@ -327,7 +331,7 @@ class RowsOf:
         if columns is not None:
             there: np.ndarray | None = self.indices[columns]
         else:
-            there = None if self._all else self.indices
+            there = None if self.only_converts else self.indices
         return self.source.block(self.indices[rows], there, out)
 
     def subtract(self, target: np.ndarray, variables: np.ndarray, coefficients: np.ndarray) -> None:

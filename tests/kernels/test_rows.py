@@ -8,6 +8,7 @@ import pytest
 from refsvm import RBF, Linear, Precomputed
 from refsvm.kernels import Gram
 from refsvm.kernels.rows import KernelRows, RowsOf, megabytes, stored_rows
+from refsvm.kernels.threads import load_compiled
 
 N = 12
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -110,6 +111,26 @@ def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
     for result in results:
         np.testing.assert_array_equal(result, results[0])
     np.testing.assert_allclose(results[0], K @ coefficients, rtol=1e-10 if dtype is np.float64 else 1e-6)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_float32_rows_are_summed_like_their_copies_as_float64(compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr("refsvm.kernels.rows.compiled", lambda: None)
+    else:
+        pytest.importorskip("numba")
+        load_compiled()
+    rows, coefficients = (
+        stored_rows(Gram(RBF(0.5), X), 1.0, np.float32),
+        np.random.default_rng(3).normal(size=N),
+    )
+    expected = np.zeros(N)
+    for i in range(N):
+        expected += coefficients[i] * rows.row(i)
+    found = rows.product(coefficients)
+    np.testing.assert_array_equal(found, expected)
+    assert rows.computed == N
+    assert np.abs(found - K @ coefficients).max() > 1e-9  # they are rounded
 
 
 @pytest.mark.parametrize("capacity", [2, 5, N])
