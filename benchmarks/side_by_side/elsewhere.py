@@ -42,7 +42,7 @@ def answer_of(python: Path, program: str, data: Dataset, *arguments: object, **a
         np.savez(file, X=np.asarray(data.X), y=data.y, **arrays)
         command = [str(python), "-c", program, str(file), *map(str, arguments)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | THREADS)
-    told = [line for line in ended.stdout.splitlines() if "RESULT" in line]
-    if ended.returncode != 0 or not told:
+    results = [line for line in ended.stdout.splitlines() if "RESULT" in line]
+    if ended.returncode != 0 or not results:
         raise RuntimeError(f"{python} could not run the program: {ended.stderr[-500:]}")
-    return json.loads(told[-1].split("RESULT")[1])
+    return json.loads(results[-1].split("RESULT")[1])

@@ -195,6 +195,13 @@ def test_the_preparation_is_part_of_the_first_round_only(monkeypatch):
     assert rounds.solve().seconds < 50.0
 
 
+def test_the_clock_of_the_time_limit_runs_on_between_rounds():
+    rounds = Rounds(PROBLEM, engine="numpy", shrinking=False, time_limit=0.5, stop=KKTGap(1e-9))
+    assert rounds.solve(stop=KKTGap(1.0)).status is Status.CONVERGED
+    time.sleep(0.55)
+    assert rounds.solve().status is Status.TIME_LIMIT
+
+
 def test_an_indefinite_kernel_is_warned_about_once():
     noise = rng.normal(size=(60, 60))
     rounds = Rounds(DualProblem.classification(noise + noise.T, Y, kernel=Precomputed(), C=1.0))

@@ -100,13 +100,13 @@ def compared(data: Dataset, python: Path, rounds: int) -> list[tuple[str, ...]]:
     theirs = answer_of(python, PROGRAM, data, gamma, ENOUGH_ITERATIONS, folds=numbers)
     model = SVCCV(Cs=CS, gammas=[gamma], cv=folds, refit=False, cache_size=400, engine="numba")
     least, converged = math.inf, len(CS)
-    with one_thread(), warnings.catch_warnings(record=True) as told:
+    with one_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         for _ in range(rounds + 1):  # the first one compiles
             began = time.process_time()
             model.fit(X, y)
             least = min(least, time.process_time() - began)
-    if any(issubclass(each.category, ConvergenceWarning) for each in told):
+    if any(issubclass(each.category, ConvergenceWarning) for each in caught):
         converged = 0
     errors = 1.0 - model.cv_results_["mean_test_score"]
     ours = {"seconds": least, "converged": converged, "errors": errors}
