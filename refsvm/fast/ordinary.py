@@ -75,15 +75,18 @@ def delete(inverse, size, position):  # type: ignore[no-untyped-def]
     root = 1.0 / math.sqrt(values[position, position])
     for j in range(size):
         c[j] = values[position, j] * root
-    to = 0
+    # a row by itself, and its parts by slices: otherwise these loops are not vectorised
+    changed, after, to = inverse.right, inverse.right[position + 1 : size], 0
     for j in range(size):
         if j == position:
             continue
-        row, new, cj = values[j], values[to], c[j]
+        row, new, moved, cj = values[j], values[to], values[to, position:], c[j]
+        for k in range(size):
+            changed[k] = row[k] - cj * c[k]
         for k in range(position):
-            new[k] = row[k] - cj * c[k]
-        for k in range(position + 1, size):
-            new[k - 1] = row[k] - cj * c[k]
+            new[k] = changed[k]
+        for k in range(len(after)):
+            moved[k] = after[k]
         to += 1
     return True
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from refsvm import SVMP, Hastie, PathTracker
-from refsvm.paths import SVD, PivotedQR
+from refsvm.paths import SVD, PivotedQR, UpdatedQR
 from refsvm.testing import check_strategy, practice_problems
 from refsvm.testing.trackers import path_problems
 
@@ -17,7 +17,9 @@ pytest.importorskip("scipy")
 
 
 @pytest.mark.parametrize(
-    "tracker", [SVMP(), SVMP(algebra=SVD()), SVMP(algebra=PivotedQR()), Hastie()], ids=repr
+    "tracker",
+    [SVMP(), *(SVMP(algebra=algebra) for algebra in (SVD(), PivotedQR(), UpdatedQR())), Hastie()],
+    ids=repr,
 )
 def test_shipped_trackers_pass(tracker: PathTracker) -> None:
     report = check_strategy(tracker)
