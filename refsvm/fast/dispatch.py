@@ -20,7 +20,7 @@ from refsvm.fast.steps import newton, planning_ahead
 from refsvm.fast.stopping import kkt_gap
 from refsvm.fast.twin import HELPER, ready
 
-__all__ = ["as_arguments", "call", "entry_point"]
+__all__ = ["are_built_in", "as_arguments", "call", "entry_point"]
 
 BUILT_IN: dict[Any, Any] = {
     # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
@@ -38,9 +38,14 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
     """Return the markers of three twins if all are default rules, the twins themselves otherwise."""
     if numba.config.DISABLE_JIT:
         return rules
-    if all(rule in MARKERS for rule in rules):
+    if are_built_in(*rules):
         return tuple(MARKERS[rule] for rule in rules)
     return tuple(ready(rule) for rule in rules)
+
+
+def are_built_in(*rules: Any) -> bool:
+    """Whether three twins are default rules."""
+    return all(rule in MARKERS for rule in rules)
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:

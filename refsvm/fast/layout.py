@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numba
 import numpy as np
-from numba import float64, int8, int64, types
+from numba import float32, float64, int8, int64, types
 
 from refsvm.result import TRACE_ROW
 from refsvm.state import SCALARS, TAU
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from refsvm.kernels.rows import KernelRows
 
 __all__ = [
-    "CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STEPS", "TAU",
+    "CHECK", "FALLS", "LENGTH", "NOW", "RISES", "SELECT", "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "TAU",
     "State", "fresh_state",
 ]  # fmt: skip
 
@@ -73,16 +73,20 @@ _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
 _now = types.Array(numba.from_dtype(NOW), 1, "C")
 _trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
 
-STATE = types.NamedTuple(
-    (
-        _vector, _vector, _vector, _vector, _vector,
-        _matrix, _indices, _indices,
-        _pairs, _vector, _pairs, _vector,
-        _vector, _vector, _vector, _bytes, _vector,
-        _trace, _now,
-    ),
-    State,
+STATE, STATE_WITH_SINGLE_ROWS = (
+    types.NamedTuple(
+        (
+            _vector, _vector, _vector, _vector, _vector,
+            rows, _indices, _indices,
+            _pairs, _vector, _pairs, _vector,
+            _vector, _vector, _vector, _bytes, _vector,
+            _trace, _now,
+        ),
+        State,
+    )
+    for rows in (_matrix, types.Array(float32, 2, "C"))
 )  # fmt: skip
+"""Kernel rows are float64; the default rules take float32 ones too."""
 
 SELECT = types.UniTuple(int64, 2)(_vector, STATE)
 """select(parameters, state) -> (i, j), or (i, −1) to be asked again once kernel row i is in memory"""
@@ -118,7 +122,7 @@ def fresh_state(
     """
     n, (selector, step, stop) = len(lower), memories
     return State(
-        np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal(),
+        np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal().astype(np.float64),
         rows.values, rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
         np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
         selector, step, stop, np.empty(n, dtype=np.int8), np.empty(n),

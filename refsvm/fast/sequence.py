@@ -6,15 +6,16 @@ of `refsvm.fast.loop.one_step`; nothing here needs Python, so that several threa
 
 from __future__ import annotations
 
+import numpy as np
 from numba import float64, int64, types
 
 from refsvm.fast.dispatch import as_arguments, entry_point
-from refsvm.fast.layout import CHECK, LENGTH, SELECT, STATE
+from refsvm.fast.layout import CHECK, LENGTH, SELECT, STATE, STATE_WITH_SINGLE_ROWS
 from refsvm.fast.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.fast.rounds import NOT_DONE, drifted, move_to_seed, restart
 from refsvm.fast.seeders import complete
 from refsvm.fast.seeding import SEED, SEEDING
-from refsvm.fast.twin import cached, called, ready
+from refsvm.fast.twin import cached, called, copied, ready
 
 __all__ = ["run_sequence"]
 
@@ -23,10 +24,13 @@ BOX, PLACE, SOURCE, BEFORE, AFTER = 0, 1, 2, 3, 4
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 _plan = types.Array(int64, 2, "C")
-SEQUENCE = (
-    types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
-    _vector, _vector, _vector, _vector, SEEDING, STATE, _vector, _vector, _vector, _vector, _matrix,
-    _plan, _vector, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix,
+SEQUENCE, SEQUENCE_WITH_SINGLE_ROWS = (
+    (
+        types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
+        _vector, _vector, _vector, _vector, SEEDING, state, _vector, _vector, _vector, _vector, _matrix,
+        _plan, _vector, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix,
+    )
+    for state in (STATE, STATE_WITH_SINGLE_ROWS)
 )  # fmt: skip
 """Arguments of `compiled_sequence`."""
 
@@ -164,8 +168,13 @@ def run_sequence(twins, parameters, arrays):  # type: ignore[no-untyped-def]
     parameters : four float64 vectors
     arrays : the other arguments of `compiled_sequence`
     """
-    rules = as_arguments(*twins[1:])
-    return entry_point(sequence, SEQUENCE, rules)(*rules, ready(twins[0]), *parameters, *arrays)
+    rules, state = as_arguments(*twins[1:]), arrays[1]
+    if state.kernel.dtype == np.float32:
+        run = entry_point(sequence_with_single_rows, SEQUENCE_WITH_SINGLE_ROWS, rules)
+    else:
+        run = entry_point(sequence, SEQUENCE, rules)
+    return run(*rules, ready(twins[0]), *parameters, *arrays)
 
 
 sequence = cached(compiled_sequence, nogil=True)
+sequence_with_single_rows = cached(copied(compiled_sequence, "sequence_with_single_rows"), nogil=True)

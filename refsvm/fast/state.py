@@ -67,7 +67,7 @@ def update_gradient(state, i, j, mu):  # type: ignore[no-untyped-def]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
         high, low = -LARGEST, LARGEST
         for t in range(len(G)):
-            g = G[t] - mu * (row_i[t] - row_j[t])
+            g = G[t] - mu * (np.float64(row_i[t]) - row_j[t])  # rows may be float32
             G[t] = g
             key = sortable_bits(g)
             rising = key if (sides[t] & RISES) != 0 else -LARGEST

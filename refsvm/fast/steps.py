@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from refsvm.fast.layout import LENGTH, TAU
 from refsvm.fast.twin import merged, twin
 
@@ -35,7 +37,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     row_i, row_j = state.kernel[state.slots[i]], state.kernel[state.slots[j]]
     w1, w2 = now.slope, state.gradient[k] - state.gradient[m]
     # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
-    Q12 = row_i[k] - row_i[m] - row_j[k] + row_j[m]
+    Q12 = np.float64(row_i[k]) - row_i[m] - row_j[k] + row_j[m]  # rows may be float32
     det = Q11 * Q22 - Q12 * Q12
     if det <= 1e-10 * (Q11 * Q22):
         return 0.0, -1.0

@@ -23,6 +23,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from numba import njit
@@ -33,6 +34,7 @@ __all__ = [
     "allocating",
     "cached",
     "called",
+    "copied",
     "from_python",
     "inlined",
     "merged",
@@ -88,6 +90,13 @@ def merged(function: Function) -> Function:
     """
     made: Function = njit(**HELPER, inline="always")(function)
     return made
+
+
+def copied(function: Function, name: str) -> Function:
+    """Return the same function under another name, to be compiled for arguments of other types."""
+    copy = FunctionType(function.__code__, function.__globals__, name)
+    copy.__module__, copy.__qualname__ = function.__module__, name
+    return copy
 
 
 def cached(function: Function, *signature: Any, **options: Any) -> Function:

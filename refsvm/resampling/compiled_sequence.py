@@ -10,11 +10,13 @@ import numpy as np
 from refsvm.kernels.rows import KernelRows
 from refsvm.resampling.left_out import can_be_compiled
 from refsvm.result import Solution, Status
+from refsvm.seeders.active_set import ActiveSet
 from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
 from refsvm.solver.rounds import Rounds
 from refsvm.solver.rules import Rules
 
-__all__ = ["CompiledSequence", "Kept", "can_run_compiled"]
+__all__ = ["CompiledSequence", "Kept", "can_run_compiled", "can_run_single"]
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,21 @@ def can_run_compiled(rows: KernelRows, rules: Rules, seeder: Seeder) -> bool:
     return type(seeder).prepare is Seeder.prepare and can_be_compiled(rows, rules, seeder)
 
 
+def can_run_single(rules: Rules, seeder: Seeder) -> bool:
+    """Whether compiled code takes these rules with float32 rows: the default ones, and seeders that read no row."""
+    from refsvm.fast.dispatch import are_built_in
+
+    return isinstance(seeder, ActiveSet | Cold) and are_built_in(*(rule.twin() for rule in rules))
+
+
 class CompiledSequence:
     """Runs rounds in compiled code; not to be shared by threads.
 
     Parameters
     ----------
     rounds : Rounds
-        With all kernel rows stored.
+    rows : KernelRows
+        All kernel rows; float32 ones only for the default rules and a seeder that reads none.
     rules : Rules
     seeder : Seeder
     factors : ndarray of shape (boxes, n), float64
@@ -64,17 +74,24 @@ class CompiledSequence:
     """
 
     def __init__(
-        self, rounds: Rounds, rules: Rules, seeder: Seeder, factors: np.ndarray, kept: Kept, limit: int
+        self,
+        rounds: Rounds,
+        rows: KernelRows,
+        rules: Rules,
+        seeder: Seeder,
+        factors: np.ndarray,
+        kept: Kept,
+        limit: int,
     ) -> None:
         from refsvm.fast.layout import fresh_state
         from refsvm.fast.seeding import room_for_seeds
 
-        rows, problem = rounds.rows, rounds.problem
+        problem = rounds.problem
         n, memories = problem.n, rules.memories(problem)
         self._rounds, self._kept, self._factors = rounds, kept, factors
         self._memories = np.concatenate(memories)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, np.empty(n), np.empty(n))
-        self._seeding = room_for_seeds(problem, self._state.lower, self._state.upper, rows)
+        self._seeding = room_for_seeds(problem, self._state.lower, self._state.upper, rounds.rows)
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin(), *(rule.twin() for rule in rules))
         self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]

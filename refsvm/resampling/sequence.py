@@ -19,8 +19,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.kernels.functions import Precomputed
+from refsvm.kernels.gram import Gram
+from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.single import SinglePrecision
 from refsvm.problem import DualProblem
-from refsvm.resampling.compiled_sequence import CompiledSequence, Kept, can_run_compiled
+from refsvm.resampling.compiled_sequence import CompiledSequence, Kept, can_run_compiled, can_run_single
 from refsvm.resampling.family import seeded
 from refsvm.result import Solution, Status
 from refsvm.seeders.base import Seeder
@@ -28,7 +32,7 @@ from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
 from refsvm.solver.handover import compiled_code_is_due, numba_compiles, numba_is_installed
 from refsvm.solver.limits import Limits
 from refsvm.solver.rounds import Rounds
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import Rules, chosen_rules
 
 __all__ = ["PLAN", "Ended", "RoundSequence"]
 
@@ -119,12 +123,14 @@ class RoundSequence:
         self._options, self._seeder, self._factors = options, seeder, np.ascontiguousarray(factors)
         self._max_iter = Limits(problem.n, options.get("max_iter")).max_iter
         self._rounds = Rounds(problem, **options)
+        self._single = problem.gram.values if isinstance(problem.gram, SinglePrecision) else None
         # with all rows at hand a short round is over sooner without shrinking
-        self._short = self._rounds.rows.holds_all
+        self._short = self._rounds.rows.holds_all or self._single is not None
         if self._short:
             self._limit = min(self._max_iter, short_round(problem.n))
             self._rounds = Rounds(problem, **{**options, "shrinking": False, "max_iter": self._limit})
-            self._rounds.rows.fetch(np.arange(problem.n))
+            if self._single is None:
+                self._rounds.rows.fetch(np.arange(problem.n))
         self.kept = Kept.of(places, problem.n)
         self._compiled: CompiledSequence | None = None
 
@@ -169,11 +175,22 @@ class RoundSequence:
             usable = numba_is_installed() if engine == "numba" else numba_compiles()
             due = engine == "numba" or (engine == "auto" and compiled_code_is_due())
             rules = chosen_rules(*(self._options.get(name) for name in ("selector", "step", "stop")))
-            if usable and due and can_run_compiled(self._rounds.rows, rules, self._seeder):
+            rows = self._all_rows(rules) if usable and due else None
+            if rows is not None:
                 self._compiled = CompiledSequence(
-                    self._rounds, rules, self._seeder, self._factors, self.kept, self._limit
+                    self._rounds, rows, rules, self._seeder, self._factors, self.kept, self._limit
                 )
         return self._compiled
+
+    def _all_rows(self, rules: Rules) -> KernelRows | None:
+        """Return all kernel rows as compiled code takes them; None if it takes these rules or rows not at all."""
+        rows = self._rounds.rows
+        if self._single is not None and can_run_single(rules, self._seeder):
+            return KernelRows(Gram(Precomputed(), self._single, is_checked=True))
+        if not can_run_compiled(rows, rules, self._seeder):
+            return None
+        rows.fetch(np.arange(rows.gram.n))
+        return rows
 
     def _readable(self, turn: np.void) -> Ended:
         """Run one round: its box, its seed, its steps."""

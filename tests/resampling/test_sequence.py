@@ -12,6 +12,7 @@ import pytest
 
 from refsvm import RBF, ActiveSet, Cold, DualProblem, Linear, Precomputed, SecondOrder, Status, solve
 from refsvm.datasets import load
+from refsvm.kernels.single import SinglePrecision
 from refsvm.resampling import sequence as sequence_module
 from refsvm.resampling.grid import planned
 from refsvm.resampling.sequence import RoundSequence
@@ -32,9 +33,12 @@ def data(name):
     return X, y
 
 
-def run(engine, X, y, Cs, kernel=USUAL, seeder=None, folds=3, one_class=False, **options):
+def run(engine, X, y, Cs, kernel=USUAL, seeder=None, *, folds=3, one_class=False, single=False, **options):
     """All C on some folds; return how the rounds ended, the sequence, the plan and the factors."""
     problem = DualProblem.classification(X, y, kernel=kernel)
+    if single:
+        values = problem.gram.block(np.arange(problem.n)).astype(np.float32)
+        problem = problem.boxed(problem.lower, problem.upper, gram=SinglePrecision(values, 0.0))
     parts = np.arange(len(y)) % folds
     factors = np.array([(parts != fold) * 1.0 for fold in range(folds)])
     if one_class:
@@ -81,12 +85,29 @@ def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
 
 
 @needs_numba
+@pytest.mark.parametrize("long", [False, True], ids=["short rounds", "long rounds"])
+@pytest.mark.parametrize("name", CASES)
+def test_rows_of_single_precision_are_no_exception(name, long, monkeypatch):
+    if long:
+        monkeypatch.setattr(sequence_module, "short_round", lambda n: 15)
+    X, y = data(name)
+    case = {"Cs": [0.1, 1.0, 30.0, 40.0], "single": True} | CASES[name]
+    single = run("numba", X, y, **case)
+    assert_same(single, run("numpy", X, y, **case))
+    if name == "usual":
+        usual = run("numba", X, y, **case | {"single": False})
+        assert not np.array_equal(single[1].kept.alpha, usual[1].kept.alpha)
+        np.testing.assert_allclose(single[1].kept.gradient, usual[1].kept.gradient, atol=3e-3)
+
+
+@needs_numba
 def test_a_rule_of_another_kind_is_called_through_its_pointer():
     from refsvm import MostViolatingPair, NewtonStep
 
     X, y = data("usual")
     rules = {"selector": MostViolatingPair(), "step": NewtonStep()}
-    assert_same(*(run(engine, X, y, [1.0, 5.0], **rules) for engine in ("numba", "numpy")))
+    for single in (False, True):
+        assert_same(*(run(engine, X, y, [1.0, 5.0], **rules, single=single) for engine in ("numba", "numpy")))
 
 
 @needs_numba
