@@ -44,8 +44,9 @@ class SVCCV(ClassifierMixin, KernelTags):
     """C-support vector classification with C and γ chosen by cross-validation.
 
     The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. What they cost
-    is less: kernel values are computed once for all folds and all C, each C starts from the one before (`ActiveSet`),
-    and the decision values of a fold are read off the gradient.
+    is less: kernel values are computed once for all folds and all C, each C starts from the one before (`ActiveSet`)
+    and from what changed in the fold before, and the decision values of a fold are read off the gradient. From 1500
+    examples on, the matrix of an RBF kernel is held in single precision, unless `tol` is below 1e-4.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class SVCCV(ClassifierMixin, KernelTags):
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
     seeder : Seeder, optional
-        From one C to the next; `ActiveSet` by default.
+        From one C to the next, and nothing else; by default `ActiveSet` and what changed in the fold before.
     cache_size : float, default 200
         Budget for a kernel matrix in MiB. Where it holds all of it, it is computed in one product; the
         inner products that all γ share take as much again.
