@@ -235,8 +235,8 @@ def conclusion(keys: list[str], chosen: argparse.Namespace) -> str:
     return (
         f"\n{len(here):,} fits. Worst audit {max(paths[key].audit for key in keys):.1e}. LIBSVM ended at "
         f"{len(here) - len(unfinished):,}, worst difference {ended:.1e}; at {len(off)} it differs by more than "
-        f"{NEAR:g}, and Clarabel there by {told:.1e}. At {len(unfinished)} it did not end within {chosen.steps:,} steps, and "
-        f"Clarabel differs there by {instead:.1e}."
+        f"{NEAR:g}, and Clarabel there by {told:.1e}. At {len(unfinished)} it did not end within {chosen.steps:,} "
+        f"steps, and Clarabel differs there by {instead:.1e}."
     )
 
 
