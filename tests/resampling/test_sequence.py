@@ -25,7 +25,7 @@ USUAL = RBF(0.02)
 def data(name):
     """X, y of the degenerate sets."""
     heart = load("heart")
-    X, y = heart.X[::4], heart.y[::4]
+    X, y = heart.X[::6], heart.y[::6]
     if name == "duplicates":
         X = np.repeat(X[::3], 3, axis=0)[: len(y)]  # with labels that contradict each other
     if name == "one point":
@@ -69,7 +69,7 @@ CASES = {
     "cold": {"seeder": Cold()},
     "one C after another": {"seeder": ActiveSet()},
     "a selector through its pointer": {"selector": SecondOrder(), "step": None, "seeder": ActiveSet()},
-    "many folds": {"folds": 20, "Cs": [1.0, 10.0]},
+    "many folds": {"folds": 18, "Cs": [1.0]},
 }
 
 
@@ -86,7 +86,7 @@ def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
 
 @needs_numba
 @pytest.mark.parametrize("long", [False, True], ids=["short rounds", "long rounds"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["usual", "duplicates", "tiny and huge C", "one class in training"])
 def test_rows_of_single_precision_are_no_exception(name, long, monkeypatch):
     if long:
         monkeypatch.setattr(sequence_module, "short_round", lambda n: 15)
