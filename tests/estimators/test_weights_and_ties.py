@@ -1,0 +1,55 @@
+"""SVR and OneClassSVM: weights in γ, weights that leave nothing, and points on the border."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.exceptions import ConvergenceWarning
+
+from refsvm import SVR, OneClassSVM
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3)) * [1.0, 5.0, 0.2]
+TARGETS = X[:, 0] + 0.1 * rng.normal(size=40)
+
+
+@pytest.mark.parametrize("estimator", [SVR(), OneClassSVM()], ids=repr)
+def test_a_whole_weight_counts_as_copies_in_gamma(estimator):
+    weights = rng.integers(0, 3, size=40)
+    copies = np.repeat(np.arange(40), weights)
+    weighted = estimator.fit(X, TARGETS, sample_weight=weights).kernel_.gamma
+    copied = estimator.fit(X[copies], TARGETS[copies]).kernel_.gamma
+    assert weighted == pytest.approx(copied, rel=1e-12)
+    assert abs(weighted / estimator.fit(X, TARGETS).kernel_.gamma - 1.0) > 1e-3
+
+
+@pytest.mark.parametrize("estimator", [SVR(), OneClassSVM()], ids=repr)
+def test_weights_that_leave_no_example_are_refused(estimator):
+    with pytest.raises(ValueError, match="sample_weight holds no positive weight"):
+        estimator.fit(X, TARGETS, sample_weight=-1.0 * (np.arange(40) % 2))
+
+
+@pytest.mark.parametrize("estimator", [SVR(warm_start=True), OneClassSVM(warm_start=True)], ids=repr)
+def test_a_warm_start_knows_which_examples_were_left_out(estimator):
+    weights = 1.0 * (np.arange(40) > 12)
+    first = estimator.fit(X, TARGETS, sample_weight=weights).n_iter_
+    assert first > 1
+    assert estimator.fit(X, TARGETS, sample_weight=weights).n_iter_ == 1
+
+
+def test_the_time_limit_reaches_the_solver():
+    estimator = SVR(C=1e6, time_limit=1e-9, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        estimator.fit(X, TARGETS)
+    assert estimator.status_.name == "TIME_LIMIT"
+
+
+def test_a_point_on_the_border_is_inside(monkeypatch):
+    model = OneClassSVM(nu=0.2).fit(X)
+    monkeypatch.setattr(
+        OneClassSVM, "_decision_values", lambda self, X: np.array([[-1e-300], [0.0], [1e-300]])
+    )
+    assert model.predict(X[:3]).tolist() == [-1, 1, 1]
