@@ -21,6 +21,7 @@ SCRIPTS = Path(__file__).parents[1] / "benchmarks" / "papers"
     [
         ("maximum_gain.py", ["Table 2", "Table 4", "Table 5", "Table 6", "Table 7", "Figure 6"]),
         ("alpha_seeding.py", ["Table 1", "Table 3", "Supplement, Figure 2", "Other sets"]),
+        ("seeds_and_answers.py", ["The same predictions", "Iterations, 3", "Iterations, 10"]),
         ("planning_ahead.py", ["Table 1", "Table 2", "Figure 4", "§7.2", "§7.3"]),
         (
             "svmp.py",

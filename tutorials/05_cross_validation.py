@@ -87,7 +87,8 @@ for seeder, ax in zip((SIR(), MIR(), ATO()), axes, strict=True):
     ax.set_title(type(seeder).__name__)
 
 # %%
-# On the diagonal a seed is right from the start. ATO is, up to the tolerance of the solution it began with.
+# On the diagonal a seed is right from the start. ATO is, up to the tolerance of the solution it began with, where it
+# follows its path to the end; ``budget`` forbids that where the path would cost more than the steps it saves.
 #
 # What it saves
 # -------------

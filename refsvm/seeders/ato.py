@@ -84,7 +84,7 @@ class ATO(Seeder):
     >>> from refsvm import ATO, DualProblem, RBF, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [3.1]]), np.array([-1, 1, 1, -1, -1])
     >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0)
-    >>> ATO().seed(solve(problem.without(4)), problem.without(3)).round(3)
+    >>> ATO(budget=np.inf).seed(solve(problem.without(4)), problem.without(3)).round(3)
     array([-1.277,  1.299,  1.101,  0.   , -1.123])
     """
 
@@ -127,7 +127,8 @@ class ATO(Seeder):
         most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
         if len(free) > self.max_free or len(free) ** 3 > most:
             return np.zeros(0)
-        K = old.gram.block(free, free)
+        gram = old.gram
+        K = gram.block(free, free) if gram.dense is None else gram.dense[np.ix_(free, free)]
         kept = independent(K)
         inverse = inverse_of(K[np.ix_(kept, kept)])
         return np.concatenate([[most, len(kept)], free[kept], inverse.ravel()])
