@@ -1,4 +1,4 @@
-"""SVR and OneClassSVM: weights in γ, weights that leave nothing, and points on the border."""
+"""SVR and OneClassSVM: weights in γ, weights that leave nothing, points on the border; what reaches the solver."""
 
 from __future__ import annotations
 
@@ -53,3 +53,25 @@ def test_a_point_on_the_border_is_inside(monkeypatch):
         OneClassSVM, "_decision_values", lambda self, X: np.array([[-1e-300], [0.0], [1e-300]])
     )
     assert model.predict(X[:3]).tolist() == [-1, 1, 1]
+
+
+def test_the_last_digits_are_polished_and_the_end_is_shown(capsys):
+    model = SVR(C=0.5, verbose=1).fit(X, TARGETS)
+    assert model.kkt_gap_ < 1e-9
+    assert "KKT gap" in capsys.readouterr().err
+
+
+def test_the_rows_of_a_users_kernel_are_counted():
+    def kernel(A, B):
+        return A @ B.T
+
+    assert SVR(kernel=kernel).fit(X, TARGETS).n_kernel_rows_ == 40
+
+
+def test_a_read_only_kernel_matrix_and_one_that_is_not_square():
+    K = X @ X.T
+    expected = SVR(kernel="precomputed").fit(K, TARGETS).dual_coef_
+    K.flags.writeable = False
+    assert np.array_equal(SVR(kernel="precomputed").fit(K, TARGETS).dual_coef_, expected)
+    with pytest.raises(ValueError, match="square"):
+        SVR(kernel="precomputed").fit(K[:, :30], TARGETS)
