@@ -10,6 +10,9 @@ import numpy as np
 LARGEST: Final = 1e300
 """Vectors with a larger number are refused: sums would overflow."""
 
+NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
+"""What `float` or NumPy would turn into one number, or take the real part of."""
+
 LARGEST_TARGET: Final = 1e150
 """Of a regression: squares of differences of targets are computed with."""
 
@@ -21,8 +24,10 @@ def is_sparse(X: Any) -> bool:
 
 def number(name: str, value: Any) -> float:
     """One real number, NaN and ±inf included, as float; text, None, complex numbers and arrays are none."""
+    if type(value) is float:
+        return value
     try:
-        if isinstance(value, str | bytes | complex | np.complexfloating) or np.ndim(value):
+        if isinstance(value, NO_NUMBERS) or np.ndim(value):
             raise TypeError
         return float(value)
     except (TypeError, ValueError):
@@ -62,6 +67,8 @@ def positive_or_inf(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
+    if type(value) is int and least <= value < 2**63:
+        return value
     is_real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if is_real and least <= value < 2**63 and value % 1 == 0:
         return int(value)

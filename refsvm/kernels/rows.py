@@ -152,11 +152,13 @@ class KernelRows:
         An index may occur more than once.
         """
         stored = self.slots[indices] >= 0
+        count = np.count_nonzero(stored)
         self.clock += 1
-        self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
-        if not stored.all():
-            missing = indices[~stored]
-            is_sorted = (missing[1:] > missing[:-1]).all()  # as it is nearly always
+        if count:
+            self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
+        if count < len(indices):
+            missing = indices[~stored] if count else indices
+            is_sorted = np.count_nonzero(missing[1:] > missing[:-1]) == len(missing) - 1  # as nearly always
             self._store(missing if is_sorted else np.unique(missing))
 
     def block(

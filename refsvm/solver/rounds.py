@@ -29,7 +29,7 @@ from refsvm.solver.limits import Limits, interruptible, is_interruptible
 from refsvm.solver.polish import polish as polish_state
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.run import run_to_the_end
-from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
+from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy, fetch_if_few
 from refsvm.solver.start import row_dtype, row_store, starting_point, warn_of_rounding
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -227,6 +227,8 @@ class Rounds:
     ) -> None:
         """Set the box and bring the state to the start (None: α = 0), by whichever way takes fewer kernel rows."""
         if not hasattr(self, "state"):
+            if self._shrinks:
+                fetch_if_few(self.rows, self._policy)
             self.state = rules.begin(problem, np.zeros(problem.n) if start is None else start, self.rows)
             return
         state = self.state

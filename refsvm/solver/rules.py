@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["Rules", "chosen_rules"]
+
+
+BASES: Final = {"selector": WorkingSetSelector, "step": StepRule, "stop": StoppingRule}
+"""What the rule of each role has to be."""
 
 
 class Rules(NamedTuple):
@@ -53,8 +57,7 @@ def chosen_rules(
     if step is None:
         step = PlanningAheadStep() if getattr(selector, "takes_candidates", False) else NewtonStep()
     rules = Rules(selector, step, KKTGap() if stop is None else stop)
-    bases = {"selector": WorkingSetSelector, "step": StepRule, "stop": StoppingRule}
-    for (name, base), rule in zip(bases.items(), rules, strict=True):
+    for (name, base), rule in zip(BASES.items(), rules, strict=True):
         if not isinstance(rule, base):
             raise ValueError(
                 f"{name}={rule!r} is not a {base.__name__}; pass an instance of one, such as "

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from refsvm.solver.limits import Limits
     from refsvm.solver.rules import Rules
 
-__all__ = ["ShrinkingEngine", "ShrinkingPolicy"]
+__all__ = ["ShrinkingEngine", "ShrinkingPolicy", "fetch_if_few"]
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,6 @@ class ShrinkingEngine:
     ) -> None:
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
         self._limits, self._policy = limits, policy
-        few, gram = len(state.alpha) <= policy.full_gram_up_to, state.rows.gram
-        if isinstance(gram, RowsOf) and gram.repeats and gram.source.holds_all:
-            n = gram.source.gram.n
-            gram.source.fetch(np.arange(n if n <= 2 * policy.full_gram_up_to else 0))
-        if few and state.rows.holds_all and (not isinstance(gram, RowsOf) or gram.repeats):
-            state.rows.fetch(np.arange(len(state.alpha)))
         self._steps = make(state, rules, trace)
         self._recent = 0  # steps of the last `advance`
         whole = state.rows.evaluator.gram
@@ -177,6 +171,15 @@ class ShrinkingEngine:
         state.refresh(recompute=False)
         if trace is not None and self._trace is not None:
             self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
+
+
+def fetch_if_few(rows: KernelRows, policy: ShrinkingPolicy) -> None:
+    """Compute all kernel rows of a small problem at once, if they fit in memory."""
+    gram, most = rows.gram, policy.full_gram_up_to
+    if isinstance(gram, RowsOf) and gram.repeats and gram.source.holds_all and gram.source.gram.n <= 2 * most:
+        gram.source.fetch(np.arange(gram.source.gram.n))
+    if gram.n <= most and rows.holds_all and (not isinstance(gram, RowsOf) or gram.repeats):
+        rows.fetch(np.arange(gram.n))
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:
