@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.threads import compiled
 from refsvm.primal import total
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair
 
@@ -158,9 +159,10 @@ class SolverState:
             self.largest = max(self.largest, float(np.abs(self.alpha).max()))
             # f = ½ αᵀ(v + G)
             self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
-        self.top, self.bottom, self.gap = most_violating_pair(
-            self.alpha, self.gradient, self.lower, self.upper
-        )
+        fast = compiled()
+        look = most_violating_pair if fast is None else fast.most_violating_pair
+        found: tuple[int, int, float] = look(self.alpha, self.gradient, self.lower, self.upper)
+        self.top, self.bottom, self.gap = found
 
     def shift(self, delta: np.ndarray) -> None:
         """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` or `restart` afterwards.

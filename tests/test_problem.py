@@ -60,6 +60,24 @@ def test_the_kkt_gap_is_the_worst_violation_of_any_pair(name):
             assert problem.intercept(alpha) == 0.5 * (G[i] + G[j])
 
 
+def test_the_most_violating_pair_is_the_same_in_compiled_code():
+    pytest.importorskip("numba")
+    from refsvm.fast import kernels
+
+    rng = np.random.default_rng(0)
+    for trial in range(300):
+        n = int(rng.integers(1, 40))
+        # few different values: ties, both zeros, and bounds that are reached
+        G = rng.choice(
+            [-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf] if trial % 9 == 0 else [-1.0, -0.0, 0.0, 2.0], n
+        )
+        alpha = rng.choice([-1.0, 0.0, 1.0], n)
+        lower, upper = np.where(rng.random(n) < 0.5, -1.0, alpha), np.where(rng.random(n) < 0.5, 1.0, alpha)
+        with np.errstate(invalid="ignore"):
+            expected = most_violating_pair(alpha, G, lower, upper)
+            np.testing.assert_equal(kernels.most_violating_pair(alpha, G, lower, upper), expected)
+
+
 def test_an_empty_side_has_no_index_and_no_violation():
     G, at = np.array([3.0, 1.0, 2.0]), np.zeros(3)
     assert most_violating_pair(at, G, at, np.ones(3)) == (0, -1, -np.inf)

@@ -1,4 +1,4 @@
-"""Compiled parts of kernel evaluation."""
+"""Compiled parts of what Python does between the steps: evaluating kernels, adding rows up, looking for the gap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba import float64, from_dtype, int64, types, void
 
 from refsvm.fast.twin import cached, from_python
 
-__all__ = ["AVAILABLE", "exponents", "subtract_rows"]
+__all__ = ["AVAILABLE", "exponents", "most_violating_pair", "subtract_rows"]
 
 AVAILABLE = not numba.config.DISABLE_JIT
 """False where Numba interprets instead of compiling: NumPy is faster then."""
@@ -56,3 +56,17 @@ def subtraction(target, rows, slots, coefficients):  # type: ignore[no-untyped-d
         row, a = rows[slots[k]], coefficients[k]
         for t in range(len(target)):
             target[t] -= a * row[t]
+
+
+@from_python(types.Tuple((int64, int64, float64))(_vector, _vector, _vector, _vector))
+def most_violating_pair(alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.problem.most_violating_pair`."""
+    top = bottom = -1
+    highest, lowest = -np.inf, np.inf
+    for t in range(len(alpha)):
+        # lowest index on ties
+        if alpha[t] < upper[t] and gradient[t] > highest:
+            top, highest = t, gradient[t]
+        if alpha[t] > lower[t] and gradient[t] < lowest:
+            bottom, lowest = t, gradient[t]
+    return top, bottom, highest - lowest if min(top, bottom) >= 0 else -np.inf
