@@ -171,6 +171,7 @@ class Walk:
         self.direction = np.where(growing, self.target - self.alpha, 0.0)
         self.changes = np.where(growing, self.direction, clipped - solved.alpha)
         self.rows: list[np.ndarray] = []
+        self._evaluated: dict[int, np.ndarray] = {}
         self.pull, self.push, self.work = 0.0, np.zeros(problem.n), 0.0
 
     def begin(self, margin: float) -> bool:
@@ -228,8 +229,10 @@ class Walk:
         return kinds, np.where(at_upper, 1.0, -1.0), clipped
 
     def _row(self, i: int) -> np.ndarray:
-        """Row i of K."""
-        return self.problem.gram.block(np.array([i]))[0]
+        """Row i of K, evaluated once."""
+        if i not in self._evaluated:
+            self._evaluated[i] = self.problem.gram.block(np.array([i]))[0]
+        return self._evaluated[i]
 
     def _enter(self, place: int) -> None:
         """Let a variable join M, unless its kernel row depends on those of M: then its G follows b anyway."""
