@@ -131,6 +131,7 @@ def test_a_loop_is_compiled_once_and_again_after_an_edit_of_a_rule_built_into_it
         "steps.newton": (0, 1),
         "stopping.kkt_gap": (0, 1),
         "kernels.exponents": (0, 1),
+        "kernels.most_violating_pair": (0, 1),
     }
     again, loaded = run(root, SOLVE.replace("# selectors", both))
     assert again == first
