@@ -114,7 +114,7 @@ class RoundSequence:
     >>> plan = np.array([(0, 0, -1, -1, -1, 1.0), (0, 0, 0, -1, -1, 10.0)], dtype=PLAN)
     >>> ended = list(RoundSequence(problem, factors, ActiveSet(), 1).run(plan))
     >>> [round(float(each.decision_values[0]), 2) for each in ended]
-    [1.21, 1.63]
+    [1.09, 2.15]
     """
 
     def __init__(
