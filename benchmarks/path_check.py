@@ -230,12 +230,12 @@ def conclusion(keys: list[str], chosen: argparse.Namespace) -> str:
     unfinished = [one for one in here if one.peer != "LIBSVM"]
     off = [one for one in here if one.arbiter is not None]
     ended = max((one.difference for one in here if one.peer == "LIBSVM"), default=0.0)
-    clarabel = max((one.arbiter or 0.0 for one in off), default=0.0)
+    beyond = max((one.arbiter or 0.0 for one in off), default=0.0)
     instead = max((one.difference for one in unfinished), default=0.0)
     return (
         f"\n{len(here):,} fits. Worst audit {max(paths[key].audit for key in keys):.1e}. LIBSVM ended at "
         f"{len(here) - len(unfinished):,}, worst difference {ended:.1e}; at {len(off)} it differs by more than "
-        f"{NEAR:g}, and Clarabel there by {clarabel:.1e}. At {len(unfinished)} it did not end within {chosen.steps:,} "
+        f"{NEAR:g}, and Clarabel there by {beyond:.1e}. At {len(unfinished)} it did not end within {chosen.steps:,} "
         f"steps, and Clarabel differs there by {instead:.1e}."
     )
 
