@@ -322,12 +322,16 @@ class DualProblem:
                 v = v - fixed[N] @ self.gram.block(N, B)
         return DualProblem(self.gram.restrict(B), v, z, self.lower[B], self.upper[B])
 
-    def boxed(self, lower: np.ndarray, upper: np.ndarray, gram: KernelMatrix | None = None) -> DualProblem:
-        """Return the same problem in another box, and with another source of its kernel matrix if one is given."""
+    def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
+        """Return the same problem in another box."""
         problem = self._copy()
-        if gram is not None:
-            problem.__dict__["gram"] = gram
         problem._set_box(lower, upper)
+        return problem
+
+    def with_gram(self, gram: KernelMatrix) -> DualProblem:
+        """Return the same problem with another source of its kernel matrix."""
+        problem = self._copy()
+        problem.__dict__["gram"] = gram
         return problem
 
     def without(self, r: int) -> DualProblem:

@@ -36,13 +36,12 @@ def solve_at(state: PathState, lam: float, eps_smo: float, kind: str) -> None:
     if state.rounds is None:
         problem = DualProblem(Gram(Precomputed(), state.K), state.v, 0.0, state.low, state.high)
         state.rounds = Rounds(problem, engine=state.engine)
-    lower, upper = C * state.low, C * state.high
-    start = state.rounds.boxed(lower, upper).feasible(C * state.scaled)
+    box = state.rounds.boxed(C * state.low, C * state.high)
     stop = KKTGap(max(eps_smo * min(1.0, C), 1e-14))
-    solution = state.rounds.solve(lower=lower, upper=upper, start=start, stop=stop)
+    solution = state.rounds.solve(box, start=box.feasible(C * state.scaled), stop=stop)
     alpha = solution.alpha
-    scaled = np.where(alpha == upper, state.high, alpha * lam)
-    scaled = np.where(alpha == lower, state.low, scaled)
+    scaled = np.where(alpha == box.upper, state.high, alpha * lam)
+    scaled = np.where(alpha == box.lower, state.low, scaled)
     state.place(lam, scaled, lam * solution.intercept, kind)
 
 

@@ -94,14 +94,13 @@ def chain(
     lower, upper = rounds.problem.lower, rounds.problem.upper
     source, seed = full, None
     for mask in training:
-        box = np.where(mask, lower, 0.0), np.where(mask, upper, 0.0)
+        box = rounds.boxed(np.where(mask, lower, 0.0), np.where(mask, upper, 0.0))
         began, start = time.perf_counter(), None
         if source is not None and not isinstance(seeder, Cold):
             seed = seeds_from(seeder, source, rounds) if seed is None or full is None else seed
-            problem = rounds.boxed(*box)
-            box, start = (problem.lower, problem.upper), seed(problem)
+            start = seed(box)
         seconds = time.perf_counter() - began
-        solution = rounds.solve(lower=box[0], upper=box[1], start=start, origin=full)
+        solution = rounds.solve(box, start=start, origin=full)
         yield solution, seconds
         source = solution if full is None else full
 

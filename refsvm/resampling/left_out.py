@@ -60,11 +60,8 @@ def readable_round(
     -------
     record of dtype `ROUND`, Solution
     """
-    lower, upper = full.problem.lower.copy(), full.problem.upper.copy()
-    lower[r] = upper[r] = 0.0
-    start = seed(rounds.boxed(lower, upper))
-    rule = for_example(stop, r)
-    solution = rounds.solve(lower=lower, upper=upper, start=start, origin=full, stop=rule)
+    left_out, rule = full.problem.without(r), for_example(stop, r)
+    solution = rounds.solve(left_out, start=seed(left_out), origin=full, stop=rule)
     record = np.zeros(1, dtype=ROUND)
     record["example"], record["iterations"] = r, solution.iterations
     record["status"] = STATUSES.index(solution.status)

@@ -196,9 +196,9 @@ class RoundSequence:
         """Run one round: its box, its seed, its steps."""
         began = time.perf_counter()
         unit, penalties = self._rounds.problem, self._factors[turn["box"]] * turn["penalty"]
-        lower, upper = unit.lower * penalties, unit.upper * penalties
-        start, origin = self._seed(turn, self._rounds.boxed(lower, upper))
-        solution = self._rounds.solve(lower=lower, upper=upper, start=start, origin=origin)
+        box = self._rounds.boxed(unit.lower * penalties, unit.upper * penalties)
+        start, origin = self._seed(turn, box)
+        solution = self._rounds.solve(box, start=start, origin=origin)
         return self._finished(turn, solution, began)
 
     def _seed(self, turn: np.void, problem: DualProblem) -> tuple[np.ndarray | None, Solution | None]:

@@ -78,8 +78,7 @@ class Rounds:
     >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
     >>> rounds, errors = Rounds(problem), 0
     >>> for r in range(problem.n):
-    ...     left_out = problem.without(r)
-    ...     solution = rounds.solve(lower=left_out.lower, upper=left_out.upper)
+    ...     solution = rounds.solve(problem.without(r))
     ...     errors += heart.y[r] * solution.decision_values[r] <= 0
     >>> int(errors)
     40
@@ -116,7 +115,6 @@ class Rounds:
         self._engine: Engine | None = None
         self._traced = self._has_warned = False
         self._longest = 0
-        self._latest: DualProblem | None = None
         self._preparation = time.perf_counter() - began  # counted as part of the first round
 
     @cached_property
@@ -124,7 +122,7 @@ class Rounds:
         """The problem with a Gram matrix that takes its rows from the store, so that none is computed twice."""
         gram = self._given.gram
         stored = gram if gram.dense is not None else RowsOf(self.rows, np.arange(gram.n))
-        return self._given.boxed(self._given.lower, self._given.upper, gram=stored)
+        return self._given.with_gram(stored)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -139,11 +137,11 @@ class Rounds:
         DualProblem
             Its ``gram`` reads the stored kernel rows.
         """
-        boxed = self._latest = self.problem.boxed(lower, upper)
-        return boxed
+        return self.problem.boxed(lower, upper)
 
     def solve(
         self,
+        box: DualProblem | None = None,
         *,
         lower: np.ndarray | None = None,
         upper: np.ndarray | None = None,
@@ -156,8 +154,10 @@ class Rounds:
 
         Parameters
         ----------
+        box : DualProblem, optional
+            The problem in the box of this round: what `boxed` or ``problem.without(r)`` return.
         lower, upper : ndarrays of shape (n,), float64, optional
-            The box of this round; that of the problem by default.
+            The box itself. Without any, it is that of the problem.
         start : array-like of shape (n,), optional
             Signed α to start from; cold by default. An infeasible start is repaired with a warning.
         origin : Solution, optional
@@ -176,16 +176,11 @@ class Rounds:
         Raises
         ------
         ValueError
-            If the box is not a box, holds no α with the sum z, or the start is not a vector of n numbers.
+            If the box is not a box or that of another problem, holds no α with the sum z, or the start is not a vector
+            of n numbers.
         """
         began, self._preparation = self._limits.begin_round() - self._preparation, 0.0
-        problem, latest = self._given, self._latest
-        if latest is not None and lower is latest.lower and upper is latest.upper:
-            problem = latest  # a seeder has had it already
-        elif lower is not None or upper is not None:
-            problem = self.boxed(
-                problem.lower if lower is None else lower, problem.upper if upper is None else upper
-            )
+        problem = self._in_box(box, lower, upper)
         rules = self._rules if stop is None else chosen_rules(self._rules.selector, self._rules.step, stop)
         recorder = None if trace is False else Trace(1 if trace is True else trace)
         rows_before, hits_before, inside_block = self.rows.computed, self.rows.hits, is_interruptible()
@@ -221,6 +216,31 @@ class Rounds:
         solution.__dict__["_most_violating"] = state.top, state.bottom, state.gap
         self._longest = solution.__dict__["longest_round"] = max(self._longest, state.iteration)
         return solution
+
+    def _in_box(
+        self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
+    ) -> DualProblem:
+        """Return the problem of a round; a box that is a problem needs no check but that it is this one."""
+        given = self._given
+        if box is None:
+            if lower is None and upper is None:
+                return given
+            return self.boxed(
+                given.lower if lower is None else lower, given.upper if upper is None else upper
+            )
+        if lower is not None or upper is not None:
+            raise ValueError("box and lower or upper are both given; give the one or the other.")
+        if not isinstance(box, DualProblem):
+            raise ValueError(
+                f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
+            )
+        if box.gram is self.problem.gram:
+            return box
+        if box.gram is not given.gram or box.v is not given.v or box.z != given.z:
+            raise ValueError(
+                "box is made of another problem; make it of that of these rounds, by boxed or without."
+            )
+        return box.with_gram(self.problem.gram)
 
     def _move(
         self, problem: DualProblem, start: np.ndarray | None, origin: Solution | None, rules: Rules

@@ -38,7 +38,7 @@ def run(engine, X, y, Cs, kernel=USUAL, seeder=None, *, folds=3, one_class=False
     problem = DualProblem.classification(X, y, kernel=kernel)
     if single:
         values = problem.gram.block(np.arange(problem.n)).astype(np.float32)
-        problem = problem.boxed(problem.lower, problem.upper, gram=SinglePrecision(values, 0.0))
+        problem = problem.with_gram(SinglePrecision(values, 0.0))
     parts = np.arange(len(y)) % folds
     factors = np.array([(parts != fold) * 1.0 for fold in range(folds)])
     if one_class:

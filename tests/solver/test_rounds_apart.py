@@ -133,7 +133,7 @@ def test_a_cold_start_from_an_origin_is_cold():
     full = rounds.solve()
     r = int(np.flatnonzero(full.alpha)[0])
     box = PROBLEM.without(r)
-    found = rounds.solve(lower=box.lower, upper=box.upper, origin=full)
+    found = rounds.solve(box, origin=full)
     assert found.alpha[r] == 0.0
     assert found.objective == pytest.approx(solve(box).objective, rel=1e-4)
     np.testing.assert_allclose(found.gradient, box.gradient(found.alpha), atol=1e-12)
@@ -149,7 +149,7 @@ def test_roundings_of_the_gradient_are_counted_over_the_rounds():
     start = box.feasible(first.alpha)
     moved = np.count_nonzero(start != first.alpha)
     assert moved
-    second = rounds.solve(lower=box.lower, upper=box.upper, start=start)
+    second = rounds.solve(box, start=start)
     assert state.updates == first.iterations + moved
     third = rounds.solve(start=start, origin=first)
     assert state.updates == moved
@@ -165,7 +165,7 @@ def test_a_trace_ends_with_its_round(engine, shrinking):
     length = len(first.trace)
     assert length == first.iterations
     box = WITHOUT[0]
-    second = rounds.solve(lower=box.lower, upper=box.upper)
+    second = rounds.solve(box)
     assert second.iterations
     assert second.trace is None
     assert len(first.trace) == length
@@ -228,3 +228,26 @@ def test_engines_that_a_round_names_are_those_of_the_round():
     rounds = Rounds(PROBLEM, engine="numpy")
     rounds._make.used.append("another")
     assert rounds.solve(trace=True).engine == "numpy"
+
+
+def test_a_round_may_be_given_as_a_problem():
+    other, rounds, again = PROBLEM.without(3), Rounds(PROBLEM), Rounds(PROBLEM)
+    found, expected = rounds.solve(other), again.solve(lower=other.lower, upper=other.upper)
+    np.testing.assert_array_equal(found.alpha, expected.alpha)
+    assert found.problem.gram is rounds.problem.gram  # stored rows, so that none is computed twice
+    np.testing.assert_array_equal(found.problem.lower, other.lower)
+    np.testing.assert_array_equal(rounds.solve(rounds.boxed(other.lower, other.upper)).alpha, expected.alpha)
+
+
+def test_a_box_of_another_problem_is_refused():
+    rounds, other = (
+        Rounds(PROBLEM),
+        DualProblem(PROBLEM.gram, 2.0 * PROBLEM.v, 0.0, PROBLEM.lower, PROBLEM.upper),
+    )
+    for box in (other, Rounds(other).problem):
+        with pytest.raises(ValueError, match="another problem; make it of that of these rounds"):
+            rounds.solve(box)
+    with pytest.raises(ValueError, match="not a DualProblem; pass problem"):
+        rounds.solve(PROBLEM.lower)
+    with pytest.raises(ValueError, match="both given"):
+        rounds.solve(PROBLEM, lower=PROBLEM.lower)
