@@ -182,7 +182,7 @@ class SolverState:
         rounding, allowed = EPSILON * (self.updates + self.iteration), 0.01 * max(abs(self.gap), tolerance)
         summand = self.largest * self.largest_diagonal
         # ‖G‖₂ ≥ max |Gᵢ| takes less time and mostly decides
-        if rounding * (math.sqrt(np.vdot(self.gradient, self.gradient)) + summand) <= allowed:
+        if rounding * (math.sqrt(np.vdot(self.gradient, self.gradient)) + summand) < allowed:
             return False
         return rounding * (float(np.abs(self.gradient).max()) + summand) > allowed
 

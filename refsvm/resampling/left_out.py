@@ -60,7 +60,7 @@ def readable_round(
     -------
     record of dtype `ROUND`, Solution
     """
-    left_out, rule = full.problem.without(r), for_example(stop, r)
+    left_out, rule = rounds.problem.without(r), for_example(stop, r)
     solution = rounds.solve(left_out, start=seed(left_out), origin=full, stop=rule)
     record = np.zeros(1, dtype=ROUND)
     record["example"], record["iterations"] = r, solution.iterations

@@ -234,13 +234,12 @@ class Rounds:
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
-        if box.gram is self.problem.gram:
-            return box
-        if box.gram is not given.gram or box.v is not given.v or box.z != given.z:
+        stored, grams = self.problem.gram, (given.gram, self.problem.gram)
+        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in grams):
             raise ValueError(
                 "box is made of another problem; make it of that of these rounds, by boxed or without."
             )
-        return box.with_gram(self.problem.gram)
+        return box if box.gram is stored else box.with_gram(stored)
 
     def _move(
         self, problem: DualProblem, start: np.ndarray | None, origin: Solution | None, rules: Rules

@@ -22,6 +22,9 @@ from refsvm import (
     WorkingSetGap,
     solve,
 )
+from refsvm.kernels import Gram
+from refsvm.resampling.left_out import readable_round
+from refsvm.seeders import TOP
 from refsvm.solver import ShrinkingPolicy
 
 from ..settings import needs_numba
@@ -244,6 +247,11 @@ def test_a_box_of_another_problem_is_refused():
         Rounds(PROBLEM),
         DualProblem(PROBLEM.gram, 2.0 * PROBLEM.v, 0.0, PROBLEM.lower, PROBLEM.upper),
     )
+    K = PROBLEM.gram.block(np.arange(PROBLEM.n))
+    held = DualProblem(Gram(Precomputed(), K), PROBLEM.v, 0.0, PROBLEM.lower, PROBLEM.upper)
+    same_matrix = DualProblem(held.gram, -PROBLEM.v, 0.0, -PROBLEM.upper, -PROBLEM.lower)
+    with pytest.raises(ValueError, match="another problem"):
+        Rounds(held).solve(same_matrix)
     for box in (other, Rounds(other).problem):
         with pytest.raises(ValueError, match="another problem; make it of that of these rounds"):
             rounds.solve(box)
@@ -251,3 +259,16 @@ def test_a_box_of_another_problem_is_refused():
         rounds.solve(PROBLEM.lower)
     with pytest.raises(ValueError, match="both given"):
         rounds.solve(PROBLEM, lower=PROBLEM.lower)
+
+
+def test_a_left_out_round_and_its_seed_read_stored_rows(monkeypatch):
+    problem = DualProblem.classification(X, Y, kernel=Linear())
+    rounds = Rounds(problem, engine="numpy")
+    full = rounds.solve()
+    rounds.rows.fetch(np.arange(problem.n))
+    r = int(np.flatnonzero(full.alpha)[0])
+    monkeypatch.setattr(problem.gram, "block", None)  # the kernel cannot be evaluated any more
+    record, solution = readable_round(rounds, full, TOP().seeds_from(full), KKTGap(), r)
+    assert solution.status is Status.CONVERGED
+    assert solution.alpha[r] == 0.0
+    assert record["iterations"] == solution.iterations
