@@ -327,3 +327,25 @@ def test_numbers_whose_sums_overflow_are_refused(name):
         ValueError, match=r"^C contains 1e\+301, beyond .*; scale it down, or give infinity\."
     ):
         DualProblem.classification(X, LABELS, C=1e301)
+
+
+def test_a_box_that_does_not_hold_zero_is_looked_at_in_full():
+    """A box around zero needs no further check; each way not to be one has to be noticed."""
+    gram, v = Gram(Linear(), np.array([[0.0], [1.0], [2.0]])), np.array([1.0, -1.0, 1.0])
+    with pytest.raises(ValueError, match="lower exceeds upper at index 0"):
+        DualProblem(gram, v, 0.0, np.array([2.0, -3.0, -3.0]), np.array([1.0, 3.0, 3.0]))
+    with pytest.raises(ValueError, match="lower exceeds upper at index 1"):
+        DualProblem(gram, v, 0.0, np.array([-3.0, -1.0, -3.0]), np.array([3.0, -2.0, 3.0]))
+    with pytest.raises(ValueError, match="cannot be reached"):
+        DualProblem(gram, v, 0.0, np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    around, aside = np.array([-1.0, -1.0, -1.0]), np.array([0.5, -1.0, -1.0])
+    assert DualProblem(gram, v, 0.0, around, -around).holds_zero
+    assert not DualProblem(gram, v, 0.0, aside, -around).holds_zero
+    assert not DualProblem(gram, v, 0.5, around, -around).holds_zero
+    assert DualProblem(gram, v, 0.0, around, np.array([1.0, np.inf, 1.0])).is_open
+
+
+def test_leaving_out_an_example_without_which_the_sum_is_out_of_reach_is_refused():
+    problem = DualProblem.one_class(np.array([[0.0], [1.0], [9.0]]), nu=1.0)
+    with pytest.raises(ValueError, match=r"z=3\.0 cannot be reached"):
+        problem.without(1)

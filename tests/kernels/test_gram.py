@@ -143,3 +143,10 @@ def test_a_whole_matrix_that_is_none_is_refused(values, words):
 
 def test_a_matrix_of_the_caller_is_not_called():
     assert not Gram(Precomputed(), np.eye(3)).at_once
+
+
+def test_the_diagonal_of_single_rows_is_one_where_rounding_would_leave_less():
+    X = 100.0 * np.random.default_rng(0).normal(size=(40, 30))
+    gram = Gram(RBF(1e-2), X)
+    rows = np.concatenate([gram.block(np.array([i])) for i in range(40)])
+    np.testing.assert_array_equal(rows.diagonal(), np.ones(40))
