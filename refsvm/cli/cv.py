@@ -42,10 +42,7 @@ def cv(
         typer.Option(metavar="N", help="Random folds to try; paired tests compare the seeders from 6 on."),
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Of the first random folds.")] = 0,
-    n_jobs: Annotated[
-        int | None,
-        typer.Option("--n-jobs", metavar="N", help="Threads; -1: one for each core.  [default: 1]"),
-    ] = None,
+    n_jobs: options.Threads = None,
     engine: options.Engine = "auto",
     kernel: options.KernelName = "rbf",
     gamma: options.Gamma = None,

@@ -33,9 +33,7 @@ def loo(
         str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(FIT)}; or all.")
     ] = "kkt-gap",
     engine: options.Engine = "auto",
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads; -1 for one on each core.  [default: 1]")
-    ] = None,
+    n_jobs: options.Threads = None,
     kernel: options.KernelName = "rbf",
     gamma: options.Gamma = None,
     C: options.Penalty = None,
@@ -70,7 +68,7 @@ def loo(
     wanted = [(s, t, SEEDERS[s](), STOPS[t](tol=tol)) for s, t in product(chosen_seeders, chosen_stops)]  # type: ignore[call-arg]
     if len(wanted) == 1:
         _, _, seeder, stop = wanted[0]
-        rules: dict[str, Any] = {"seeder": seeder, "stop": stop, "n_jobs": jobs, "time_limit": time_limit}
+        rules: dict[str, Any] = {"seeder": seeder, "stop": stop, "n_jobs": n_jobs, "time_limit": time_limit}
         with tables.counter() as count:
             result = leave_one_out(
                 dataset.X, labels, kernel=width, C=penalty, callback=count, **rules, **limits

@@ -12,7 +12,7 @@ from refsvm.kernels.names import KERNELS
 
 __all__ = [
     "CacheMB", "Coef0", "Data", "DataDir", "Degree", "Engine", "Gamma", "Json", "KernelName", "Label",
-    "MaxIter", "Penalty", "Seeders", "SeveralData", "Store", "TimeLimit", "Tol",
+    "MaxIter", "Penalty", "Seeders", "SeveralData", "Store", "Threads", "TimeLimit", "Tol",
 ]  # fmt: skip
 
 Data = Annotated[
@@ -75,5 +75,9 @@ Store = Annotated[
 Tol = Annotated[float, typer.Option(help="Stop when the KKT gap is at most this.")]
 CacheMB = Annotated[float, typer.Option("--cache-mb", help="Memory for kernel rows, in MiB.")]
 MaxIter = Annotated[int | None, typer.Option(help="Limit on the steps.  [default: max(10⁷, 100n)]")]
+Threads = Annotated[
+    int | None,
+    typer.Option("--n-jobs", "--jobs", metavar="N", help="Threads; -1: one for each core.  [default: 1]"),
+]
 TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Limit on the time of a solve.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

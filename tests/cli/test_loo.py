@@ -60,6 +60,7 @@ def test_seeders_and_stops_side_by_side(small):
         (("--engine", "c"), "engine='c' is unknown"),
         (("--tol", "0"), "tol"),
         (("--jobs", "0"), "n_jobs=0"),
+        (("--n-jobs", "0"), "n_jobs=0"),
     ],
 )
 def test_bad_options_are_one_sentence(options, says, small):
