@@ -334,10 +334,10 @@ class DualProblem:
         problem.__dict__["gram"] = gram
         return problem
 
-    def without(self, r: int) -> DualProblem:
-        """Leave example r out: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
+    def without(self, r: Any) -> DualProblem:
+        """Leave example r out, or several: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
         if type(r) is not int or not 0 <= r < self.n:
-            (r,) = positions("r", [r], self.n)
+            r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[r] = upper[r] = 0.0
         if self.is_open or not self.holds_zero:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from refsvm._checks import whole
 from refsvm.cli import options
 from refsvm.cli.choices import SEEDERS, names
 from refsvm.cli.data import described, kernel_and_penalty, open_labelled
+from refsvm.cli.messages import INTERRUPTED, note
 from refsvm.cli.tables import print_json, print_table
 from refsvm.experiment.comparison import paired_p
 from refsvm.experiment.grid import p_value, ratio_of
@@ -63,24 +65,33 @@ def cv(
     dataset = open_labelled(data, label, data_dir)
     chosen, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
-    for repeat in range(repeats):
-        for name in wanted:
-            results[name].append(
-                cross_validate(
-                    dataset.X, dataset.y, kernel=chosen, C=penalty, folds=folds, seeder=SEEDERS[name](),
-                    from_full=not chained, stratified=stratified, rng=seed + repeat, n_jobs=n_jobs,
-                    engine=engine, cache_mb=cache_mb, stop=KKTGap(tol), max_iter=max_iter, time_limit=time_limit,
-                )
-            )  # fmt: skip
+    for repeat, name in product(range(repeats), wanted):
+        result = cross_validate(
+            dataset.X, dataset.y, kernel=chosen, C=penalty, folds=folds, seeder=SEEDERS[name](),
+            from_full=not chained, stratified=stratified, rng=seed + repeat, n_jobs=n_jobs,
+            engine=engine, cache_mb=cache_mb, stop=KKTGap(tol), max_iter=max_iter, time_limit=time_limit,
+        )  # fmt: skip
+        if result.status is Status.INTERRUPTED:
+            break
+        results[name].append(result)
+    finished = sum(len(found) for found in results.values())
+    # each random split counts for all seeders, or for none
+    results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
     parameters = {"kernel": repr(chosen), "C": penalty, "folds": folds, "repeats": repeats, "tol": tol}
     if json:
         print_json({"problem": described(dataset) | parameters, "seeders": rows})
-    else:
+    elif rows:
         heading = f"{dataset.name}: {dataset.n} examples; {chosen!r}, C={penalty:.6g}, {folds} folds" + (
             f"; means over {repeats} random folds" if repeats > 1 else ""
         )
         _table(heading, rows)
+    if result.status is Status.INTERRUPTED:
+        done = f"; {len(result.rounds)} rounds of {name} were done, with an error of {result.error:.4f}"
+        note(
+            f"note: Interrupted; {finished} of {repeats * len(wanted)} runs are finished{done if result.rounds else ''}"
+        )
+        raise typer.Exit(INTERRUPTED)
 
 
 def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:

@@ -75,9 +75,9 @@ class CrossValidate(Strategy):
                 C=instance.C,
                 **self.arguments() | {"folds": min(self.folds, len(instance.y))},
             )
-        statuses = [each.status for each in result.rounds]
-        if Status.INTERRUPTED in statuses:
+        if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
+        statuses = [each.status for each in result.rounds]
         return {
             "error": result.error,
             "iterations": result.iterations,

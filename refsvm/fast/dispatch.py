@@ -8,11 +8,13 @@ it gets a marker, and `call` turns the marker into a direct call, which the comp
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import cache
 from typing import Any
 
 import numba
 from numba import typeof
 from numba.core.dispatcher import Dispatcher
+from numba.core.types import WrapperAddressProtocol
 from numba.extending import overload
 
 from refsvm.fast.selectors import second_order
@@ -20,7 +22,7 @@ from refsvm.fast.steps import newton, planning_ahead
 from refsvm.fast.stopping import kkt_gap
 from refsvm.fast.twin import HELPER, ready
 
-__all__ = ["are_built_in", "as_arguments", "call", "entry_point"]
+__all__ = ["are_built_in", "as_arguments", "call", "entry_point", "pointer_to"]
 
 BUILT_IN: dict[Any, Any] = {
     # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
@@ -49,7 +51,7 @@ def are_built_in(*rules: Any) -> bool:
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
-    """Return what calls a compiled function whose first three arguments are these rules.
+    """Return what calls a compiled function whose first arguments are these rules, three or none.
 
     It is compiled once for all pointers and once for each built-in set. To find the compiled code by the types of the
     arguments would take longer than many a solve.
@@ -58,11 +60,35 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
         return function
     key = function, *(type(rule) for rule in rules)
     if key not in entry_points:
-        if type(rules[0]) in BUILT_IN:
+        if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
         function.compile(signature)
         entry_points[key] = function.overloads[signature].entry_point
     return entry_points[key]
+
+
+class Pointer(WrapperAddressProtocol):
+    """The address of a compiled twin, as an argument of compiled code; to look it up takes longer than many a round."""
+
+    def __init__(self, rule: Any) -> None:
+        self._signature = rule.signature
+        found = rule.get_compile_result(rule.signature)
+        self._address = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> int:
+        """Return the address."""
+        return int(self._address)
+
+    def signature(self) -> Any:
+        """Return the types."""
+        return self._signature
+
+
+@cache
+def pointer_to(rule: Any) -> Any:
+    """Return a twin as an argument of compiled code."""
+    rule = ready(rule)
+    return Pointer(rule) if isinstance(rule, Dispatcher) and hasattr(rule, "signature") else rule
 
 
 def call(rule, *arguments):  # type: ignore[no-untyped-def]

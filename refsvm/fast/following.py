@@ -18,7 +18,7 @@ from refsvm.fast.bordered import (
 )
 from refsvm.fast.replacement import offset
 from refsvm.fast.seeders import complete
-from refsvm.fast.seeding import SEED
+from refsvm.fast.seeding import MORE, SEED
 from refsvm.fast.twin import allocating, called, twin
 from refsvm.fast.walk import (
     BOUNDED,
@@ -50,7 +50,7 @@ from refsvm.fast.walk import (
 
 __all__ = ["ato"]
 
-EVENTS, EVENT_COST = 2.0, 8000  # refsvm.seeders.ato
+EVENTS, PATIENCE, EVENT_COST = 2.0, 4.0, 8000  # refsvm.seeders.ato
 DONE_WITH, GO_ON = 0, 1
 
 
@@ -205,7 +205,7 @@ def follow(seeding, walk, free, max_events, slope, d):  # type: ignore[no-untype
     """Follow the path; return DONE_WITH, GO_ON where M is empty or has no more room, or −1 − i for kernel row i."""
     now, marks = walk.now, walk.marks
     while joins(seeding, walk, free):
-        if marks[HAPPENED] == max_events or (marks[HAPPENED] > 0 and now[WORK] > now[MOST]):
+        if marks[HAPPENED] == max_events or (marks[HAPPENED] > 0 and now[WORK] > PATIENCE * now[MOST]):
             return DONE_WITH
         if free.size[COUNT] == 0 and now[PULL] != 0.0:
             code = take_one(seeding, walk)
@@ -240,15 +240,37 @@ def follow_to_the_end(seeding, walk, free, max_events):  # type: ignore[no-untyp
     return code
 
 
+@called
+def clip(seeding):  # type: ignore[no-untyped-def]
+    """Write α clipped to the box; return 0."""
+    for i in range(len(seeding.seed)):
+        seeding.seed[i] = min(max(seeding.solved[i], seeding.lower[i]), seeding.upper[i])
+    return 0
+
+
+@called
+def expected(n, m, moving):  # type: ignore[no-untyped-def]
+    """Work of a path with m free variables on which so many move."""
+    return n * (moving + m) + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
+
+
 @allocating
 def set_out(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
-    """Follow the path if that will pay; return 0, or −1 − i where kernel row i is missing."""
+    """Follow the path if that will pay; return 0, MORE, or −1 − i where kernel row i is missing."""
+    n, m, outside = len(seeding.seed), int(seeding.memory[1]), 0
+    for i in range(n):
+        before = seeding.solved[i]
+        outside += before < seeding.lower[i] or before > seeding.upper[i]
+    if expected(n, m, outside) > seeding.memory[0]:
+        return clip(seeding)  # at once: there are no fewer in F and T
     kinds, sides = first_kinds(seeding, b)
     targets, changes = first_changes(seeding, kinds, sides)
-    moving, n, m = np.flatnonzero(changes), len(kinds), int(seeding.memory[1])
-    work, now = float(n * (len(moving) + m)), np.zeros(5)
-    if work + EVENTS * len(moving) * (EVENT_COST + m * (2 * m + n / 16)) > seeding.memory[0]:
+    moving, now = np.flatnonzero(changes), np.zeros(5)
+    work = float(n * (len(moving) + m))
+    if expected(n, m, len(moving)) > seeding.memory[0]:
         return 0
+    if len(seeding.memory) == 2:
+        return MORE
     missing = missing_row(seeding, kinds, changes)
     if missing >= 0:
         return -1 - missing
@@ -281,11 +303,10 @@ def set_out(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
 def ato(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.ATO`."""
     if len(seeding.memory) == 0:
-        for i in range(len(seeding.seed)):
-            seeding.seed[i] = min(max(seeding.solved[i], seeding.lower[i]), seeding.upper[i])
+        clip(seeding)
     else:
         code = set_out(seeding, offset(seeding), parameters[0], np.int64(parameters[1]))
-        if code < 0:
+        if code != 0:
             return code
     complete(seeding)
     return 0

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from refsvm.fast.dispatch import as_arguments, entry_point
+from refsvm.fast.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.fast.extremes import LARGEST, sortable_bits
 from refsvm.fast.layout import CHECK, FALLS, LENGTH, RISES, SELECT, STATE
 from refsvm.fast.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.fast.seeding import SEED, SEEDING
 from refsvm.fast.state import side
-from refsvm.fast.twin import cached, called, inlined, ready
+from refsvm.fast.twin import cached, called, inlined
 
 __all__ = ["NOT_DONE", "run_rounds"]
 
@@ -177,7 +177,7 @@ def run_rounds(twins, parameters, arrays):  # type: ignore[no-untyped-def]
     arrays : the other arguments of `compiled_rounds`
     """
     rules = as_arguments(*twins[1:])
-    return entry_point(rounds, ROUNDS, rules)(*rules, ready(twins[0]), *parameters, *arrays)
+    return entry_point(rounds, ROUNDS, rules)(*rules, pointer_to(twins[0]), *parameters, *arrays)
 
 
 rounds = cached(compiled_rounds, nogil=True)

@@ -9,17 +9,17 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, types
 
-from refsvm.fast.dispatch import as_arguments, entry_point
+from refsvm.fast.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.fast.layout import CHECK, LENGTH, SELECT, STATE, STATE_WITH_SINGLE_ROWS
 from refsvm.fast.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.fast.rounds import NOT_DONE, drifted, move_to_seed, restart
 from refsvm.fast.seeders import complete
 from refsvm.fast.seeding import SEED, SEEDING
-from refsvm.fast.twin import cached, called, copied, ready
+from refsvm.fast.twin import cached, called, copied
 
 __all__ = ["run_sequence"]
 
-BOX, PLACE, SOURCE, BEFORE, AFTER = 0, 1, 2, 3, 4
+BOX, PLACE, SOURCE, BEFORE, AFTER, START = 0, 1, 2, 3, 4, 5
 """Columns of the plan."""
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
@@ -27,7 +27,7 @@ _plan = types.Array(int64, 2, "C")
 SEQUENCE, SEQUENCE_WITH_SINGLE_ROWS = (
     (
         types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
-        _vector, _vector, _vector, _vector, SEEDING, state, _vector, _vector, _vector, _vector, _matrix,
+        _vector, _vector, _vector, _vector, SEEDING, state, _vector, _vector, _vector, _vector, _matrix, _matrix,
         _plan, _vector, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix,
     )
     for state in (STATE, STATE_WITH_SINGLE_ROWS)
@@ -73,15 +73,20 @@ def set_box(state, unit_lower, unit_upper, factors, penalty):  # type: ignore[no
     """L and U of a round."""
     for t in range(len(factors)):
         size = factors[t] * penalty
-        state.lower[t], state.upper[t] = unit_lower[t] * size, unit_upper[t] * size
+        state.lower[t], state.upper[t] = 0.0, 0.0
+        if size != 0.0:
+            state.lower[t], state.upper[t] = unit_lower[t] * size, unit_upper[t] * size
 
 
 @called
-def set_cold(seeding, state):  # type: ignore[no-untyped-def]
-    """α = 0, G = v."""
+def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
+    """Every α at its bound if there is a neighbour to follow; without one α = 0, G = v."""
     for t in range(len(state.alpha)):
-        seeding.seed[t] = seeding.solved[t] = 0.0
-        seeding.gradient[t] = seeding.v[t]
+        if after >= 0:
+            seeding.seed[t] = state.lower[t] + state.upper[t]
+        else:
+            seeding.seed[t] = seeding.solved[t] = 0.0
+            seeding.gradient[t] = seeding.v[t]
 
 
 @called
@@ -112,7 +117,7 @@ def decision_values(seeding, state, values):  # type: ignore[no-untyped-def]
 
 def compiled_sequence(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
     select, length, check, seed, seeder, selector, step, stop, seeding, state, memories, numbers,
-    unit_lower, unit_upper, factors, plan, penalties, alphas, gradients, lowers, uppers, results, values,
+    unit_lower, unit_upper, factors, starts, plan, penalties, alphas, gradients, lowers, uppers, results, values,
 ):  # fmt: skip
     """Run one round after another; return how many have converged before one that is left to Python.
 
@@ -127,13 +132,13 @@ def compiled_sequence(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917
         results[turn, 0] = NOT_DONE
         if source >= 0:
             copy_solution(seeding, source, alphas, gradients, lowers, uppers)
-            if seed(seeder, seeding) != 0:
+            if plan[turn, START] >= 0:
+                for t in range(len(seeding.seed)):
+                    seeding.seed[t] = starts[plan[turn, START], t]
+            elif seed(seeder, seeding) != 0:
                 return turn
-        elif after >= 0:
-            for t in range(len(seeding.seed)):
-                seeding.seed[t] = state.lower[t] + state.upper[t]
         else:
-            set_cold(seeding, state)
+            set_unseeded(seeding, state, after)
         if after >= 0:
             old, new = (before, source) if min(before, source) >= 0 else (after, after)
             as_the_neighbour(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
@@ -173,7 +178,7 @@ def run_sequence(twins, parameters, arrays):  # type: ignore[no-untyped-def]
         run = entry_point(sequence_with_single_rows, SEQUENCE_WITH_SINGLE_ROWS, rules)
     else:
         run = entry_point(sequence, SEQUENCE, rules)
-    return run(*rules, ready(twins[0]), *parameters, *arrays)
+    return run(*rules, pointer_to(twins[0]), *parameters, *arrays)
 
 
 sequence = cached(compiled_sequence, nogil=True)

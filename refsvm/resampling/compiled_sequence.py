@@ -67,6 +67,8 @@ class CompiledSequence:
     rules : Rules
     seeder : Seeder
     factors : ndarray of shape (boxes, n), float64
+    starts : ndarray of shape (any, n), float64
+        Seeds that are given.
     kept : Kept
         Where solutions are read and written.
     limit : int
@@ -80,6 +82,7 @@ class CompiledSequence:
         rules: Rules,
         seeder: Seeder,
         factors: np.ndarray,
+        starts: np.ndarray,
         kept: Kept,
         limit: int,
     ) -> None:
@@ -88,7 +91,7 @@ class CompiledSequence:
 
         problem = rounds.problem
         n, memories = problem.n, rules.memories(problem)
-        self._rounds, self._kept, self._factors = rounds, kept, factors
+        self._rounds, self._kept, self._factors, self._starts = rounds, kept, factors, starts
         self._memories = np.concatenate(memories)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, np.empty(n), np.empty(n))
         self._seeding = room_for_seeds(problem, self._state.lower, self._state.upper, rounds.rows)
@@ -116,14 +119,14 @@ class CompiledSequence:
         from refsvm.fast.sequence import run_sequence
 
         results, values = np.zeros((len(plan), 3)), np.empty((len(plan), len(self._unit[0])))
-        names = ["box", "place", "source", "before", "after"]
+        names = ["box", "place", "source", "before", "after", "start"]
         numbers = np.column_stack([plan[name] for name in names])
         penalties, kept = np.array(plan["penalty"]), self._kept
         done = run_sequence(
             self._twins,
             self._parameters,
             (
-                self._seeding, self._state, self._memories, self._numbers, *self._unit, self._factors,
+                self._seeding, self._state, self._memories, self._numbers, *self._unit, self._factors, self._starts,
                 numbers, penalties, kept.alpha, kept.gradient, kept.lower, kept.upper, results, values,
             ),
         )  # fmt: skip

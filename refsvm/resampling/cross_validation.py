@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -16,12 +16,13 @@ from refsvm._checks import examples, penalties, positive_or_inf, refuse_targets,
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import votes
 from refsvm.problem import DualProblem
-from refsvm.resampling.family import chain, in_parts, pair_problems, shared_gram
+from refsvm.resampling.family import in_parts, pair_problems, shared_gram
+from refsvm.resampling.fold_rounds import FoldRounds
 from refsvm.resampling.folds import fold_numbers
-from refsvm.result import Solution, Status
+from refsvm.result import Status
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.sir import SIR
-from refsvm.solver.rounds import Rounds
+from refsvm.solver.limits import Interrupt, interruptible
 
 __all__ = ["CrossValidation", "Round", "cross_validate", "thread_count"]
 
@@ -39,7 +40,7 @@ class Round:
     iterations, kernel_rows : int
         Steps; kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the start, and to solve from there.
+        Time to make the start, and to solve from there. Rounds that compiled code runs in one go share the latter.
     status : Status
     """
 
@@ -61,17 +62,20 @@ class CrossValidation:
     classes : ndarray of shape (k,)
         The labels, sorted.
     predictions : ndarray of shape (n,)
-        Label predicted for each example by the round that held it out.
+        Label predicted for each example by the round that held it out; its own label if that round is missing, which
+        only happens in an incomplete result.
     decision_values : ndarray of shape (n, k(k − 1)/2), float64
-        h of each pair in that round, signs and order as in `refsvm.SVC`.
+        h of each pair in that round, signs and order as in `refsvm.SVC`; NaN if it is missing.
     fold : ndarray of shape (n,), int64
         Fold of each example.
     errors : ndarray of shape (folds,), float64
-        Part of each fold that is predicted wrongly.
+        Part of each fold that is predicted wrongly; NaN if a round of it is missing.
     error : float
-        Part of all examples that is.
+        Part of all examples that is, those of missing rounds left out.
     rounds : tuple of Round
         One for each fold and pair, pair after pair.
+    status : Status
+        CONVERGED; INTERRUPTED after Ctrl-C; or that of the first round that was not solved to the tolerance.
     iterations, kernel_rows : int
         Of all rounds, and of the full solution where one was the origin.
     seconds : float
@@ -85,9 +89,15 @@ class CrossValidation:
     errors: np.ndarray = field(repr=False)
     error: float
     rounds: tuple[Round, ...] = field(repr=False)
+    status: Status
     iterations: int
     kernel_rows: int
     seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every round was run."""
+        return not np.isnan(self.decision_values).any()
 
     @property
     def seed_seconds(self) -> float:
@@ -154,6 +164,7 @@ def cross_validate(
     Returns
     -------
     CrossValidation
+        After Ctrl-C, of the rounds that are done; its ``status`` says so.
 
     Raises
     ------
@@ -177,34 +188,21 @@ def cross_validate(
     binary = np.where(codes == 0, -1, 1)
     positive_or_inf("cache_mb", cache_mb)
     gram = shared_gram(DualProblem.classification(X, binary, kernel=kernel, C=C).gram, cache_mb)
-    pairs, numbers = list(combinations(range(len(classes)), 2)), list(range(int(fold.max()) + 1))
-    seeder = SIR() if seeder is None else seeder
-    workers = thread_count(n_jobs)
-    parts = in_parts(numbers, -(-workers // len(pairs)))
+    pairs, workers = list(combinations(range(len(classes)), 2)), thread_count(n_jobs)
+    parts = in_parts(list(range(int(fold.max()) + 1)), -(-workers // len(pairs)))
     problems = pair_problems(gram, codes, C)
     tasks = [(pair, problem, part) for pair, problem in zip(pairs, problems, strict=True) for part in parts]
+    seeder = SIR() if seeder is None else seeder
 
-    def work(task: tuple[tuple[int, int], DualProblem, list[int]]) -> Part:
-        return run(*task, fold, seeder, from_full, {"cache_mb": cache_mb, **options})
+    with interruptible() as interrupt:
 
-    done = in_threads(work, tasks, workers)
-    values = np.empty((len(codes), len(pairs)))
-    for part in done:
-        values[part.held_out, pairs.index(part.pair)] = part.values[part.held_out]
-    wrong = votes(values, len(classes)) != codes
+        def work(task: tuple[tuple[int, int], DualProblem, list[int]]) -> Part:
+            return run(*task, fold, seeder, from_full, interrupt, {"cache_mb": cache_mb, **options})
+
+        done = in_threads(work, tasks, workers)
     rows = gram.n if gram.dense is not None and not isinstance(kernel, Precomputed) else 0
-    return CrossValidation(
-        classes=classes,
-        predictions=classes[votes(values, len(classes))],
-        decision_values=values,
-        fold=fold,
-        errors=np.array([wrong[fold == h].mean() for h in numbers]),
-        error=float(wrong.mean()),
-        rounds=tuple(each for part in done for each in part.rounds),
-        iterations=sum(part.iterations for part in done),
-        kernel_rows=rows + sum(part.kernel_rows for part in done),
-        seconds=time.perf_counter() - began,
-    )
+    result = gathered(done, pairs, classes, codes, fold, rows, began)
+    return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
 
 
 @dataclass(frozen=True)
@@ -226,28 +224,57 @@ def run(
     fold: np.ndarray,
     seeder: Seeder,
     from_full: bool,
+    interrupt: Interrupt,
     options: dict[str, Any],
 ) -> Part:
-    """Solve some rounds of one pair, one after the other."""
-    rounds, full = Rounds(problem, **options), None
-    if from_full:
-        full = rounds.solve()
-    total = [full.iterations, full.kernel_rows] if full is not None else [0, 0]
+    """Solve some rounds of one pair, one after the other, until done or Ctrl-C."""
+    folds = FoldRounds(problem, fold, seeder, from_full, **options)
     values, reports = np.full(len(fold), np.nan), []
-    solved = chain(rounds, (fold != h for h in numbers), seeder, full)
-    for h, (solution, seed_seconds) in zip(numbers, solved, strict=True):
-        values[fold == h] = solution.decision_values[fold == h]
-        reports.append(reported(h, pair, solution, seed_seconds))
-        total[0] += solution.iterations
-        total[1] += solution.kernel_rows
-    rounds.close()
-    return Part(pair, reports, np.isin(fold, numbers), values, *total)
+    try:
+        for done in folds.run(numbers):
+            held_out, ended = fold == done.fold, done.ended
+            values[held_out] = ended.decision_values[held_out]
+            cost = ended.iterations, done.kernel_rows, done.seed_seconds, ended.seconds
+            reports.append(Round(done.fold, pair, *cost, ended.status))
+    except KeyboardInterrupt:
+        if not interrupt.pressed:
+            raise
+    folds.close()
+    held_out = np.isin(fold, [each.fold for each in reports])
+    return Part(pair, reports, held_out, values, folds.iterations, folds.kernel_rows)
 
 
-def reported(h: int, pair: tuple[int, int], solution: Solution, seed_seconds: float) -> Round:
-    """Return what is kept of a round."""
-    return Round(
-        h, pair, solution.iterations, solution.kernel_rows, seed_seconds, solution.seconds, solution.status
+def gathered(
+    done: list[Part],
+    pairs: list[tuple[int, int]],
+    classes: np.ndarray,
+    codes: np.ndarray,
+    fold: np.ndarray,
+    rows: int,
+    began: float,
+) -> CrossValidation:
+    """Return the result of all parts; `rows` kernel rows were computed for all of them."""
+    values = np.full((len(codes), len(pairs)), np.nan)
+    for part in done:
+        values[part.held_out, pairs.index(part.pair)] = part.values[part.held_out]
+    known = ~np.isnan(values).any(axis=1)
+    predicted = codes.copy()
+    predicted[known] = votes(values[known], len(classes))
+    wrong = np.where(known, predicted != codes, np.nan)
+    rounds = tuple(each for part in done for each in part.rounds)
+    statuses = [each.status for each in rounds if each.status is not Status.CONVERGED] + [Status.CONVERGED]
+    return CrossValidation(
+        classes=classes,
+        predictions=classes[predicted],
+        decision_values=values,
+        fold=fold,
+        errors=np.bincount(fold, wrong) / np.bincount(fold),
+        error=float(wrong[known].mean()) if known.any() else float("nan"),
+        rounds=rounds,
+        status=statuses[0],
+        iterations=sum(part.iterations for part in done),
+        kernel_rows=rows + sum(part.kernel_rows for part in done),
+        seconds=time.perf_counter() - began,
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator
-from importlib.util import find_spec
+from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -15,10 +13,10 @@ from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
-from refsvm.seeders.cold import Cold
+from refsvm.solver.handover import numba_is_installed
 from refsvm.solver.rounds import Rounds
 
-__all__ = ["chain", "pair_problems", "seeded", "seeds_from", "shared_gram"]
+__all__ = ["in_parts", "pair_problems", "seeds_from", "shared_gram"]
 
 
 def shared_gram(gram: KernelMatrix, cache_mb: float) -> KernelMatrix:
@@ -54,55 +52,14 @@ def pair_problems(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) 
         yield DualProblem(gram, labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
 
 
-def seeded(seeder: Seeder, solved: Solution, rounds: Rounds, problem: DualProblem) -> np.ndarray:
-    """Return the seed, from the twin where there is one and all kernel rows are in memory."""
-    return seeds_from(seeder, solved, rounds)(problem)
-
-
 def seeds_from(seeder: Seeder, solved: Solution, rounds: Rounds) -> Callable[[DualProblem], np.ndarray]:
     """Return ``seeder.seeds_from(solved)``, the twin's where there is one and all kernel rows are in memory."""
-    compiles = find_spec("numba") is not None and solved.engine != "numpy" and seeder.twin() is not None
+    compiles = numba_is_installed() and solved.engine != "numpy" and seeder.twin() is not None
     if compiles and rounds.rows.holds_all and rounds.rows.values.dtype == np.float64:
         from refsvm.fast.seeding import CompiledSeeds
 
         return CompiledSeeds(seeder, solved, rounds.rows)
     return seeder.seeds_from(solved)
-
-
-def chain(
-    rounds: Rounds, training: Iterable[np.ndarray], seeder: Seeder, full: Solution | None = None
-) -> Iterator[tuple[Solution, float]]:
-    """Solve one round for each training set, seeded from the round before, or from `full`.
-
-    Parameters
-    ----------
-    rounds : Rounds
-        Over the problem on all examples.
-    training : iterable of bool arrays of shape (n,)
-        Who takes part.
-    seeder : Seeder
-    full : Solution, optional
-        Solution on all examples, from which every round starts; without it the first round is cold.
-
-    Yields
-    ------
-    Solution
-        Of the round.
-    float
-        Seconds its seed took.
-    """
-    lower, upper = rounds.problem.lower, rounds.problem.upper
-    source, seed = full, None
-    for mask in training:
-        box = rounds.boxed(np.where(mask, lower, 0.0), np.where(mask, upper, 0.0))
-        began, start = time.perf_counter(), None
-        if source is not None and not isinstance(seeder, Cold):
-            seed = seeds_from(seeder, source, rounds) if seed is None or full is None else seed
-            start = seed(box)
-        seconds = time.perf_counter() - began
-        solution = rounds.solve(box, start=start, origin=full)
-        yield solution, seconds
-        source = solution if full is None else full
 
 
 def in_parts(items: list[Any], count: int) -> list[list[Any]]:

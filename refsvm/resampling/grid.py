@@ -194,7 +194,7 @@ def planned(
                 if mine and theirs[-2:-1] == mine[-1:]:
                     before = slots[beside] + len(theirs) % 2
             turns.append((split, place))
-            plan.append((split, slots[split] + len(mine) % 2, source, before, after, Cs[place]))
+            plan.append((split, slots[split] + len(mine) % 2, source, before, after, -1, Cs[place]))
             mine.append(place)
             beside = split
     return turns, np.array(plan, dtype=PLAN)

@@ -1,10 +1,12 @@
-"""Rounds in a given order, each seeded from earlier ones: all C and folds of a grid.
+"""Rounds in a given order, each seeded from earlier ones: the folds of a cross-validation, all C and folds of a grid.
 
 A round names its box, its penalty and, by their places, the earlier solutions that it starts from:
 
     source   the same examples at another C
     after    a neighbour at this C: mostly the same examples
     before   that neighbour at the C of the source
+
+Or its seed is given, and the source is the solution from whose gradient the round gets there.
 
 Where all kernel rows are in memory and all rules have twins, a chunk of rounds at a time runs in compiled code. The
 readable rounds below give the same α bit for bit.
@@ -13,7 +15,7 @@ readable rounds below give the same α bit for bit.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,12 +27,12 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.single import SinglePrecision
 from refsvm.problem import DualProblem
 from refsvm.resampling.compiled_sequence import CompiledSequence, Kept, can_run_compiled, can_run_single
-from refsvm.resampling.family import seeded
+from refsvm.resampling.family import seeds_from
 from refsvm.result import Solution, Status
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
 from refsvm.solver.handover import compiled_code_is_due, numba_compiles, numba_is_installed
-from refsvm.solver.limits import Limits
+from refsvm.solver.limits import Limits, interruptible
 from refsvm.solver.rounds import Rounds
 from refsvm.solver.rules import Rules, chosen_rules
 
@@ -43,6 +45,7 @@ PLAN: Final = np.dtype(
         ("source", np.int64),  # places of the solutions to start from, −1 for none
         ("before", np.int64),
         ("after", np.int64),
+        ("start", np.int64),  # row of the given seeds, −1 if the seeder makes one
         ("penalty", np.float64),  # C
     ]
 )
@@ -91,8 +94,10 @@ class RoundSequence:
         From a source to a round of the same examples.
     places : int
         How many solutions are kept.
+    starts : ndarray of shape (any, n), float64, optional
+        Seeds that are given. They and the factors may be rewritten between runs.
     **options
-        Of `refsvm.Rounds`.
+        Of `refsvm.Rounds`. A time limit or a callback is asked at every round, in readable code.
 
     Attributes
     ----------
@@ -111,32 +116,44 @@ class RoundSequence:
     >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005))
     >>> factors = np.ones((1, heart.n))
     >>> factors[0, 0] = 0.0
-    >>> plan = np.array([(0, 0, -1, -1, -1, 1.0), (0, 0, 0, -1, -1, 10.0)], dtype=PLAN)
+    >>> plan = np.array([(0, 0, -1, -1, -1, -1, 1.0), (0, 0, 0, -1, -1, -1, 10.0)], dtype=PLAN)
     >>> ended = list(RoundSequence(problem, factors, ActiveSet(), 1).run(plan))
     >>> [round(float(each.decision_values[0]), 2) for each in ended]
     [1.09, 2.15]
     """
 
     def __init__(
-        self, problem: DualProblem, factors: np.ndarray, seeder: Seeder, places: int, **options: Any
+        self,
+        problem: DualProblem,
+        factors: np.ndarray,
+        seeder: Seeder,
+        places: int,
+        starts: np.ndarray | None = None,
+        **options: Any,
     ) -> None:
         self._options, self._seeder, self._factors = options, seeder, np.ascontiguousarray(factors)
+        self._starts = np.zeros((0, problem.n)) if starts is None else starts
         self._max_iter = Limits(problem.n, options.get("max_iter")).max_iter
-        self._rounds = Rounds(problem, **options)
+        self._latest = self._longest = 0
+        self._rounds = self._long = Rounds(problem, **options)
         self._single = problem.gram.values if isinstance(problem.gram, SinglePrecision) else None
         # with all rows at hand a short round is over sooner without shrinking
-        self._short = self._rounds.rows.holds_all or self._single is not None
-        if self._short:
-            self._limit = min(self._max_iter, short_round(problem.n))
-            self._rounds = Rounds(problem, **{**options, "shrinking": False, "max_iter": self._limit})
+        at_hand = self._rounds.rows.holds_all or self._single is not None
+        watched = any(options.get(name) for name in ("time_limit", "callback", "polish"))
+        self._has_short = at_hand and not watched and not problem.is_open
+        self._limit = min(self._max_iter, short_round(problem.n, self._single is not None))
+        if self._has_short:
+            self._rounds = Rounds(problem, **{**options, "shrinking": False})
             if self._single is None:
                 self._rounds.rows.fetch(np.arange(problem.n))
+            self._long = Rounds(self._rounds.problem, **options)
         self.kept = Kept.of(places, problem.n)
         self._compiled: CompiledSequence | None = None
 
     def close(self) -> None:
         """Release the engine."""
         self._rounds.close()
+        self._long.close()
 
     def run(self, plan: np.ndarray) -> Iterator[Ended]:
         """Yield how each round ended.
@@ -158,11 +175,15 @@ class RoundSequence:
                 done += 1
                 continue
             began = time.perf_counter()
-            results, values, rest = runner.run(plan[done : done + size])
+            with interruptible() as interrupt:
+                results, values, rest = runner.run(plan[done : done + size])
             seconds = (time.perf_counter() - began) / (len(results) + (rest is not None))
             for steps, decision_values in zip(results, values, strict=True):
+                self._note(int(steps))
                 yield Ended(Status.CONVERGED, int(steps), decision_values, seconds)
             done += len(results)
+            if interrupt.pressed:
+                raise KeyboardInterrupt
             if rest is not None:
                 yield self._left_over(plan[done], rest, seconds)
                 done += 1
@@ -170,7 +191,9 @@ class RoundSequence:
 
     def _runner(self) -> CompiledSequence | None:
         """Return what runs rounds in compiled code; None if they are to be readable."""
-        if self._compiled is None and self._short:
+        if not self._is_short:
+            return None
+        if self._compiled is None:
             engine = self._options.get("engine", "auto")
             usable = numba_is_installed() if engine == "numba" else numba_compiles()
             due = engine == "numba" or (engine == "auto" and compiled_code_is_due())
@@ -178,7 +201,14 @@ class RoundSequence:
             rows = self._all_rows(rules) if usable and due else None
             if rows is not None:
                 self._compiled = CompiledSequence(
-                    self._rounds, rows, rules, self._seeder, self._factors, self.kept, self._limit
+                    self._rounds,
+                    rows,
+                    rules,
+                    self._seeder,
+                    self._factors,
+                    self._starts,
+                    self.kept,
+                    self._limit,
                 )
         return self._compiled
 
@@ -195,25 +225,38 @@ class RoundSequence:
     def _readable(self, turn: np.void) -> Ended:
         """Run one round: its box, its seed, its steps."""
         began = time.perf_counter()
-        unit, penalties = self._rounds.problem, self._factors[turn["box"]] * turn["penalty"]
-        box = self._rounds.boxed(unit.lower * penalties, unit.upper * penalties)
+        box = self._boxed(int(turn["box"]), float(turn["penalty"]))
         start, origin = self._seed(turn, box)
-        solution = self._rounds.solve(box, start=start, origin=origin)
+        if self._is_short:
+            solution = self._rounds.solve(box, start=start, origin=origin, max_iter=self._limit)
+        else:
+            solution = self._long.solve(box, start=start, origin=origin)
         return self._finished(turn, solution, began)
 
     def _seed(self, turn: np.void, problem: DualProblem) -> tuple[np.ndarray | None, Solution | None]:
         """Return the seed of a round, and the solution from whose gradient fewer kernel rows lead there."""
-        source, before, after = (self._solution(int(turn[name])) for name in ("source", "before", "after"))
+        source, before, after = (self.solution(int(turn[name])) for name in ("source", "before", "after"))
+        if turn["start"] >= 0:
+            return self._starts[turn["start"]], source
         if source is None:
             if after is None:
                 return None, None
             return as_the_neighbour(at_the_bounds(problem), problem, after), after
-        alpha = seeded(self._seeder, source, self._rounds, problem)
+        alpha = seeds_from(self._seeder, source, self._rounds)(problem)
         if after is None:
             return alpha, source
         alpha = as_the_neighbour(alpha, problem, after, before, source)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (source, after)]
         return alpha, after if changes[1] < changes[0] else source
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether the next round is begun without shrinking: it may be short, as the latest was."""
+        return self._has_short and self._latest <= self._limit
+
+    def _note(self, steps: int) -> None:
+        """Note how long a round was."""
+        self._latest, self._longest = steps, max(self._longest, steps)
 
     def _left_over(self, turn: np.void, rest: Solution, seconds: float) -> Ended:
         """End a round that compiled code has begun: one that is long, or that rounding may have spoiled."""
@@ -225,33 +268,81 @@ class RoundSequence:
     def _finished(self, turn: np.void, solution: Solution, began: float) -> Ended:
         """Solve what is left of a long round with shrinking, and keep the solution."""
         steps, problem = solution.iterations, solution.problem
-        if solution.status is Status.MAX_ITER and self._short and steps < self._max_iter:
-            long = Rounds(problem, **{**self._options, "max_iter": self._max_iter - steps})
-            start = solution.alpha
-            solution = long.solve(start=start, origin=solution)
+        if solution.status is Status.MAX_ITER and self._is_short and steps < self._max_iter:
+            left = self._max_iter - steps
+            solution = self._long.solve(problem, start=solution.alpha, origin=solution, max_iter=left)
             steps += solution.iterations
-            long.close()
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         self.kept.keep(int(turn["place"]), solution)
+        self._note(steps)
         return Ended(solution.status, steps, solution.decision_values, time.perf_counter() - began)
 
-    def _solution(self, place: int) -> Solution | None:
-        """Return the solution that is kept at a place."""
+    @property
+    def problem(self) -> DualProblem:
+        """The problem with a Gram matrix that reads the stored kernel rows."""
+        return self._rounds.problem
+
+    def _boxed(self, box: int, penalty: float) -> DualProblem:
+        """Return the problem of a round."""
+        unit, sizes = self._rounds.problem, self._factors[box] * penalty
+        taken = sizes != 0.0  # and 0 · ∞ is 0
+        lower, upper = np.zeros(unit.n), np.zeros(unit.n)
+        lower[taken], upper[taken] = unit.lower[taken] * sizes[taken], unit.upper[taken] * sizes[taken]
+        return self._rounds.boxed(lower, upper)
+
+    def solution(self, place: int) -> Solution | None:
+        """Return the solution that is kept at a place, None for −1."""
         if place < 0:
             return None
-        kept = self.kept
-        return Solution(
+        kept, is_compiled = self.kept, self._compiled is not None or self._options.get("engine") == "numba"
+        solution = Solution(
             problem=self._rounds.boxed(kept.lower[place], kept.upper[place]),
             alpha=kept.alpha[place], gradient=kept.gradient[place],
             iterations=0, kernel_rows=0, kernel_hits=0, status=Status.CONVERGED, reason="", seconds=0.0,
-            engine=self._options.get("engine", "auto"),
+            engine="numba" if is_compiled else "numpy",
         )  # fmt: skip
+        solution.__dict__["longest_round"] = self._longest
+        return solution
+
+    def seeds(self, seeder: Seeder, place: int) -> Callable[[int], None]:
+        """Return what writes the seeds for boxes 1, 2, … to the given ones, made from the solution at a place.
+
+        It takes the number of boxes; where rounds are compiled, it is the twin of the seeder that works.
+        """
+        solved = self.solution(place)
+        assert solved is not None
+        make = seeds_from(seeder, solved, self._rounds)
+
+        def write(count: int) -> None:
+            if hasattr(make, "write"):
+                make.write(self.problem, self._factors[1 : count + 1], self._starts[:count])
+                return
+            for box in range(1, count + 1):
+                self._starts[box - 1] = make(self._boxed(box, 1.0))
+
+        return write
+
+    @property
+    def runs_compiled(self) -> bool:
+        """Whether the next round runs in compiled code."""
+        return self._runner() is not None
+
+    @property
+    def kernel_rows(self) -> int:
+        """Kernel rows computed so far."""
+        return self._rounds.rows.computed
 
 
-def short_round(n: int) -> int:
+def short_round(n: int, is_single: bool) -> int:
     """Return the steps that a round takes on all variables; what is left then is solved with shrinking.
 
-    Where a step touches few variables, it costs less than what shrinking would save.
+    Where a step touches few variables, or reads float32 rows, it costs less than what shrinking would save.
+
+    Examples
+    --------
+    >>> from refsvm.resampling.sequence import short_round
+    >>> short_round(300, is_single=False), short_round(3000, is_single=False), short_round(3000, is_single=True)
+    (2000, 3000, 6000)
     """
-    return max(2 * n, 4000)
+    return (2 if is_single else 1) * max(n, 2000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -28,6 +28,9 @@ IGNORED, FREE, BOUNDED, GROWING, TIED = 0, 1, 2, 3, 4
 
 EVENTS: Final = 2.0
 """Events expected for each variable that moves: measured, 1.1 to 3.6."""
+
+PATIENCE: Final = 4.0
+"""A path that has begun is followed until it has taken so many times the work allowed: half a path is worth little."""
 
 EVENT_COST: Final = 8000
 STEP_COST: Final = 1000
@@ -57,16 +60,16 @@ class ATO(Seeder):
 
     Parameters
     ----------
-    margin : float, default 2
+    margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 at its first speed plus `margin` times the
         root mean square of all first speeds. One that is missed costs the solver steps.
     max_events : int, default 1000
         Most events.
     max_free : int, default 500
         With more free variables than this the path is not followed.
-    budget : float, default 1
-        Most work, in multiplications, as a part of the work of the longest round so far, its steps times n. Infinity:
-        the path is followed whatever it costs.
+    budget : float, default 0.2
+        Most work that a path may be expected to take, in multiplications, as a part of the work of the longest round so
+        far, its steps times n. Infinity: the path is followed whatever it costs.
 
     Raises
     ------
@@ -88,10 +91,10 @@ class ATO(Seeder):
     array([-1.277,  1.299,  1.101,  0.   , -1.123])
     """
 
-    margin: float = 2.0
+    margin: float = 1.0
     max_events: int = 1000
     max_free: int = 500
-    budget: float = 1.0
+    budget: float = 0.2
 
     def __post_init__(self) -> None:
         positive_or_inf("margin", self.margin)
@@ -104,34 +107,40 @@ class ATO(Seeder):
         return self.seeds_from(solved)(problem)
 
     def seeds_from(self, solved: Solution) -> Callable[[DualProblem], np.ndarray]:
-        """Return `seed` for one solution and many problems; the inverse is computed once."""
-        return partial(self._seed, solved, self.prepare(solved))
+        """Return `seed` for one solution and many problems; the first path that pays computes the inverse for all."""
+        return partial(self._seed, solved, self.outline(solved), cache(partial(self.prepare, solved)))
 
-    def _seed(self, solved: Solution, memory: np.ndarray, problem: DualProblem) -> np.ndarray:
+    def _seed(
+        self, solved: Solution, outline: np.ndarray, prepared: Callable[[], np.ndarray], problem: DualProblem
+    ) -> np.ndarray:
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
-        if len(memory):
-            walk = Walk(solved, problem, memory)
-            if walk.begin(self.margin):
+        if len(outline):
+            walk = Walk(solved, problem)
+            if walk.pays(outline):
+                walk.begin(self.margin, prepared())
                 for _ in range(self.max_events):
                     if not walk.advance():
                         break
-            if np.isfinite(walk.alpha).all():
-                alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
+                if np.isfinite(walk.alpha).all():
+                    alpha[walk.watched] = np.clip(walk.alpha, walk.lower, walk.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
-    def prepare(self, solved: Solution) -> np.ndarray:
-        """Return the most work, the free variables M and the inverse of their matrix; nothing if no path pays."""
-        old, n = solved.problem, solved.problem.n
-        free = np.flatnonzero((old.lower < solved.alpha) & (solved.alpha < old.upper))
+    def outline(self, solved: Solution) -> np.ndarray:
+        """Return the most work, and the number of free variables; nothing if no path pays."""
+        n, m = solved.problem.n, int(_are_free(solved).sum())
         # a step makes two passes over n variables
         most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
-        if len(free) > self.max_free or len(free) ** 3 > most:
-            return np.zeros(0)
-        gram = old.gram
+        return np.zeros(0) if m > self.max_free or m**3 > most else np.array([most, m])
+
+    def prepare(self, solved: Solution) -> np.ndarray:
+        """Return the outline, M and the inverse of its matrix; nothing if no path pays."""
+        outline, gram, free = self.outline(solved), solved.problem.gram, np.flatnonzero(_are_free(solved))
+        if not len(outline):
+            return outline
         K = gram.block(free, free) if gram.dense is None else gram.dense[np.ix_(free, free)]
         kept = independent(K)
         inverse = inverse_of(K[np.ix_(kept, kept)])
-        return np.concatenate([[most, len(kept)], free[kept], inverse.ravel()])
+        return np.concatenate([outline, [len(kept)], free[kept], inverse.ravel()])
 
     def parameters(self) -> tuple[float, ...]:
         """Return the margin and the most events."""
@@ -144,6 +153,11 @@ class ATO(Seeder):
         return ato
 
 
+def _are_free(solved: Solution) -> np.ndarray:
+    """Which variables are strictly inside their box."""
+    return (solved.problem.lower < solved.alpha) & (solved.alpha < solved.problem.upper)
+
+
 class Walk:
     """The path from a solved problem to the next box; its arrays hold the watched variables only.
 
@@ -151,14 +165,12 @@ class Walk:
     ----------
     solved : Solution
     problem : DualProblem
-    memory : ndarray
-        What `ATO.prepare` returned for `solved`.
     """
 
-    def __init__(self, solved: Solution, problem: DualProblem, memory: np.ndarray) -> None:
-        self.problem, self.b, self.done = problem, offset(solved), 0.0
-        self.most, m = float(memory[0]), int(memory[1])
-        self.free = Bordered(memory[2 : 2 + m].astype(np.int64), memory[2 + m :].reshape(m + 1, m + 1))
+    free: Bordered
+
+    def __init__(self, solved: Solution, problem: DualProblem) -> None:
+        self.problem, self.b, self.done, self.most = problem, offset(solved), 0.0, math.inf
         self.kinds, self.sides, clipped = self._first_kinds(solved)
         self.watched = np.flatnonzero(self.kinds != IGNORED)
         self.alpha, self.gradient = clipped, solved.gradient
@@ -174,14 +186,19 @@ class Walk:
         self._evaluated: dict[int, np.ndarray] = {}
         self.pull, self.push, self.work = 0.0, np.zeros(problem.n), 0.0
 
-    def begin(self, margin: float) -> bool:
-        """Take the first direction, and watch what is near b; return whether the path will pay."""
+    def pays(self, outline: np.ndarray) -> bool:
+        """Whether the path is expected to take no more work than is allowed."""
+        self.most, m = float(outline[0]), int(outline[1])
+        moving, n = int(np.count_nonzero(self.changes)), len(self.kinds)
+        self.work = float(n * (moving + m))
+        return self.work + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16)) <= self.most
+
+    def begin(self, margin: float, memory: np.ndarray) -> None:
+        """Take the first direction, and watch what is near b; `memory` is what `ATO.prepare` has returned."""
+        m = int(memory[2])
+        self.free = Bordered(memory[3 : 3 + m].astype(np.int64), memory[3 + m :].reshape(m + 1, m + 1))
         # --- K d and 1ᵀd over F and T ---
-        moving, n, m = np.flatnonzero(self.changes), len(self.kinds), self.free.count
-        self.work = float(n * (len(moving) + m))
-        if self.work + EVENTS * len(moving) * (EVENT_COST + m * (2 * m + n / 16)) > self.most:
-            self._watch(self.watched)
-            return False
+        moving = np.flatnonzero(self.changes)
         self.pull = total(self.changes[moving])
         for i in moving.tolist():
             self.push += self.changes[i] * self._row(i)
@@ -204,7 +221,6 @@ class Walk:
         self._watch(np.flatnonzero((self.kinds != IGNORED) & ~(waiting & ~near)))
         for tied in np.flatnonzero(self.kinds == TIED).tolist():
             self._enter(tied)
-        return True
 
     def _watch(self, watched: np.ndarray) -> None:
         """Keep what is known of these variables only."""
@@ -286,7 +302,7 @@ class Walk:
             growing = self.kinds == GROWING
             self.alpha[growing] = self.target[growing]
         self.work += len(self.watched) * len(members)
-        return event and self.work <= self.most
+        return event and self.work <= PATIENCE * self.most
 
     def _reach(self, d: np.ndarray, approach: np.ndarray) -> np.ndarray:
         """Step at which each watched variable has its event, infinity if it has none."""

@@ -35,6 +35,10 @@ class Seeder(ABC):
         """Return what the twin needs to know of the solution beside α and G, float64 of any length."""
         return np.zeros(0)
 
+    def outline(self, solved: Solution) -> np.ndarray:
+        """Return as much of `prepare` as the twin needs to see whether it needs the rest: by default all of it."""
+        return self.prepare(solved)
+
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them."""
         return ()
@@ -42,7 +46,7 @@ class Seeder(ABC):
     def twin(self) -> Callable[..., int] | None:
         """Return the Numba version ``seed(parameters, seeding) -> code``, equal bit for bit, or None.
 
-        It writes α to ``seeding.seed`` and returns 0, or −1 − i to be called again once kernel row i is there
-        (`refsvm.fast.seeding.Seeding`).
+        It writes α to ``seeding.seed`` and returns 0; or −1 − i to be called again once kernel row i is there
+        (`refsvm.fast.seeding.Seeding`); or 1 to be called again with all of `prepare` in place of its `outline`.
         """
         return None

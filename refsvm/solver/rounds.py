@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from refsvm._checks import whole
 from refsvm.kernels.rows import KernelRows, RowsOf
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
@@ -105,6 +106,7 @@ class Rounds:
         began = time.perf_counter()
         self._given = problem
         self._limits = Limits(problem.n, max_iter, time_limit, callback)
+        self._max_iter = self._limits.max_iter
         self._rules = chosen_rules(selector, step, stop)
         self._policy = shrinking if isinstance(shrinking, ShrinkingPolicy) else ShrinkingPolicy()
         self._shrinks, self._polishes = shrinking is not False, polish
@@ -148,6 +150,7 @@ class Rounds:
         start: Any = None,
         origin: Solution | None = None,
         stop: StoppingRule | None = None,
+        max_iter: int | None = None,
         trace: bool | int = False,
     ) -> Solution:
         """Solve one round.
@@ -165,6 +168,8 @@ class Rounds:
             are then the same whatever rounds lie between.
         stop : StoppingRule, optional
             The stopping rule of this round.
+        max_iter : int, optional
+            The limit on the steps of this round.
         trace : bool or int
             Record every step, or every k-th.
 
@@ -180,6 +185,7 @@ class Rounds:
             of n numbers.
         """
         began, self._preparation = self._limits.begin_round() - self._preparation, 0.0
+        self._limits.max_iter = self._max_iter if max_iter is None else whole("max_iter", max_iter, 1)
         problem = self._in_box(box, lower, upper)
         rules = self._rules if stop is None else chosen_rules(self._rules.selector, self._rules.step, stop)
         recorder = None if trace is False else Trace(1 if trace is True else trace)

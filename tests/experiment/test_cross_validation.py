@@ -1,5 +1,6 @@
 """Cross-validation as a strategy of an experiment: paired over random folds, kept in the store."""
 
+import math
 from functools import partial
 
 import pytest
@@ -12,7 +13,8 @@ from refsvm.experiment import CrossValidate, Experiment, Problem
 def test_seeders_are_compared_over_random_folds(tmp_path):
     pytest.importorskip("scipy")
     problem = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=10.0)
-    strategies = [CrossValidate("cold", seeder=Cold()), CrossValidate("ATO", seeder=ATO(), from_full=False)]
+    ato = CrossValidate("ATO", seeder=ATO(budget=math.inf), from_full=False)
+    strategies = [CrossValidate("cold", seeder=Cold()), ato]
     experiment = Experiment(strategies, [problem], tmp_path / "runs.sqlite", permutations=6)
     assert experiment.run() == 12
     assert experiment.run() == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -16,13 +18,15 @@ from refsvm import (
     Linear,
     Precomputed,
     Rounds,
+    Status,
     cross_validate,
     solve,
 )
 from refsvm.datasets import load, make_banana, make_ringnorm, make_waveform
+from refsvm.resampling import sequence
 from refsvm.resampling.folds import fold_numbers
 
-from ..settings import FAST
+from ..settings import FAST, needs_numba
 
 
 def sets():
@@ -87,6 +91,80 @@ def test_threads_change_nothing(from_full):
     )
     assert np.array_equal(one.predictions, two.predictions)
     np.testing.assert_allclose(one.decision_values, two.decision_values, atol=5e-3)
+
+
+class Pressing(SIR):
+    """Presses Ctrl-C when it makes its third seed."""
+
+    def seeds_from(self, solved):
+        make, count = super().seeds_from(solved), 0
+
+        def seed(problem):
+            nonlocal count
+            count += 1
+            if count == 3:
+                signal.raise_signal(signal.SIGINT)
+            return make(problem)
+
+        return seed
+
+    def twin(self):
+        return None
+
+
+def test_control_c_keeps_the_rounds_that_are_done():
+    X, y, kernel = SETS["heart"]
+    options = {"kernel": kernel, "folds": 8, "engine": "numpy", "rng": 0}
+    result = cross_validate(X, y, seeder=Pressing(), **options)
+    assert result.status is Status.INTERRUPTED
+    assert [each.fold for each in result.rounds] == [0, 1]
+    assert not result.is_complete
+    whole, done = cross_validate(X, y, **options), result.fold < 2
+    assert (whole.status, whole.is_complete) == (Status.CONVERGED, True)
+    assert np.array_equal(result.decision_values[done], whole.decision_values[done])
+    assert np.isnan(result.decision_values[~done]).all()
+    assert result.error == (whole.predictions != y)[done].mean()
+    assert np.array_equal(result.predictions[~done], y[~done])
+    assert np.array_equal(result.errors[:2], whole.errors[:2])
+    assert np.isnan(result.errors[2:]).all()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@needs_numba
+def test_control_c_ends_compiled_rounds_too():
+    X, y, kernel = SETS["heart"]
+    result = cross_validate(X, y, kernel=kernel, folds=100, seeder=Pressing(), engine="numba", rng=0)
+    assert result.status is Status.INTERRUPTED
+    assert 0 < len(result.rounds) < 100
+
+
+def test_a_limit_is_told():
+    X, y, kernel = SETS["heart"]
+    result = cross_validate(X, y, kernel=kernel, folds=4, max_iter=5)
+    assert result.status is Status.MAX_ITER
+    assert {each.status for each in result.rounds} == {Status.MAX_ITER}
+    assert result.is_complete
+
+
+def test_hard_margins():
+    X, y, _ = SETS["wbc"]
+    hard = cross_validate(X[:60], y[:60], kernel=RBF(0.5), C=np.inf, folds=5)
+    soft = cross_validate(X[:60], y[:60], kernel=RBF(0.5), C=1e6, folds=5)
+    np.testing.assert_allclose(hard.decision_values, soft.decision_values, atol=0.02)
+
+
+@needs_numba
+@pytest.mark.parametrize("seeder", [SIR(), MIR(), ATO(), ATO(budget=np.inf), Cold()], ids=repr)
+@pytest.mark.parametrize("from_full", [False, True])
+@pytest.mark.parametrize("limit", [10, 2000], ids=["long rounds", "short rounds"])
+def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeypatch):
+    monkeypatch.setattr(sequence, "short_round", lambda n, is_single: limit)
+    X, y, kernel = SETS["heart"]
+    X, y = np.concatenate([X[:60], X[:20]]), np.concatenate([y[:60], -y[:20]])
+    options = {"kernel": kernel, "C": 30.0, "folds": 7, "seeder": seeder, "from_full": from_full, "rng": 1}
+    first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", "numba"))
+    assert [each.iterations for each in first.rounds] == [each.iterations for each in second.rounds]
+    assert np.array_equal(first.decision_values, second.decision_values)
 
 
 def test_as_many_folds_as_examples_are_leave_one_out():

@@ -10,7 +10,7 @@ import pytest
 
 from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Rounds, solve
 from refsvm.datasets import load
-from refsvm.seeders.ato import Walk
+from refsvm.seeders.ato import PATIENCE, Walk
 
 from ..settings import FAST, needs_numba
 
@@ -60,8 +60,8 @@ def test_the_twin_follows_the_same_path(C, twice):
     problem = problem_of(200, C, 0.1, twice)
     fold = np.arange(problem.n) % 2
     solved, new = solve(problem, stop=EXACT, engine=FAST), boxed(problem, fold == 1)
-    walk = Walk(solved, new, TO_THE_END.prepare(solved))
-    assert walk.begin(2.0)
+    walk = Walk(solved, new)
+    walk.begin(2.0, TO_THE_END.prepare(solved))
     while walk.advance():
         pass
     assert len(walk.free.members) > 1.3 * walk.free.count
@@ -77,8 +77,8 @@ def test_only_those_near_b_are_watched(heart):
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
     counts = []
     for margin in (0.01, 2.0, math.inf):
-        walk = Walk(solved, new, TO_THE_END.prepare(solved))
-        walk.begin(margin)
+        walk = Walk(solved, new)
+        walk.begin(margin, TO_THE_END.prepare(solved))
         counts.append(len(walk.watched))
     assert counts[0] < counts[1] < counts[2] == (fold != 1).sum()
 
@@ -98,9 +98,9 @@ def test_the_budget_ends_a_path_on_its_way(heart):
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
     ends, work = [], math.inf
     for part in (1.0, 0.7):
-        walk = Walk(solved, new, TO_THE_END.prepare(solved))
-        walk.begin(2.0)
-        walk.most = part * work
+        walk = Walk(solved, new)
+        walk.begin(2.0, TO_THE_END.prepare(solved))
+        walk.most = part * work / PATIENCE
         while walk.advance():
             pass
         work = walk.work
