@@ -83,14 +83,15 @@ def cv(
         print_json({"problem": described(dataset) | parameters, "seeders": rows})
     elif rows:
         heading = f"{dataset.name}: {dataset.n} examples; {chosen!r}, C={penalty:.6g}, {folds} folds" + (
-            f"; means over {repeats} random folds" if repeats > 1 else ""
+            f"; means over {len(results[wanted[0]])} random folds" if repeats > 1 else ""
         )
         _table(heading, rows)
     if result.status is Status.INTERRUPTED:
-        done = f"; {len(result.rounds)} rounds of {name} were done, with an error of {result.error:.4f}"
-        note(
-            f"note: Interrupted; {finished} of {repeats * len(wanted)} runs are finished{done if result.rounds else ''}"
-        )
+        note(f"note: Interrupted; {finished} of {repeats * len(wanted)} runs are finished")
+        if result.rounds:
+            note(
+                f"note: {name} was at round {len(result.rounds) + 1}; the error so far is {result.error:.4f}"
+            )
         raise typer.Exit(INTERRUPTED)
 
 

@@ -8,6 +8,7 @@ import typer
 
 import refsvm
 from refsvm.experiment import solve as solve_module
+from refsvm.resampling import cross_validation
 from refsvm.solver.limits import Limits
 
 from .commands import run, works
@@ -91,3 +92,22 @@ def test_ctrl_c_anywhere_else_exits_130(monkeypatch, signalled):
     result = run("compare", "heart")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(("k", "runs"), [(1, 0), (2, 1), (4, 2)])
+def test_ctrl_c_in_cv_prints_the_random_folds_that_all_seeders_have_seen(monkeypatch, k, runs):
+    run_folds, count = cross_validation.run, 0
+
+    def pressed(*arguments):
+        nonlocal count
+        count += 1
+        if count == k:
+            signal.raise_signal(signal.SIGINT)
+        return run_folds(*arguments)
+
+    monkeypatch.setattr(cross_validation, "run", pressed)
+    arguments = ("cv", "thyroid", "--folds", 3, "--repeats", 2, "--seeders", "cold,sir", "--engine", "numpy")
+    result = run(*arguments)
+    assert result.exit_code == 130
+    assert result.stderr.startswith(f"note: Interrupted; {k - 1} of 4 runs are finished")
+    assert [name for name in ("cold", "sir") if name in result.stdout] == ["cold", "sir"][:runs]
