@@ -8,7 +8,10 @@
 `parallel`          chunks of them, in threads or processes
 `result`            what comes out
 `cross_validation`  cross_validate(): the error of k-fold cross-validation
-`folds`, `family`   which examples are held out when; the rounds that follow from it
+`fold_rounds`       its rounds: one fold held out after another
+`grid`              the rounds of a grid search: all C and folds
+`sequence`          rounds in a given order: readable, and compiled (`compiled_sequence`)
+`folds`, `family`   which examples are held out when; what rounds over one data set share
 ==================  ===============================================================
 """
 

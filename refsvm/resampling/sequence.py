@@ -57,6 +57,9 @@ CHUNK_SECONDS: Final = 0.03
 FIRST_CHUNK: Final = 2**14
 """Variables of all rounds in the first chunk, whose time is not known yet."""
 
+LARGE: Final = 1000
+"""With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
+
 CHUNK_ROUNDS: Final = 64
 """Most rounds in a chunk."""
 
@@ -134,7 +137,7 @@ class RoundSequence:
         self._options, self._seeder, self._factors = options, seeder, np.ascontiguousarray(factors)
         self._starts = np.zeros((0, problem.n)) if starts is None else starts
         self._max_iter = Limits(problem.n, options.get("max_iter")).max_iter
-        self._latest = self._longest = 0
+        self._longest = 0
         self._rounds = self._long = Rounds(problem, **options)
         self._single = problem.gram.values if isinstance(problem.gram, SinglePrecision) else None
         # with all rows at hand a short round is over sooner without shrinking
@@ -142,6 +145,8 @@ class RoundSequence:
         watched = any(options.get(name) for name in ("time_limit", "callback", "polish"))
         self._has_short = at_hand and not watched and not problem.is_open
         self._limit = min(self._max_iter, short_round(problem.n, self._single is not None))
+        # the steps of the round before; the first one of a large problem is taken for a long one
+        self._latest = 0 if problem.n <= LARGE else self._limit + 1
         if self._has_short:
             self._rounds = Rounds(problem, **{**options, "shrinking": False})
             if self._single is None:
