@@ -145,8 +145,9 @@ class RoundSequence:
         watched = any(options.get(name) for name in ("time_limit", "callback", "polish"))
         self._has_short = at_hand and not watched and not problem.is_open
         self._limit = min(self._max_iter, short_round(problem.n, self._single is not None))
-        # the steps of the round before; the first one of a large problem is taken for a long one
-        self._latest = 0 if problem.n <= LARGE else self._limit + 1
+        # the steps of the round before; the first one of a large problem is taken for a long one, unless that makes
+        # float64 rows of float32 ones
+        self._latest = self._limit + 1 if problem.n > LARGE and self._single is None else 0
         if self._has_short:
             self._rounds = Rounds(problem, **{**options, "shrinking": False})
             if self._single is None:
