@@ -50,7 +50,7 @@ from refsvm.fast.walk import (
 
 __all__ = ["ato"]
 
-EVENTS, PATIENCE, EVENT_COST = 2.0, 4.0, 8000  # refsvm.seeders.ato
+EVENTS, PATIENCE, BEGIN_COST, EVENT_COST = 2.0, 4.0, 100_000, 8000  # refsvm.seeders.ato
 DONE_WITH, GO_ON = 0, 1
 
 
@@ -251,7 +251,7 @@ def clip(seeding):  # type: ignore[no-untyped-def]
 @called
 def expected(n, m, moving):  # type: ignore[no-untyped-def]
     """Work of a path with m free variables on which so many move."""
-    return n * (moving + m) + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
+    return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
 @allocating

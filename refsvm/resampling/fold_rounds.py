@@ -121,7 +121,7 @@ class FoldRounds:
 
     def _size(self, source: int) -> int:
         """Return how many rounds follow that do not wait for each other, or for the time when code is compiled."""
-        if self._origin == LATEST or (source == FULL and not self._sequence.runs_compiled):
+        if self._origin == LATEST or (source == FULL and not self._sequence.compiles):
             return 1
         return len(self._starts)
 
@@ -147,7 +147,7 @@ class FoldRounds:
 
     def _seeds_from(self, source: int) -> Callable[[int], None]:
         """Return what writes seeds, anew where the solution is another, or compiled code has taken over."""
-        is_compiled = self._sequence.runs_compiled
+        is_compiled = self._sequence.compiles
         if self._seeds is None or source == LATEST or is_compiled != self._seeds_are_compiled:
             self._seeds = self._sequence.seeds(self._seeder, source)
             self._seeds_are_compiled = is_compiled

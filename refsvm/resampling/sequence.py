@@ -199,12 +199,9 @@ class RoundSequence:
         """Return what runs rounds in compiled code; None if they are to be readable."""
         if not self._is_short:
             return None
-        if self._compiled is None:
-            engine = self._options.get("engine", "auto")
-            usable = numba_is_installed() if engine == "numba" else numba_compiles()
-            due = engine == "numba" or (engine == "auto" and compiled_code_is_due())
+        if self._compiled is None and self.compiles:
             rules = chosen_rules(*(self._options.get(name) for name in ("selector", "step", "stop")))
-            rows = self._all_rows(rules) if usable and due else None
+            rows = self._all_rows(rules)
             if rows is not None:
                 self._compiled = CompiledSequence(
                     self._rounds,
@@ -301,12 +298,12 @@ class RoundSequence:
         """Return the solution that is kept at a place, None for −1."""
         if place < 0:
             return None
-        kept, is_compiled = self.kept, self._compiled is not None or self._options.get("engine") == "numba"
+        kept = self.kept
         solution = Solution(
             problem=self._rounds.boxed(kept.lower[place], kept.upper[place]),
             alpha=kept.alpha[place], gradient=kept.gradient[place],
             iterations=0, kernel_rows=0, kernel_hits=0, status=Status.CONVERGED, reason="", seconds=0.0,
-            engine="numba" if is_compiled else "numpy",
+            engine="numba" if self.compiles else "numpy",
         )  # fmt: skip
         solution.__dict__["longest_round"] = self._longest
         return solution
@@ -330,9 +327,12 @@ class RoundSequence:
         return write
 
     @property
-    def runs_compiled(self) -> bool:
-        """Whether the next round runs in compiled code."""
-        return self._runner() is not None
+    def compiles(self) -> bool:
+        """Whether compiled code is used by now, where there is any for the rules."""
+        engine = self._options.get("engine", "auto")
+        if engine == "numba":
+            return numba_is_installed()
+        return engine == "auto" and numba_compiles() and compiled_code_is_due()
 
     @property
     def kernel_rows(self) -> int:

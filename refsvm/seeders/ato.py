@@ -32,9 +32,10 @@ EVENTS: Final = 2.0
 PATIENCE: Final = 4.0
 """A path that has begun is followed until it has taken so many times the work allowed: half a path is worth little."""
 
+BEGIN_COST: Final = 100_000
 EVENT_COST: Final = 8000
 STEP_COST: Final = 1000
-"""What an event, and a step of SMO, take beside the passes over their arrays, in multiplications: measured."""
+"""What a path, an event, and a step of SMO take beside passes over their arrays, in multiplications: measured."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class ATO(Seeder):
         Most events.
     max_free : int, default 500
         With more free variables than this the path is not followed.
-    budget : float, default 0.2
+    budget : float, default 0.3
         Most work that a path may be expected to take, in multiplications, as a part of the work of the longest round so
         far, its steps times n. Infinity: the path is followed whatever it costs.
 
@@ -94,7 +95,7 @@ class ATO(Seeder):
     margin: float = 1.0
     max_events: int = 1000
     max_free: int = 500
-    budget: float = 0.2
+    budget: float = 0.3
 
     def __post_init__(self) -> None:
         positive_or_inf("margin", self.margin)
@@ -130,7 +131,7 @@ class ATO(Seeder):
         n, m = solved.problem.n, int(_are_free(solved).sum())
         # a step makes two passes over n variables
         most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
-        return np.zeros(0) if m > self.max_free or m**3 > most else np.array([most, m])
+        return np.zeros(0) if m > self.max_free or max(m**3, BEGIN_COST) > most else np.array([most, m])
 
     def prepare(self, solved: Solution) -> np.ndarray:
         """Return the outline, M and the inverse of its matrix; nothing if no path pays."""
@@ -191,7 +192,8 @@ class Walk:
         self.most, m = float(outline[0]), int(outline[1])
         moving, n = int(np.count_nonzero(self.changes)), len(self.kinds)
         self.work = float(n * (moving + m))
-        return self.work + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16)) <= self.most
+        events = EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
+        return self.work + BEGIN_COST + events <= self.most
 
     def begin(self, margin: float, memory: np.ndarray) -> None:
         """Take the first direction, and watch what is near b; `memory` is what `ATO.prepare` has returned."""
