@@ -32,6 +32,9 @@ EVENTS: Final = 2.0
 PATIENCE: Final = 4.0
 """A path that has begun is followed until it has taken so many times the work allowed: half a path is worth little."""
 
+SHARED: Final = 30.0
+"""The inverse, which all paths from a solution share, may take so many times the work allowed for one."""
+
 BEGIN_COST: Final = 100_000
 EVENT_COST: Final = 8000
 STEP_COST: Final = 1000
@@ -131,7 +134,8 @@ class ATO(Seeder):
         n, m = solved.problem.n, int(_are_free(solved).sum())
         # a step makes two passes over n variables
         most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
-        return np.zeros(0) if m > self.max_free or max(m**3, BEGIN_COST) > most else np.array([most, m])
+        never = m > self.max_free or most < BEGIN_COST or m**3 > SHARED * most
+        return np.zeros(0) if never else np.array([most, m])
 
     def prepare(self, solved: Solution) -> np.ndarray:
         """Return the outline, M and the inverse of its matrix; nothing if no path pays."""
