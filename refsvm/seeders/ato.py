@@ -131,11 +131,12 @@ class ATO(Seeder):
 
     def outline(self, solved: Solution) -> np.ndarray:
         """Return the most work, and the number of free variables; nothing if no path pays."""
-        n, m = solved.problem.n, int(_are_free(solved).sum())
         # a step makes two passes over n variables
-        most = self.budget * max(solved.longest_round, 1) * 2 * (n + STEP_COST)
-        never = m > self.max_free or most < BEGIN_COST or m**3 > SHARED * most
-        return np.zeros(0) if never else np.array([most, m])
+        most = self.budget * max(solved.longest_round, 1) * 2 * (solved.problem.n + STEP_COST)
+        if most < BEGIN_COST:
+            return np.zeros(0)
+        m = int(np.count_nonzero(_are_free(solved)))
+        return np.zeros(0) if m > self.max_free or m**3 > SHARED * most else np.array([most, m])
 
     def prepare(self, solved: Solution) -> np.ndarray:
         """Return the outline, M and the inverse of its matrix; nothing if no path pays."""
