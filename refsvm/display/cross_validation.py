@@ -43,7 +43,7 @@ class SeedDisplay(Display):
     >>> from refsvm.display import SeedDisplay
     >>> heart = load("heart")
     >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
-    >>> display = SeedDisplay.from_seeder(ATO(), solve(problem.without(0)), problem.without(1))
+    >>> display = SeedDisplay.from_seeder(ATO(budget=np.inf), solve(problem.without(0)), problem.without(1))
     >>> display.member[:3].tolist(), bool(np.abs(display.seed - display.optimum).max() < 0.1)
     (['added', 'removed', 'shared'], True)
     """

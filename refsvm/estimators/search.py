@@ -26,6 +26,7 @@ from refsvm.kernels.threads import run_in_pieces
 from refsvm.problem import DualProblem
 from refsvm.resampling.grid import Cell, Split, solve_cells
 from refsvm.seeders.base import Seeder
+from refsvm.solver.handover import prepare_for_threads
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["GammaColumn", "Search", "results_table"]
@@ -157,6 +158,7 @@ class Search:
             for number, wanted in tasks:
                 solved_column(self, X, codes, token, number, wanted)
             return
+        prepare_for_threads()
         work = (delayed(solved_column)(self, X, codes, token, number, wanted) for number, wanted in tasks)
         try:
             pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")

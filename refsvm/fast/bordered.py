@@ -163,15 +163,15 @@ def has_room(free):  # type: ignore[no-untyped-def]
 
 
 @called
-def enter(free, k, kernel_row, watched, right, moving):  # type: ignore[no-untyped-def]
-    """Let k join; return whether that is possible. There is room."""
+def enter(free, k, kernel_row, watched, right, moving, largest):  # type: ignore[no-untyped-def]
+    """Let k join; return whether that is possible. There is room. `largest` is max |Kᵢᵢ|."""
     length, c, eta = free.size[SLOTS] + 1, free.column, free.image
     c[0] = 1.0
     for s in range(length - 1):
         c[s + 1] = kernel_row[free.members[s]] if free.inside[s] != 0 else 0.0
     times(free, c, length)
     kappa = kernel_row[k] - inner(c, eta, length)
-    if not kappa > SINGULAR * abs(kernel_row[k]):
+    if not kappa > SINGULAR * largest:
         return False
     change = (right - inner(c, free.x, length)) / kappa
     for s in range(length):
@@ -223,10 +223,10 @@ def leave(free, k):  # type: ignore[no-untyped-def]
 
 
 @called
-def frees(free, k, kernel_row, term):  # type: ignore[no-untyped-def]
-    """Whether k, which depended on M before the product `term` took one out, does not any more."""
+def frees(free, kernel_row, term, largest):  # type: ignore[no-untyped-def]
+    """Whether the variable of this row, which depended on M before `term` took one out, does not any more."""
     p, length = free.terms[term], free.lengths[term]
     part = p[0]
     for s in range(length - 1):
         part += kernel_row[free.members[s]] * p[s + 1]
-    return part * part > SINGULAR * abs(kernel_row[k]) * (-1.0 / free.scales[term])
+    return part * part > SINGULAR * largest * (-1.0 / free.scales[term])

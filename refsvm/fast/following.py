@@ -73,7 +73,8 @@ def join(seeding, walk, free, place):  # type: ignore[no-untyped-def]
     moving = let_go(seeding, walk, place)
     walk.now[WORK] += cost_of_entering(free)
     row = seeding.kernel[seeding.slots[i]]
-    walk.kinds[place] = FREE if enter(free, i, row, walk.watched, right, moving) else TIED
+    entered = enter(free, i, row, walk.watched, right, moving, seeding.memory[2])
+    walk.kinds[place] = FREE if entered else TIED
 
 
 @allocating
@@ -162,6 +163,8 @@ def happen(walk, free, place, rising):  # type: ignore[no-untyped-def]
         walk.kinds[place], walk.sides[place] = BOUNDED, 1.0 if rising else -1.0
         marks[JOINING], marks[LEFT] = -1, free.size[TERMS]
         leave(free, walk.watched[place])
+        if free.size[COUNT] == 0:
+            marks[LEFT] = SEVERAL  # nobody is left to depend on
 
 
 @called
@@ -170,7 +173,7 @@ def may_join(seeding, walk, free, place):  # type: ignore[no-untyped-def]
     if walk.marks[LEFT] == NOBODY or free.size[COUNT] == 0 or walk.marks[LEFT] == SEVERAL:
         return walk.marks[LEFT] != NOBODY
     i = walk.watched[place]
-    return frees(free, i, seeding.kernel[seeding.slots[i]], walk.marks[LEFT])
+    return frees(free, seeding.kernel[seeding.slots[i]], walk.marks[LEFT], seeding.memory[2])
 
 
 @called

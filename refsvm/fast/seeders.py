@@ -50,13 +50,15 @@ def complete(seeding):  # type: ignore[no-untyped-def]
     alpha, lower, upper, chosen = seeding.seed, seeding.lower, seeding.upper, seeding.chosen
     for i in range(len(alpha)):
         chosen[i] = 1 if lower[i] < alpha[i] < upper[i] else 0
-    missing = spread(alpha, chosen, seeding.z - total(alpha), lower, upper)
-    size = 0.0
-    for value in alpha:
-        size += abs(value)
-    if abs(missing) > ROUNDING * (size + abs(seeding.z)):
-        for i in range(len(alpha)):
-            chosen[i] = 1
+    spread(alpha, chosen, seeding.z - total(alpha), lower, upper)
+    for i in range(len(alpha)):
+        chosen[i] = 1
+    for _ in range(2):
+        missing, size = seeding.z - total(alpha), 0.0
+        for value in alpha:
+            size += abs(value)
+        if abs(missing) <= ROUNDING * (size + abs(seeding.z)):
+            return
         spread(alpha, chosen, missing, lower, upper)
 
 

@@ -20,6 +20,7 @@ Python cannot call a helper: `inlined`, `merged`, `called` and `allocating` make
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -126,9 +127,14 @@ def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Functi
     return decorate
 
 
+_one_compiles = threading.Lock()
+
+
 def ready(rule: Any) -> Any:
     """Return a twin, compiled for its signature or loaded; a function that is not made by `twin` stays as it is."""
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
-        rule.compile(rule.signature)
-        rule.disable_compile()
+        with _one_compiles:
+            if not rule.overloads:  # another thread may have been first
+                rule.compile(rule.signature)
+                rule.disable_compile()
     return rule

@@ -88,10 +88,10 @@ def first_changes(seeding, kinds, sides):  # type: ignore[no-untyped-def]
 @allocating
 def first_members(seeding):  # type: ignore[no-untyped-def]
     """Return the free variables of the solved problem."""
-    m = int(seeding.memory[2])
+    m = int(seeding.memory[3])
     members = np.empty(m, dtype=np.int64)
     for s in range(m):
-        members[s] = int(seeding.memory[3 + s])
+        members[s] = int(seeding.memory[4 + s])
     return members
 
 
@@ -101,8 +101,8 @@ def missing_row(seeding, kinds, changes):  # type: ignore[no-untyped-def]
     for i in range(len(kinds)):
         if (kinds[i] == FREE or changes[i] != 0.0) and seeding.slots[i] < 0:
             return i
-    for s in range(int(seeding.memory[2])):
-        i = int(seeding.memory[3 + s])
+    for s in range(int(seeding.memory[3])):
+        i = int(seeding.memory[4 + s])
         if seeding.slots[i] < 0:
             return i
     return -1
@@ -123,7 +123,7 @@ def first_free(seeding, kinds, pull, push):  # type: ignore[no-untyped-def]
     """Return M, those left out that are not free in the new box, and set the kinds that follow."""
     members = first_members(seeding)
     m = len(members)
-    inverse = seeding.memory[3 + m : 3 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
+    inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     free, right = free_of(inverse, members, 0), np.empty(m + 1)
     right[0] = -pull
     for s in range(m):

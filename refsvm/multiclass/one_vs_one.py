@@ -25,6 +25,7 @@ from refsvm.kernels import Precomputed
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
+from refsvm.solver.handover import prepare_for_threads
 from refsvm.solver.limits import interruptible
 
 __all__ = [
@@ -267,6 +268,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: in
     [1, 2, 3]
     """
     waiting: deque[Future[Result]] = deque()
+    prepare_for_threads()
     with ThreadPoolExecutor(n_jobs) as pool:
         for item in items:
             waiting.append(pool.submit(work, item))

@@ -22,6 +22,7 @@ from refsvm.resampling.folds import fold_numbers
 from refsvm.result import Status
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.sir import SIR
+from refsvm.solver.handover import prepare_for_threads
 from refsvm.solver.limits import Interrupt, interruptible
 
 __all__ = ["CrossValidation", "Round", "cross_validate", "thread_count"]
@@ -318,5 +319,6 @@ def in_threads(work: Callable[[Any], Any], tasks: list[Any], count: int) -> list
     """Return ``[work(task) for task in tasks]``, by several threads if wanted."""
     if count == 1 or len(tasks) == 1:
         return [work(task) for task in tasks]
+    prepare_for_threads()
     with ThreadPoolExecutor(count, "refsvm-folds") as pool:
         return list(pool.map(work, tasks))

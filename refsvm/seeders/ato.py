@@ -139,14 +139,15 @@ class ATO(Seeder):
         return np.zeros(0) if m > self.max_free or m**3 > SHARED * most else np.array([most, m])
 
     def prepare(self, solved: Solution) -> np.ndarray:
-        """Return the outline, M and the inverse of its matrix; nothing if no path pays."""
+        """Return the outline, max |Kᵢᵢ|, M and the inverse of its matrix; nothing if no path pays."""
         outline, gram, free = self.outline(solved), solved.problem.gram, np.flatnonzero(_are_free(solved))
         if not len(outline):
             return outline
         K = gram.block(free, free) if gram.dense is None else gram.dense[np.ix_(free, free)]
-        kept = independent(K)
+        largest = float(np.abs(gram.diagonal()).max())
+        kept = independent(K, largest)
         inverse = inverse_of(K[np.ix_(kept, kept)])
-        return np.concatenate([outline, [len(kept)], free[kept], inverse.ravel()])
+        return np.concatenate([outline, [largest, len(kept)], free[kept], inverse.ravel()])
 
     def parameters(self) -> tuple[float, ...]:
         """Return the margin and the most events."""
@@ -202,8 +203,9 @@ class Walk:
 
     def begin(self, margin: float, memory: np.ndarray) -> None:
         """Take the first direction, and watch what is near b; `memory` is what `ATO.prepare` has returned."""
-        m = int(memory[2])
-        self.free = Bordered(memory[3 : 3 + m].astype(np.int64), memory[3 + m :].reshape(m + 1, m + 1))
+        m = int(memory[3])
+        inverse = memory[4 + m :].reshape(m + 1, m + 1)
+        self.free = Bordered(memory[4 : 4 + m].astype(np.int64), inverse, float(memory[2]))
         # --- K d and 1ᵀd over F and T ---
         moving = np.flatnonzero(self.changes)
         self.pull = total(self.changes[moving])
@@ -329,10 +331,10 @@ class Walk:
             self.alpha[place] = self.upper[place] if rising else self.lower[place]
             self.kinds[place], self.sides[place] = BOUNDED, 1.0 if rising else -1.0
             self.free.leave(int(self.watched[place]))
-            self.rows = self.rows if self.free.count else []
+            is_empty = not self.free.count
+            self.rows = [] if is_empty else self.rows
             for tied in np.flatnonzero(self.kinds == TIED).tolist():
-                i = int(self.watched[tied])
-                if not self.free.count or self.free.frees(i, self._row(i)):
+                if is_empty or self.free.frees(self._row(int(self.watched[tied]))):
                     self._enter(tied)
         else:
             self._enter(place)

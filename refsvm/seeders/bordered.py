@@ -11,7 +11,7 @@ from refsvm.primal import total
 __all__ = ["Bordered", "independent", "inverse_of"]
 
 SINGULAR: Final = 1e-9
-"""Squared distance between φ(x) and the plane of the others, as a part of k(x, x), that counts as none."""
+"""Squared distance between φ(x) and the plane of the others, as a part of the largest k(x, x), that counts as none."""
 
 
 class Bordered:
@@ -32,6 +32,8 @@ class Bordered:
         M at the beginning.
     inverse : ndarray of shape (m + 1, m + 1), float64
         P₀; it is not changed.
+    largest : float
+        max |Kᵢᵢ|.
 
     Attributes
     ----------
@@ -47,12 +49,13 @@ class Bordered:
     >>> import numpy as np
     >>> from refsvm.seeders.bordered import Bordered, inverse_of
     >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> system = Bordered(np.array([0]), inverse_of(K[:1, :1]))
+    >>> system = Bordered(np.array([0]), inverse_of(K[:1, :1]), 2.0)
     >>> system.begin(1.0, np.array([3.0, 2.0])), system.enter(1, K[1], 2.0, 0.0), system.x
     (None, True, array([1., 1., 0.]))
     """
 
-    def __init__(self, members: np.ndarray, inverse: np.ndarray) -> None:
+    def __init__(self, members: np.ndarray, inverse: np.ndarray, largest: float) -> None:
+        self._least = SINGULAR * largest
         self._restart(members.tolist(), inverse)
 
     def _restart(self, members: list[int], inverse: np.ndarray) -> None:
@@ -83,7 +86,7 @@ class Bordered:
         c = np.append(1.0, self._of_members(row))
         eta = self._times(c)
         kappa = float(row[k]) - total(c * eta)
-        if not kappa > SINGULAR * abs(float(row[k])):
+        if not kappa > self._least:
             return False
         change = (right - total(c * self.x)) / kappa
         self.x = np.append(self.x - eta * change, moving + change)
@@ -115,12 +118,12 @@ class Bordered:
         self._add(p, -1.0 / p[slot + 1])
         self._left = p, -1.0 / float(self._scales[-1])
 
-    def frees(self, k: int, row: np.ndarray) -> bool:
-        """Whether k, which depended on M until some l left, does not any more: κ is then (cᵀp)²/pₗ."""
+    def frees(self, row: np.ndarray) -> bool:
+        """Whether k, of this row, which depended on M until some l left, does not any more: κ is then (cᵀp)²/pₗ."""
         p, corner = self._left
         c = np.append(1.0, row[self.members[: len(p) - 1]])
         part = total(c * p)
-        return part * part > SINGULAR * abs(float(row[k])) * corner
+        return part * part > self._least * corner
 
     def _add(self, term: np.ndarray, scale: float) -> None:
         """P ← P + scale·term·termᵀ."""
@@ -144,8 +147,8 @@ class Bordered:
         return result
 
 
-def independent(K: np.ndarray) -> np.ndarray:
-    """Return the variables that are affinely independent of those before them, ascending.
+def independent(K: np.ndarray, largest: float) -> np.ndarray:
+    """Return the variables that are affinely independent of those before them, ascending; `largest` is max |Kᵢᵢ|.
 
     Symmetric elimination on K + c·11ᵀ, whose pivots are squared distances as κ is.
 
@@ -153,22 +156,22 @@ def independent(K: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from refsvm.seeders.bordered import independent
-    >>> independent(np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]))
+    >>> independent(np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]), 1.0)
     array([0, 2])
     """
     diagonal = K.diagonal().copy()
-    least, B = 10.0 * SINGULAR * np.abs(diagonal), K + np.abs(diagonal).max(initial=0.0)
+    least, B = 10.0 * SINGULAR * largest, K + np.abs(diagonal).max(initial=0.0)
     # equal examples are the usual case: the first of them stays
     equal = np.triu(diagonal[:, None] + diagonal - 2.0 * K <= least, 1).any(axis=0)
     single = np.flatnonzero(~equal)
     try:
-        if (np.linalg.cholesky(B[np.ix_(single, single)]).diagonal() ** 2 > least[single]).all():
+        if (np.linalg.cholesky(B[np.ix_(single, single)]).diagonal() ** 2 > least).all():
             return single
     except np.linalg.LinAlgError:
         pass
     kept = []
     for k in single.tolist():
-        if B[k, k] > least[k]:
+        if B[k, k] > least:
             kept.append(k)
             B -= np.multiply.outer(B[:, k] / B[k, k], B[k])
     return np.array(kept, dtype=np.int64)

@@ -81,7 +81,10 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     array([1. , 0.5, 0.5])
     """
     free = np.flatnonzero((alpha > lower) & (alpha < upper))
-    missing = spread(alpha, free, z - total(alpha), lower, upper)
-    if abs(missing) > ROUNDING * (total(np.abs(alpha)) + abs(z)):
+    spread(alpha, free, z - total(alpha), lower, upper)
+    for _ in range(2):  # again, where the rounding of large numbers is left beside small ones
+        missing = z - total(alpha)
+        if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
+            break
         spread(alpha, np.arange(len(alpha)), missing, lower, upper)
     return alpha

@@ -12,6 +12,7 @@ import os
 import time
 import warnings
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 
 from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
@@ -21,7 +22,7 @@ from refsvm.solver.engine import Engine, ReadableEngine
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["EngineMaker", "compiled_code_is_due", "solving"]
+__all__ = ["EngineMaker", "compiled_code_is_due", "prepare_for_threads", "solving"]
 
 ALLOWANCE_SECONDS = 0.2
 """Seconds of solving in NumPy after which the compiled loop is loaded."""
@@ -167,6 +168,27 @@ def numba_is_installed() -> bool:
 def numba_compiles() -> bool:
     """Whether Numba is installed, and not told to interpret (``NUMBA_DISABLE_JIT``), which is slower than NumPy."""
     return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
+@cache
+def prepare_for_threads() -> None:
+    """Import the modules of compiled code: threads that meet in imports may find a module half made."""
+    if not numba_compiles():
+        return
+    try:
+        for name in (
+            "kernels",
+            "loop",
+            "sequence",
+            "following",
+            "replacement",
+            "gain_selectors",
+            "loo_stopping",
+        ):
+            import_module(f"refsvm.fast.{name}")
+    except Exception as error:
+        if not is_numba_trouble(error):  # who needs that code will say what is wrong
+            raise
 
 
 def compiled_code_is_due() -> bool:

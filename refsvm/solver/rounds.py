@@ -254,8 +254,10 @@ class Rounds:
         if not hasattr(self, "state"):
             if self._shrinks:
                 fetch_if_few(self.rows, self._policy)
-            self.state = rules.begin(problem, np.zeros(problem.n) if start is None else start, self.rows)
-            return
+            first = np.zeros(problem.n) if start is None or origin is not None else start
+            self.state = rules.begin(problem, first, self.rows)
+            if start is None or origin is None:
+                return
         state = self.state
         if origin is not None and start is not None:
             state.alpha[:], state.gradient[:] = origin.alpha, origin.gradient

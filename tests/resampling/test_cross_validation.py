@@ -9,13 +9,16 @@ import pytest
 
 from refsvm import (
     ATO,
+    AVG,
     MIR,
     RBF,
     SIR,
+    TOP,
     Cold,
     DualProblem,
     KKTGap,
     Linear,
+    Polynomial,
     Precomputed,
     Rounds,
     Status,
@@ -165,6 +168,25 @@ def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeyp
     first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", "numba"))
     assert [each.iterations for each in first.rounds] == [each.iterations for each in second.rounds]
     assert np.array_equal(first.decision_values, second.decision_values)
+
+
+@needs_numba
+@pytest.mark.parametrize(
+    "seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=lambda s: type(s).__name__
+)
+def test_both_engines_agree_on_small_and_degenerate_problems(seeder):
+    """Equal examples, contradicting labels, folds and classes of a few examples: found faults of all kinds."""
+    rng = np.random.default_rng(3)
+    for trial in range(12):
+        n = int(rng.integers(6, 30))
+        X = rng.integers(0, 3, size=(n, 1 + trial % 2)).astype(float)
+        y = rng.permutation(np.arange(n) % (2 + trial % 2))
+        kernel = (RBF(0.5), Linear(), Polynomial(degree=2, gamma=0.5, coef0=1.0))[trial % 3]
+        options = {"kernel": kernel, "C": 10.0 ** rng.uniform(-4.0, 4.0), "folds": 5, "max_iter": 3000}
+        options |= {"seeder": seeder, "from_full": trial % 4 > 1, "rng": trial}
+        first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", FAST))
+        assert np.array_equal(first.decision_values, second.decision_values)
+        assert first.iterations == second.iterations
 
 
 def test_as_many_folds_as_examples_are_leave_one_out():

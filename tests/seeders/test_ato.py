@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Rounds, solve
+from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, solve
 from refsvm.datasets import load
-from refsvm.seeders.ato import PATIENCE, Walk
+from refsvm.kernels.rows import KernelRows
+from refsvm.seeders.ato import PATIENCE, TIED, Walk
+from refsvm.seeders.bordered import Bordered
 
 from ..settings import FAST, needs_numba
 
@@ -55,7 +58,6 @@ def test_along_c_it_is_the_regularisation_path(heart):
 def test_the_twin_follows_the_same_path(C, twice):
     """Long enough for its arrays to grow, which `check_strategy` is not."""
     from refsvm.fast.seeding import compiled_seed
-    from refsvm.kernels.rows import KernelRows
 
     problem = problem_of(200, C, 0.1, twice)
     fold = np.arange(problem.n) % 2
@@ -117,3 +119,41 @@ def test_the_longest_round_of_a_family_is_known(heart):
     assert again.iterations < full.iterations
     assert (full.longest_round, again.longest_round) == (full.iterations, full.iterations)
     assert solve(heart, engine="numpy", max_iter=7).longest_round == 7
+
+
+def small_problems():
+    """Few whole numbers with labels at random, two values of C, three folds."""
+    quadratic = Polynomial(degree=2, gamma=0.5, coef0=1.0)
+    for seed in (0, 1, 3):
+        rng = np.random.default_rng(seed)
+        for d, kernel in ((1, quadratic), (3, Linear()), (1, Linear()), (2, RBF(0.5))):
+            data = rng.integers(0, 3, size=(40, d)).astype(float), rng.choice([-1, 1], 40)
+            for C, h in itertools.product((1e-3, 0.1), range(3)):
+                yield data, kernel, C, h
+
+
+@needs_numba
+def test_the_twin_forgets_on_whom_equal_examples_depended_once_m_is_empty(monkeypatch):
+    """Several tied variables wait for the last free one: the product that took it out belongs to no M any more."""
+    from refsvm.fast.seeding import compiled_seed
+
+    leave, tied_then = Bordered.leave, []
+    walks = []
+
+    def noted(free, k):
+        leave(free, k)
+        if not free.count:
+            tied_then.append(int((walks[-1].kinds == TIED).sum()))
+
+    monkeypatch.setattr(Bordered, "leave", noted)
+    fold = np.arange(40) % 7
+    for data, kernel, C, h in small_problems():
+        problem = DualProblem.classification(*data, kernel=kernel, C=C)
+        solved, new = solve(boxed(problem, fold == h)), boxed(problem, fold == h + 1)
+        walks.append(Walk(solved, new))
+        walks[-1].begin(1.0, TO_THE_END.prepare(solved))
+        while walks[-1].advance():
+            pass
+        seed = compiled_seed(TO_THE_END, solved, new, KernelRows(problem.gram))
+        assert np.array_equal(seed, TO_THE_END.seed(solved, new))
+    assert max(tied_then) > 1

@@ -27,7 +27,7 @@ from refsvm.resampling.left_out import readable_round
 from refsvm.seeders import TOP
 from refsvm.solver import ShrinkingPolicy
 
-from ..settings import needs_numba
+from ..settings import FAST, needs_numba
 from .plain import OVERLAPPING as PROBLEM
 from .plain import SIGNS as Y
 from .plain import SIXTY as X
@@ -272,3 +272,15 @@ def test_a_left_out_round_and_its_seed_read_stored_rows(monkeypatch):
     assert solution.status is Status.CONVERGED
     assert solution.alpha[r] == 0.0
     assert record["iterations"] == solution.iterations
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_the_first_round_starts_from_its_origin_as_any_other(engine):
+    """The gradient is reached from that of the origin, not computed anew: both round differently."""
+    solved, box = Rounds(PROBLEM, engine=engine).solve(), PROBLEM.without(5)
+    rounds = Rounds(PROBLEM, engine=engine)
+    start = PROBLEM.without(5).feasible(solved.alpha)
+    results = [rounds.solve(box, start=start, origin=solved, max_iter=1) for _ in range(2)]
+    assert np.array_equal(results[0].gradient, results[1].gradient)
+    assert [each.iterations for each in results] == [1, 1]
+    assert rounds.solve(box).status is Status.CONVERGED
