@@ -46,6 +46,8 @@ def test_two_processes_find_what_one_finds(client):
 
 def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
     heart, scattered, tasks = load("heart"), [], []
+    with parallel_config(backend="dask"):
+        searched(heart, n_jobs=-1, cv=2)  # workers that compile for seconds hear from the scheduler meanwhile
     scatter, submit = client.scatter, client.submit
 
     def watched_scatter(data, **options):
