@@ -149,6 +149,23 @@ def test_a_limit_is_told():
     assert result.is_complete
 
 
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_a_time_limit_holds_for_all_rounds(engine):
+    X, y, kernel = SETS["heart"]
+    options = {"kernel": kernel, "C": 1e6, "stop": KKTGap(1e-10), "engine": engine}
+    result = cross_validate(X, y, folds=4, time_limit=1e-9, **options)
+    assert {each.status for each in result.rounds} == {Status.TIME_LIMIT}
+    assert result.status is Status.TIME_LIMIT
+
+
+def test_the_steps_on_all_examples_are_counted():
+    X, y, kernel = SETS["heart"]
+    full = solve(DualProblem.classification(X, y, kernel=kernel, C=5.0)).iterations
+    for seeder, more in ((SIR(), full), (Cold(), 0)):
+        result = cross_validate(X, y, kernel=kernel, C=5.0, folds=4, seeder=seeder)
+        assert result.iterations == sum(each.iterations for each in result.rounds) + more
+
+
 def test_hard_margins():
     X, y, _ = SETS["wbc"]
     hard = cross_validate(X[:60], y[:60], kernel=RBF(0.5), C=np.inf, folds=5)

@@ -121,6 +121,24 @@ def test_the_longest_round_of_a_family_is_known(heart):
     assert solve(heart, engine="numpy", max_iter=7).longest_round == 7
 
 
+@needs_numba
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_the_twin_follows_as_far_as_the_budget_goes(C):
+    """Where the readable path is not begun the twin's is not, to the unit of work."""
+    from refsvm.fast.seeding import compiled_seed
+
+    problem = problem_of(200, C, 0.05)
+    fold = np.arange(problem.n) % 5
+    solved, new = solve(problem, stop=EXACT), boxed(problem, fold == 1)
+    seeds = set()
+    for budget in np.geomspace(1e-3, 1.0, 60):
+        seeder = ATO(budget=budget)
+        seed = seeder.seed(solved, new)
+        assert np.array_equal(compiled_seed(seeder, solved, new, KernelRows(problem.gram)), seed)
+        seeds.add(seed.tobytes())
+    assert len(seeds) == 2
+
+
 def small_problems():
     """Few whole numbers with labels at random, two values of C, three folds."""
     quadratic = Polynomial(degree=2, gamma=0.5, coef0=1.0)

@@ -70,3 +70,13 @@ def test_rounding_is_nobodys_share():
     z = 0.1 + 0.2 + 1.0 + 4e-16
     complete(alpha, z, np.zeros(4), np.ones(4))
     assert alpha[2:].tolist() == [0.0, 1.0]
+
+
+def test_nothing_is_left_of_large_numbers_where_the_sum_is_zero():
+    """A box of one class holds α = 0 only: what rounding leaves of the first sums is taken away too."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = int(rng.integers(2, 7))
+        upper = rng.uniform(0.1, 4.0, n)
+        alpha = np.minimum(rng.uniform(0.0, 4.0, n) * (rng.random(n) < 0.7), upper)
+        assert not complete(alpha, 0.0, np.zeros(n), upper).any()
