@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -349,3 +350,15 @@ def test_leaving_out_an_example_without_which_the_sum_is_out_of_reach_is_refused
     problem = DualProblem.one_class(np.array([[0.0], [1.0], [9.0]]), nu=1.0)
     with pytest.raises(ValueError, match=r"z=3\.0 cannot be reached"):
         problem.without(1)
+
+
+@pytest.mark.parametrize("C", [2.0, math.inf])
+def test_several_examples_are_left_out_at_once(C):
+    X, y = np.arange(6.0)[:, None], np.array([-1, -1, -1, 1, 1, 1])
+    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=C)
+    for chosen in ([1, 4], np.array([4, 1]), [-5, 4]):
+        less = problem.without(chosen)
+        assert np.flatnonzero((less.lower == 0.0) & (less.upper == 0.0)).tolist() == [1, 4]
+        assert solve(less, engine="numpy").alpha[[1, 4]].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="r holds 6; give positions from 0 to 5"):
+        problem.without([1, 6])
