@@ -335,7 +335,10 @@ class DualProblem:
         return problem
 
     def without(self, r: Any) -> DualProblem:
-        """Leave example r out, or several: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were."""
+        """Leave example r out, or several: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were.
+
+        r is a position or an array of shape (m,) of them; ValueError if it is none, or no α in the box has the sum z.
+        """
         if type(r) is not int or not 0 <= r < self.n:
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
         lower, upper = self.lower.copy(), self.upper.copy()

@@ -41,7 +41,7 @@ class Round:
     iterations, kernel_rows : int
         Steps; kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the start, and to solve from there. Rounds that compiled code runs in one go share the latter.
+        Time to make the start, and to solve from there. Rounds that are made and run in one go share both alike.
     status : Status
     """
 

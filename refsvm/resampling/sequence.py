@@ -318,7 +318,7 @@ class RoundSequence:
         make = seeds_from(seeder, solved, self._rounds)
 
         def write(count: int) -> None:
-            if hasattr(make, "write"):
+            if hasattr(make, "write"):  # the twin's: refsvm.fast.seeding.CompiledSeeds
                 make.write(self.problem, self._factors[1 : count + 1], self._starts[:count])
                 return
             for box in range(1, count + 1):
