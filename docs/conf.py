@@ -79,6 +79,7 @@ html_sidebars = {
         "coming_from_sklearn",
         "probabilities",
         "saving_models",
+        "several_machines",
         "how_fast",
         "data",
         "changelog",

@@ -5,17 +5,21 @@
 `primal`          F(α, b) and the best b, hard margins included
 `state`           SolverState: what changes during a solve, and its invariants
 `result`          Solution, Status, Trace
+`rule`            Rule: what all strategies have in common
 `kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable; kernel rows on demand
 `selectors`       which pair moves next
 `steps`           how far it moves
 `stopping`        when the point is good enough
 `seeders`         where the next of several similar problems starts
-`resampling`      leave-one-out and cross-validation: many rounds of training at the price of a few
-`paths`           following the optimum along C
-`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin; Rounds: many related solves
+`rounds`          many related problems at the price of a few: leave-one-out, cross-validation, grids
+`trackers`        who follows an optimum while its problem moves
+`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin
+`walk`            what trackers stand on: events, the elbow and its inverse, the linear program
+`paths`           the optimum for every C, and what it tells
 `multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, SVR, OneClassSVM and SVCCV, with scikit-learn's conventions
-`fast`            the Numba twins and the compiled loop
+`engine`          who takes the steps, and what ends them early
+`compiled`        the Numba twins; it mirrors the rooms above, path for path
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn
 `datasets`        bundled sets, published generators, loaders
@@ -24,13 +28,21 @@
 ================  =========================================================================
 """
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from refsvm._moved import find_moved_modules
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.paths import SVMP, Hastie, PathTracker, regularization_path
+from refsvm.paths.regularization_path import regularization_path
 from refsvm.problem import DualProblem
-from refsvm.resampling import cross_validate, leave_one_out
 from refsvm.result import Solution, Status
+from refsvm.rounds import cross_validate, leave_one_out
+from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.sufficiency import Ball, Check, TrainingError, XiAlphaBound, ZeroAlpha
+from refsvm.rule import Rule
 from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
+    ConjugateSecondOrder,
     Greedy,
     HybridMaximumGain,
     MaximumGain,
@@ -38,78 +50,62 @@ from refsvm.selectors import (
     SecondOrder,
     WorkingSetSelector,
 )
-from refsvm.solver import Rounds, iterate, solve
-from refsvm.steps import NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
-from refsvm.stopping import KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
+from refsvm.solver import NoShrinking, Restriction, Shrinking, iterate, solve
+from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
+from refsvm.stopping import BallRule, KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
+from refsvm.trackers import SVMP, Hastie, PathTracker
+
+if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
+    from refsvm.estimators import SVC, SVCCV, SVR, OneClassSVM
+    from refsvm.multiclass.model_file import read_model, write_model
 
 __version__ = "0.1.0"
 
+find_moved_modules()
+
 __all__ = [
-    "ATO",
-    "AVG",
-    "MIR",
-    "RBF",
-    "SIR",
-    "SVC",
-    "SVCCV",
-    "SVMP",
-    "SVR",
-    "TOP",
-    "ActiveSet",
-    "Cold",
-    "DualProblem",
-    "Greedy",
-    "Hastie",
-    "HybridMaximumGain",
-    "KKTGap",
-    "LOODualityGap",
-    "Linear",
-    "MaximumGain",
-    "MostViolatingPair",
-    "NewtonStep",
-    "OneClassSVM",
-    "OverrelaxedNewtonStep",
-    "PathTracker",
-    "PlanningAheadStep",
-    "Polynomial",
-    "Precomputed",
-    "Rounds",
-    "SecondOrder",
-    "Seeder",
-    "Sigmoid",
-    "Solution",
-    "Status",
-    "StepRule",
-    "StoppingRule",
-    "WorkingSetGap",
-    "WorkingSetSelector",
-    "cross_validate",
-    "iterate",
-    "leave_one_out",
-    "read_model",
-    "regularization_path",
-    "solve",
-    "write_model",
-]
+    "ATO", "AVG", "MIR", "RBF", "SIR", "SVC", "SVCCV", "SVMP", "SVR", "TOP", "ActiveSet", "Ball", "BallRule",
+    "Check", "Cold", "ConjugateSecondOrder", "ConjugateStep", "DualProblem", "Greedy", "Hastie",
+    "HybridMaximumGain", "KKTGap", "LOODualityGap", "Linear", "MaximumGain", "MostViolatingPair",
+    "NewtonStep", "NoShrinking", "OneClassSVM", "OverrelaxedNewtonStep", "PathTracker", "PlanningAheadStep",
+    "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
+    "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",
+    "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cross_validate", "iterate", "leave_one_out",
+    "read_model", "regularization_path", "solve", "write_model",
+]  # fmt: skip
 
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR")
 _FILES = ("read_model", "write_model")
+_ELSEWHERE = {
+    "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
+    "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
+    "LinearSVC": 'use SVC(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVC',
+    "LinearSVR": 'use SVR(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVR',
+}
+
+if find_spec("sklearn") is None:  # a star import takes what is there
+    for _name in _ESTIMATORS:
+        __all__.remove(_name)
 
 
-def __getattr__(name: str) -> object:
-    """Import what needs scikit-learn or SciPy when first asked for."""
-    from importlib import import_module
+if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
 
-    if name in _FILES:
-        return getattr(import_module("refsvm.multiclass.model_file"), name)
-    if name not in _ESTIMATORS:
-        raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
-    try:
-        return getattr(import_module("refsvm.estimators"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "sklearn":
-            raise
-        raise ImportError(
-            f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'"
-        ) from None
+    def __getattr__(name: str) -> object:
+        """Import what needs scikit-learn or SciPy when first asked for."""
+        from importlib import import_module
+
+        if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
+            raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
+        room = "multiclass.model_file" if name in _FILES else "estimators"
+        if name not in _FILES + _ESTIMATORS:
+            raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
+        try:
+            globals()[name] = found = getattr(import_module(f"refsvm.{room}"), name)
+        except ModuleNotFoundError as error:
+            if name in _FILES or (error.name or "").partition(".")[0] != "sklearn":
+                raise
+            raise ImportError(
+                f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'"
+            ) from None
+        return found

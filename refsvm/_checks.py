@@ -62,6 +62,8 @@ def not_negative(name: str, value: Any) -> float:
 
 def positive_or_inf(name: str, value: Any) -> float:
     """A number above zero, or infinity, as float."""
+    if type(value) is float and value > 0.0:
+        return value
     return math.inf if number(name, value) == math.inf else positive(name, value)
 
 
@@ -130,19 +132,19 @@ def sealed(values: np.ndarray) -> np.ndarray:
     return copy
 
 
-def box(lower: Any, upper: Any, z: float, n: int) -> tuple[np.ndarray, np.ndarray, bool, bool]:
+def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
     """Bounds L ≤ U of n variables between which some α has the sum z, as copies that nobody can write to.
 
-    Also says whether a bound is infinite, and whether α = 0 is such an α.
+    Beside them, whether a bound is infinite (`is_open`), and whether α = 0 is such an α (`holds_zero`).
     """
-    if z == 0.0 and _surrounds_zero(lower, upper, n):
-        return sealed(lower), sealed(upper), False, True
-    lower, upper = vector("lower", lower, n, infinite=True), vector("upper", upper, n, infinite=True)
-    is_open = bool(np.isinf([lower, upper]).any())
-    holds_zero = z == 0.0 and bool((lower <= 0.0).all() and (upper >= 0.0).all())
+    is_open, holds_zero = False, z == 0.0 and _surrounds_zero(lower, upper, n)
     if not holds_zero:
-        _refuse_empty_box(lower, upper, z)
-    return sealed(lower), sealed(upper), is_open, holds_zero
+        lower, upper = vector("lower", lower, n, infinite=True), vector("upper", upper, n, infinite=True)
+        is_open = bool(np.isinf([lower, upper]).any())
+        holds_zero = z == 0.0 and bool((lower <= 0.0).all() and (upper >= 0.0).all())
+        if not holds_zero:
+            _refuse_empty_box(lower, upper, z)
+    return {"lower": sealed(lower), "upper": sealed(upper), "is_open": is_open, "holds_zero": holds_zero}
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
@@ -177,6 +179,8 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
+    if type(C) is float and 0.0 < C <= LARGEST:  # as nearly always
+        return np.full(n, C)
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)

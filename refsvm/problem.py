@@ -19,7 +19,6 @@ import numpy as np
 
 from refsvm._checks import (
     box,
-    examples,
     not_negative,
     penalties,
     positions,
@@ -30,13 +29,12 @@ from refsvm._checks import (
     targets,
     vector,
 )
-from refsvm.kernels.checked import gram_on
+from refsvm.kernels.checked import matrix_given, matrix_of
 from refsvm.kernels.functions import Kernel, Precomputed
-from refsvm.kernels.gram import KernelMatrix
-from refsvm.kernels.repeated import Repeated
+from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.primal import best_intercept, primal_value
 
-__all__ = ["DualProblem", "most_violating_pair"]
+__all__ = ["DualProblem", "classification_given", "most_violating_pair"]
 
 BELOW_ALL, ABOVE_ALL = np.array(-np.inf), np.array(np.inf)  # `np.where` takes a while to make them of numbers
 EPSILON: Final = float(np.finfo(float).eps)
@@ -49,8 +47,8 @@ class DualProblem:
 
     Parameters
     ----------
-    gram : KernelMatrix
-        K, symmetric, of shape (n, n), evaluated in blocks.
+    gram : KernelMatrix, object or array of shape (n, n)
+        K, symmetric, evaluated in blocks; an object of your own needs what `refsvm.kernels.checked.GivenMatrix` says.
     v : ndarray of shape (n,), float64
         Linear term.
     z : float
@@ -65,6 +63,8 @@ class DualProblem:
 
     Attributes
     ----------
+    n : int
+        Number of variables.
     is_open, holds_zero : bool
         Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
 
@@ -84,25 +84,37 @@ class DualProblem:
     z: float
     lower: np.ndarray
     upper: np.ndarray
+    n: int = field(init=False, repr=False)
     is_open: bool = field(init=False, repr=False)
     holds_zero: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.__dict__.update(v=sealed(vector("v", self.v, self.n)), z=real("z", self.z))
-        self._set_box(self.lower, self.upper)
+        gram, z = matrix_of(self.gram), real("z", self.z)
+        v = sealed(vector("v", self.v, gram.n))
+        self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
 
-    def _set_box(self, lower: Any, upper: Any) -> None:
-        """Set L and U, checked, and what is known of them."""
-        lower, upper, is_open, holds_zero = box(lower, upper, self.z, self.n)
-        self.__dict__.update(lower=lower, upper=upper, is_open=is_open, holds_zero=holds_zero)
+    @classmethod
+    def _of_checked(
+        cls, gram: KernelMatrix, v: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> DualProblem:
+        """Return a problem with z = 0 and L ≤ 0 ≤ U of new arrays that need no check; they are sealed."""
+        for array in (v, lower, upper):
+            array.flags.writeable = False
+        problem = object.__new__(cls)
+        problem.__dict__.update(
+            gram=gram, n=gram.n, v=v, z=0.0, lower=lower, upper=upper, holds_zero=True,
+            is_open=bool(np.isinf(upper).any() or np.isinf(lower).any()),
+        )  # fmt: skip
+        return problem
 
     @classmethod
     def classification(
         cls,
-        X: Any,
-        y: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        gram: Any = None,
         C: float | np.ndarray = 1.0,
     ) -> DualProblem:
         """Dual of the C-SVM: v = y, z = 0, aᵢ = yᵢαᵢ ∈ [0, Cᵢ] (MVP to SVMP all use it).
@@ -115,6 +127,9 @@ class DualProblem:
         y : array-like of shape (n,)
             Labels −1 and +1, both present.
         kernel : kernel object or callable, default Linear()
+        gram : array-like of shape (n, n) or object, optional
+            The kernel matrix itself, in place of X and kernel: an array, or an object of your own that evaluates its
+            blocks, see `refsvm.kernels.checked.GivenMatrix`.
         C : float or array-like of shape (n,)
             Penalty: positive; one for each example may contain zeros (that example is ignored). Infinity is the
             hard margin: no example may be on the wrong side. Where no plane separates the classes, `solve` ends
@@ -125,19 +140,19 @@ class DualProblem:
         ValueError
             On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
         """
-        X = examples(X)
-        n = X.shape[0]
-        labels = signs(y, n)
-        signed = labels * penalties(C, n)
-        return cls(gram_on(kernel, X), labels, 0.0, np.minimum(0.0, signed), np.maximum(0.0, signed))
+        K = matrix_given(X, kernel, gram)
+        labels = signs(y, K.n)
+        signed = labels * penalties(C, K.n)
+        return cls._of_checked(K, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
 
     @classmethod
     def regression(
         cls,
-        X: Any,
-        y: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        gram: Any = None,
         C: float | np.ndarray = 1.0,
         epsilon: float = 0.1,
     ) -> DualProblem:
@@ -152,7 +167,7 @@ class DualProblem:
 
         Parameters
         ----------
-        X, kernel, C
+        X, kernel, gram, C
             As for `classification`; an infinite C allows no error beyond ε.
         y : array-like of shape (n,)
             Targets, finite.
@@ -173,11 +188,11 @@ class DualProblem:
         >>> solution.alpha[:3] + solution.alpha[3:], round(solution.intercept, 6)  # h(x) = ½x + ½
         (array([-0.25,  0.  ,  0.25]), 0.5)
         """
-        X = examples(X)
-        n = X.shape[0]
+        K = matrix_given(X, kernel, gram)
+        n = K.n
         measured, width, bound = targets(y, n), not_negative("epsilon", epsilon), penalties(C, n)
         return cls(
-            Repeated(gram_on(kernel, X), np.tile(np.arange(n), 2)),
+            View(K, np.tile(np.arange(n), 2)),
             np.concatenate([measured - width, measured + width]),
             0.0,
             np.concatenate([np.zeros(n), -bound]),
@@ -187,9 +202,10 @@ class DualProblem:
     @classmethod
     def one_class(
         cls,
-        X: Any,
+        X: Any = None,
         *,
         kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        gram: Any = None,
         nu: float = 0.5,
         weights: np.ndarray | float = 1.0,
     ) -> DualProblem:
@@ -203,7 +219,7 @@ class DualProblem:
 
         Parameters
         ----------
-        X, kernel
+        X, kernel, gram
             As for `classification`.
         nu : float
             ν in (0, 1]: at most this share of the examples is outside, and at least this share are support vectors.
@@ -223,19 +239,14 @@ class DualProblem:
         >>> solve(problem).alpha.round(3)
         array([0.416, 0.416, 0.668])
         """
-        X = examples(X)
-        share, size = positive("nu", nu), vector("weights", weights, X.shape[0])
+        K = matrix_given(X, kernel, gram)
+        share, size = positive("nu", nu), vector("weights", weights, K.n)
         if share > 1.0:
             raise ValueError(f"nu={nu!r} is above 1; it is a share of the examples, give a number in (0, 1].")
         if (size < 0).any() or not size.any():
             raise ValueError("weights must not be negative, and at least one must be above 0.")
         z = min(share * float(size.sum()), float(size.sum()))
-        return cls(gram_on(kernel, X), np.zeros(len(size)), z, np.zeros(len(size)), size)
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.gram.n
+        return cls(K, np.zeros(len(size)), z, np.zeros(len(size)), size)
 
     # -- values at a point; each takes the gradient G = v − Kα if it is already known ------------------------------
 
@@ -324,15 +335,11 @@ class DualProblem:
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the same problem in another box."""
-        problem = self._copy()
-        problem._set_box(lower, upper)
-        return problem
+        return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
         """Return the same problem with another source of its kernel matrix."""
-        problem = self._copy()
-        problem.__dict__["gram"] = gram
-        return problem
+        return self._with(gram=gram)
 
     def without(self, r: Any) -> DualProblem:
         """Leave example r out, or several: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were.
@@ -346,14 +353,12 @@ class DualProblem:
         if self.is_open or not self.holds_zero:
             return self.boxed(lower, upper)
         lower.flags.writeable = upper.flags.writeable = False
-        problem = self._copy()
-        problem.__dict__.update(lower=lower, upper=upper)  # which holds α = 0, too: nothing to be checked
-        return problem
+        return self._with(lower=lower, upper=upper)  # which holds α = 0, too: nothing to be checked
 
-    def _copy(self) -> DualProblem:
-        """Return what `copy.copy` does, without looking for other ways to copy."""
+    def _with(self, **parts: Any) -> DualProblem:
+        """Return the same problem with some parts replaced by others that need no check."""
         problem = object.__new__(type(self))
-        problem.__dict__.update(self.__dict__)
+        problem.__dict__.update(self.__dict__, **parts)
         return problem
 
     def feasible(self, alpha: Any) -> np.ndarray:
@@ -380,6 +385,31 @@ class DualProblem:
                 share = np.sign(missing) * min(abs(missing), total)
                 point = (point + share * (room / total)).clip(lower, upper)
         return point
+
+
+def classification_given(
+    X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0
+) -> tuple[KernelMatrix, Any, Any]:
+    """Return the kernel matrix, the labels and the penalties of a front door; X may be a whole problem.
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.kernels.checked.matrix_given`, and for a problem that is none of classification or has company.
+    """
+    if not isinstance(X, DualProblem):
+        return matrix_given(X, kernel, gram), y, C
+    for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
+        if value is not None:
+            raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
+    # 0 ≤ αᵢ ≤ Cᵢ where yᵢ = 1, −Cᵢ ≤ αᵢ ≤ 0 where yᵢ = −1
+    ends = np.where(X.v > 0.0, X.lower, X.upper)
+    if X.z != 0.0 or (np.abs(X.v) != 1.0).any() or ends.any():
+        raise ValueError(
+            "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "
+            "C on the side of v, as DualProblem.classification makes them."
+        )
+    return X.gram, X.v.astype(np.int64), X.upper - X.lower
 
 
 def most_violating_pair(

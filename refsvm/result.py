@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from refsvm.problem import DualProblem, most_violating_pair
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["TRACE_ROW", "Solution", "Status", "Trace"]
+__all__ = ["TRACE_ROW", "Ending", "Solution", "Status", "Trace"]
 
 TRACE_ROW = np.dtype(
     [
@@ -128,6 +128,18 @@ class Trace:
         return frame.astype({"planned": bool, "free": bool})
 
 
+class Ending(NamedTuple):
+    """How a run of the engine ended; the fields are those of `Solution`, in the same order."""
+
+    kernel_rows: int
+    kernel_hits: int
+    status: Status
+    reason: str
+    seconds: float
+    engine: str
+    trace: Trace | None
+
+
 @dataclass(frozen=True)
 class Solution:
     """A solved dual problem; what is not stored is computed when first asked for.
@@ -151,6 +163,8 @@ class Solution:
     engine : str
         "numpy", "numba", or "numpy, numba" where the compiled loop took over.
     trace : Trace or None
+    longest_round : int
+        Steps of the longest round of its family so far, this one included: what a bad start may cost.
     """
 
     problem: DualProblem = field(repr=False)
@@ -164,6 +178,13 @@ class Solution:
     seconds: float
     engine: str
     trace: Trace | None = field(default=None, repr=False)
+    longest_round: int = field(default=0, repr=False)
+
+    @classmethod
+    def read(cls, problem: DualProblem, state: SolverState, ending: Ending, longest: int = 0) -> Solution:
+        """Read a solution off the state of a run that has ended; `longest` is the longest round before it."""
+        alpha, gradient, steps = state.alpha.copy(), state.gradient.copy(), state.iteration
+        return cls(problem, alpha, gradient, steps, *ending, longest_round=max(longest, steps))
 
     @cached_property
     def intercept(self) -> float:
@@ -194,11 +215,6 @@ class Solution:
     def kkt_gap(self) -> float:
         """ψ(α)."""
         return self._most_violating[2]
-
-    @cached_property
-    def longest_round(self) -> int:
-        """Steps of the longest round of its family so far, this one included: what a bad start may cost."""
-        return self.iterations
 
     @cached_property
     def _most_violating(self) -> tuple[int, int, float]:

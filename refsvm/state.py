@@ -11,6 +11,7 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from refsvm.kernels.threads import compiled
 from refsvm.primal import total
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair
 
-__all__ = ["SCALARS", "TAU", "SolverState"]
+__all__ = ["SCALARS", "SNAP", "TAU", "SolverState"]
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -44,11 +45,21 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest raw q met so far: clearly negative means K is not PSD
         ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
+        ("carried_slope", np.float64),  # ΔᵀG of the last displacement Δ, where the step carries it
+        ("carried_curvature", np.float64),  # ΔᵀKΔ
     ]
 )
 
-NOTHING = np.empty(0)
+MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
+"""Attributes of the scratch memory of the rules."""
+
+SNAP: Final = 2e-15
+"""How far from its bound, relative to |α| and the step, a variable of a carried step counts as having reached it."""
+
+NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
+
+Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class SolverState:
@@ -57,7 +68,7 @@ class SolverState:
     Parameters
     ----------
     problem : DualProblem
-        Where v and the box come from. The state has its own box, which `restart` may change.
+        Where v and the box come from; `go_to` changes it.
     alpha : ndarray of shape (n,), float64
         Feasible start; copied.
     rows : KernelRows
@@ -68,9 +79,15 @@ class SolverState:
         Scratch memory of the selector, the step rule and the stopping rule.
     gradient : ndarray of shape (n,), optional
         v − Kα if known; computed from kernel rows otherwise.
+    carries : bool
+        Whether the step rule goes on along the last displacement, which is kept for it then.
 
     Attributes
     ----------
+    problem : DualProblem
+        What is being solved.
+    whole : (SolverState, ndarray) or None
+        Of a restricted problem: the state that it restricts, and which of its variables are here.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
         α, G, the linear term, L, U and the kᵢᵢ.
     working_sets : ndarray of shape (h, 2), int64
@@ -79,8 +96,10 @@ class SolverState:
         q of each of them.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
         Pairs the step rule wants considered by the next selection; the first `n_candidates` are valid.
+    displacement, displacement_image : ndarrays of shape (n,), float64, or None
+        Δ, what the last step added to α, and KΔ, what it took from G; 0 before the first step. None unless carried.
     selector_memory, step_memory, stop_memory : ndarrays, float64
-        Scratch of each rule, made by its `prepare`.
+        What each rule remembers, made by its `memory`.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -95,16 +114,11 @@ class SolverState:
     """
 
     def __init__(
-        self,
-        problem: DualProblem,
-        alpha: np.ndarray,
-        rows: KernelRows,
-        *,
-        history: int = 0,
-        memories: tuple[np.ndarray, np.ndarray, np.ndarray] = (NOTHING, NOTHING, NOTHING),
-        gradient: np.ndarray | None = None,
-    ) -> None:
-        self.rows, self.v = rows, problem.v
+        self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,
+        memories: Memories = (NOTHING, NOTHING, NOTHING), gradient: np.ndarray | None = None, carries: bool = False,
+    ) -> None:  # fmt: skip
+        self.problem, self.rows, self.v = problem, rows, problem.v
+        self.whole: tuple[SolverState, np.ndarray] | None = None  # the state of all variables, and those here
         self.alpha = np.array(alpha, dtype=np.float64)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.diagonal = rows.diagonal()
@@ -115,27 +129,46 @@ class SolverState:
         self.candidates = np.full((depth, 2), -1)
         self.candidate_curvatures = np.zeros(depth)
         self.selector_memory, self.step_memory, self.stop_memory = memories
+        self.displacement = np.zeros(problem.n) if carries else None
+        self.displacement_image = np.zeros(problem.n) if carries else None
         self.updates = 0  # of G since it was last computed from scratch, those of the present solve left out
         self.largest = 0.0
         self._forget()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
 
-    def restart(
-        self, lower: np.ndarray, upper: np.ndarray, memories: tuple[np.ndarray, np.ndarray, np.ndarray]
+    def go_to(
+        self,
+        problem: DualProblem,
+        start: np.ndarray | None,
+        memories: Memories,
+        origin: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Begin another solve where the last one ended, in another box that holds α; the counters begin at 0.
+        """Begin another solve, in the box of this problem and at this start; the counters begin at 0.
 
-        Arrays that are as long as before stay the same ones, because a compiled loop holds on to them.
+        G is reached from the origin, an earlier (α, G), if there is one; otherwise from where the state is or from
+        G(0) = v, whichever takes fewer kernel rows. A start of None is α = 0. Arrays that are as long as before stay
+        the same ones, because a compiled loop holds on to them.
         """
         self.updates += self.iteration
-        for name, memory in zip(("selector_memory", "step_memory", "stop_memory"), memories, strict=True):
+        if origin is not None and start is not None:
+            self.alpha[:], self.gradient[:] = origin
+            self.updates, self.largest = 0, float(np.abs(self.alpha).max())
+        elif start is None or np.count_nonzero(start) <= np.count_nonzero(start - self.alpha):
+            self.alpha.fill(0.0)
+            self.gradient[:] = self.v
+            self.updates, self.largest = 0, 0.0
+        if start is not None:
+            self.shift(start - self.alpha)
+            self.alpha[:] = start  # differences round
+        self.problem = problem
+        self.lower[:], self.upper[:] = problem.lower, problem.upper
+        for name, memory in zip(MEMORIES, memories, strict=True):
             present = getattr(self, name)
             if len(present) != len(memory):
                 setattr(self, name, memory)
             elif len(memory):
                 present[:] = memory
-        self.lower[:], self.upper[:] = lower, upper
         self.working_sets.fill(-1)
         self.candidates.fill(-1)
         self._forget()
@@ -145,11 +178,14 @@ class SolverState:
         """Set the counters to 0, and what is remembered of steps to nothing."""
         self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
         self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
-        self.last_step = self.last_newton = 0.0
+        self.last_step = self.last_newton = self.carried_slope = self.carried_curvature = 0.0
         self.least_curvature = np.inf
 
     def refresh(self, recompute: bool = True) -> None:
         """Compute f(α) and the most violating pair from scratch; first G = v − Kα too, without earlier rounding."""
+        if self.displacement is not None and self.displacement_image is not None:  # not the last one any more
+            self.displacement[:] = self.displacement_image[:] = 0.0
+            self.carried_slope = self.carried_curvature = 0.0
         if recompute:
             self.gradient[:] = self.v - self.rows.product(self.alpha)
             self.updates, self.largest = -self.iteration, 0.0
@@ -165,7 +201,7 @@ class SolverState:
         self.top, self.bottom, self.gap = found
 
     def shift(self, delta: np.ndarray) -> None:
-        """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` or `restart` afterwards.
+        """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
         K δ is summed row by row, in the order of the variables, so that compiled code gets the same bits.
         """
@@ -187,8 +223,30 @@ class SolverState:
         return rounding * (float(np.abs(self.gradient).max()) + summand) > allowed
 
     def row(self, i: int) -> np.ndarray:
-        """Kernel row K[i], shape (n,), for a selector that wants to look at it."""
+        """Kernel row K[i], shape (n,), for a rule that wants to look at it."""
         return self.rows.row(i)
+
+    @property
+    def left_out(self) -> np.ndarray:
+        """The examples whose box is empty, Lᵢ = Uᵢ = 0, ascending: those that a round leaves out."""
+        return np.flatnonzero((self.lower == 0.0) & (self.upper == 0.0))
+
+    def duality_gap(self) -> float:
+        """F(α, b) − f(α) at the best b, which is no smaller than f* − f(α).
+
+        It costs a sort of n numbers and some passes over them, as much as ten to thirty steps. On a restricted problem
+        it is the gap of the whole one; its gradient takes a kernel row more for each variable that has moved.
+        """
+        if self.whole is None:
+            return self.problem.duality_gap(self.alpha, gradient=self.gradient)
+        state, delta = self, self.alpha
+        while state.whole is not None:  # a restricted problem counts α from where it began
+            outer, A = state.whole
+            moved_by = np.zeros(len(outer.alpha)) if outer.whole is None else outer.alpha.copy()
+            moved_by[A] += delta
+            state, delta = outer, moved_by
+        gradient = state.gradient - state.rows.product(delta)
+        return state.problem.duality_gap(state.alpha + delta, gradient=gradient)
 
     def measure(self, i: int, j: int) -> None:
         """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
@@ -204,34 +262,60 @@ class SolverState:
         self.low = max(float(lower[i] - alpha[i]), float(alpha[j] - upper[j]))
         self.high = min(float(upper[i] - alpha[i]), float(alpha[j] - lower[j]))
 
-    def move(self, i: int, j: int, mu: float) -> None:
-        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it."""
-        before_i, before_j = self.alpha[i], self.alpha[j]
-        # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
-        self.alpha[i] = moved(before_i, mu, self.lower[i], self.upper[i])
-        self.alpha[j] = moved(before_j, -mu, self.lower[j], self.upper[j])
-        self.largest = max(self.largest, abs(float(self.alpha[i])), abs(float(self.alpha[j])))
-        still = self.alpha[i] == before_i and self.alpha[j] == before_j
-        self.stalled = self.stalled + 1 if still else 0
-        # G −= μ (K[i] − K[j])
-        self.gradient -= mu * (self.rows.row(i) - self.rows.row(j))
-        # f += μℓ − ½μ²q
-        self.objective += mu * self.slope - 0.5 * mu * mu * self.raw_curvature
-        self.top, self.bottom, self.gap = most_violating_pair(
-            self.alpha, self.gradient, self.lower, self.upper
-        )
-        self._remember(i, j, mu)
-
-    def _remember(self, i: int, j: int, mu: float) -> None:
-        """Push the finished step onto the history."""
+    def move(self, i: int, j: int, mu: float, kappa: float = 0.0) -> None:
+        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it; a step that carries also goes κΔ."""
+        alpha, lower, upper = self.alpha, self.lower, self.upper
+        free = self.low < mu < self.high
+        if self.displacement is None or self.displacement_image is None:
+            before_i, before_j = alpha[i], alpha[j]
+            # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+            alpha[i] = moved(before_i, mu, lower[i], upper[i])
+            alpha[j] = moved(before_j, -mu, lower[j], upper[j])
+            self.largest = max(self.largest, abs(float(alpha[i])), abs(float(alpha[j])))
+            self.stalled = self.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
+            # G −= μ (K[i] − K[j])
+            self.gradient -= mu * (self.rows.row(i) - self.rows.row(j))
+            # f += μℓ − ½μ²q
+            self.objective += mu * self.slope - 0.5 * mu * mu * self.raw_curvature
+        else:
+            inside = self._carry(self.displacement, self.displacement_image, i, j, mu, kappa)
+            free = inside if kappa else free
+        self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
+        # the history that steps plan with
         self.last_step, self.last_newton = mu, self.slope / self.curvature
-        self.last_free = int(self.low < mu < self.high)
-        self.last_planned = int(self.n_candidates > 0)
+        self.last_free, self.last_planned = int(free), int(self.n_candidates > 0)
         self.working_sets[1:] = self.working_sets[:-1].copy()
         self.curvatures[1:] = self.curvatures[:-1].copy()
-        self.working_sets[0] = i, j
-        self.curvatures[0] = self.curvature
+        self.working_sets[0], self.curvatures[0] = (i, j), self.curvature
         self.iteration += 1
+
+    def _carry(self, delta: np.ndarray, image: np.ndarray, i: int, j: int, mu: float, kappa: float) -> bool:
+        """α += μ(eᵢ − eⱼ) + κΔ, G −= μ(K[i] − K[j]) + κKΔ; return whether no variable that moved is at its bound."""
+        # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
+        beta = float(image[i] - image[j])
+        curvature = (
+            mu * mu * self.raw_curvature + 2.0 * mu * kappa * beta + kappa * kappa * self.carried_curvature
+        )
+        slope = mu * self.slope + kappa * self.carried_slope
+        # Δ ← μ(eᵢ − eⱼ) + κΔ,  KΔ ← μ(K[i] − K[j]) + κKΔ
+        delta *= kappa
+        delta[i] += mu
+        delta[j] -= mu
+        image[:] = mu * (self.rows.row(i) - self.rows.row(j)) + kappa * image
+        # α += Δ; a variable that reaches its bound, but for rounding of Δ, is set to it exactly
+        A = np.flatnonzero(delta)
+        before, change, lower, upper = self.alpha[A], delta[A], self.lower[A], self.upper[A]
+        rounding = SNAP * (np.abs(before) + abs(mu)) if kappa else 0.0
+        after = np.minimum(np.maximum(before + change, lower), upper)
+        after = np.where((change < 0.0) & (change <= lower - before + rounding), lower, after)
+        self.alpha[A] = after = np.where((change > 0.0) & (change >= upper - before - rounding), upper, after)
+        self.largest = max(self.largest, float(np.abs(self.alpha[A]).max(initial=0.0)))
+        self.stalled = self.stalled + 1 if np.array_equal(self.alpha[A], before) else 0
+        # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
+        self.gradient -= image
+        self.objective += slope - 0.5 * curvature
+        self.carried_slope, self.carried_curvature = slope - curvature, curvature
+        return not bool(((after == lower) | (after == upper)).any())
 
 
 def moved(value: float, change: float, lower: float, upper: float) -> float:

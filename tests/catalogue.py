@@ -21,6 +21,7 @@ from refsvm import (
     SIR,
     TOP,
     ActiveSet,
+    BallRule,
     Cold,
     DualProblem,
     KKTGap,
@@ -35,7 +36,15 @@ from refsvm.kernels import Gram
 from refsvm.testing import practice_problems
 from refsvm.testing.shipped import SELECTORS, STEPS
 
-STOPS = [KKTGap(), KKTGap(tol=1e-8), WorkingSetGap(), LOODualityGap(), LOODualityGap(variables=1)]
+STOPS = [
+    KKTGap(),
+    KKTGap(tol=1e-8),
+    WorkingSetGap(),
+    LOODualityGap(),
+    LOODualityGap(variables=1),
+    BallRule(),
+    BallRule(1e-6, every=1),
+]
 SEEDERS = [
     Cold(),
     AVG(),

@@ -34,8 +34,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.paths.algebra import SVD, PivotedQR, UpdatedQR
-from refsvm.paths.updated_inverse import UpdatedInverse
+from refsvm.walk.algebra import SVD, PivotedQR, UpdatedInverse
 
 X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
 ONES = np.ones(3)
@@ -97,7 +96,7 @@ NUMBERS |= {
     "seed_number": lambda value: SIR(seed_number=value),
     **{
         f"eps_svd of {kind.__name__}": partial(lambda kind, value: kind(eps_svd=value), kind)
-        for kind in (SVD, PivotedQR, UpdatedQR)
+        for kind in (SVD, PivotedQR)
     },
     "least_indicator of UpdatedInverse": lambda value: UpdatedInverse(least_indicator=value),
     "least_ratio": lambda value: UpdatedInverse(least_ratio=value),

@@ -63,7 +63,7 @@ def test_the_kkt_gap_is_the_worst_violation_of_any_pair(name):
 
 def test_the_most_violating_pair_is_the_same_in_compiled_code():
     pytest.importorskip("numba")
-    from refsvm.fast import kernels
+    from refsvm.compiled import problem as kernels
 
     rng = np.random.default_rng(0)
     for trial in range(300):

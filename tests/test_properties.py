@@ -28,7 +28,7 @@ from refsvm import (  # noqa: E402
 )
 from refsvm.kernels import Gram  # noqa: E402
 from refsvm.problem import best_intercept  # noqa: E402
-from refsvm.solver.start import starting_point  # noqa: E402
+from refsvm.solver.rules import starting_point  # noqa: E402
 from refsvm.testing.contract import infeasibility  # noqa: E402
 
 from .settings import FAST  # noqa: E402

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
+
+from refsvm import Check, PathTracker, Rule, Seeder, Shrinking, StepRule, StoppingRule, WorkingSetSelector
 
 ROOT = Path(__file__).parents[1]
 
@@ -106,6 +111,123 @@ def test_what_is_no_circle(tmp_path):
     }
 
 
-def test_eight_files_at_most_beside_the_folders():
-    files = [entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()]
-    assert len(files) <= 8, sorted(files)
+def test_files_beside_the_folders():
+    """The nouns that all rooms share, what checks arguments, and what Python itself asks for."""
+    files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
+    nouns = {"problem.py", "primal.py", "state.py", "result.py", "rule.py"}
+    assert files <= nouns | {
+        "__init__.py",
+        "__main__.py",
+        "_checks.py",
+        "_moved.py",
+        "py.typed",
+        "__init__.pyi",
+    }
+
+
+def without_counterpart(folder: Path) -> list[str]:
+    """The files of `compiled/` that mirror none; those of `interface/`, which Python talks to, need not."""
+    files = {file.relative_to(folder / "compiled") for file in (folder / "compiled").rglob("*.py")}
+    mirrors = {file for file in files if file.parts[0] != "interface"}
+    return sorted(file.as_posix() for file in mirrors if not (folder / file).is_file())
+
+
+def test_every_twin_has_the_path_of_what_it_mirrors():
+    assert without_counterpart(ROOT / "refsvm") == []
+
+
+def test_a_twin_without_a_counterpart_is_seen(tmp_path):
+    for name in (
+        "compiled/steps/lost.py",
+        "compiled/steps/newton.py",
+        "steps/newton.py",
+        "compiled/interface/calls.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert without_counterpart(tmp_path) == ["steps/lost.py"]
+
+
+HOOKS = ("parameters", "twin", "memory", "rows_needed")
+FIRST = {"problem", "solved"}
+"""A seeder is asked for the memory of a solution, and says so in the name of the argument."""
+
+
+def other_hooks(family: type[Rule], shipped: bool = False) -> list[str]:
+    """The hooks, of a family and of all classes below it, that take something else than those of `Rule`."""
+    found = []
+    for rule in lineage(family):
+        if shipped and not rule.__module__.startswith("refsvm."):
+            continue
+        for name in HOOKS:
+            wanted, given = (
+                list(inspect.signature(getattr(each, name)).parameters.values()) for each in (Rule, rule)
+            )
+            same = [(p.name in FIRST, p.kind, p.default) for p in wanted] == [
+                (p.name in FIRST, p.kind, p.default) for p in given
+            ]
+            if not same:
+                found.append(f"{rule.__name__}.{name}")
+    return found
+
+
+def lineage(rule: type[Rule]) -> list[type[Rule]]:
+    """A class and all below it."""
+    return [rule, *(each for child in rule.__subclasses__() for each in lineage(child))]
+
+
+FAMILIES = [WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_hooks_of_all_families_are_the_same(family):
+    assert issubclass(family, Rule)
+    assert other_hooks(family, shipped=True) == []
+    assert family.such_as
+
+
+def test_a_hook_with_another_signature_is_seen():
+    class Family(Rule):
+        def memory(self, problem, steps=0):
+            return np.zeros(0)
+
+    class Odd(Family):
+        def rows_needed(self):
+            return 2
+
+        def memory(self, problem, rows, steps=0):
+            return np.zeros(0)
+
+    assert other_hooks(Family) == ["Odd.memory", "Odd.rows_needed"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_refuses_others_in_the_same_sentence(family):
+    with pytest.raises(
+        ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of one, such as it="
+    ):
+        family.checked("it", 3)
+
+
+def test_the_hooks_of_0_1_are_understood():
+    with pytest.warns(DeprecationWarning, match=r"Old\.prepare is called memory now; rename it\."):
+
+        class Old(StoppingRule):
+            def prepare(self, problem):
+                return np.ones(2)
+
+            def check(self, state):
+                return 0
+
+    assert Old().memory(None).tolist() == [1.0, 1.0]
+    with pytest.warns(DeprecationWarning, match=r"Counts\.rows_needed is a method now"):
+
+        class Counts(Old):
+            rows_needed: ClassVar[int] = 2
+
+    assert Counts().rows_needed(100) == 2
+    with pytest.raises(TypeError, match=r"Outline\.seeds_from is not called any more; put what seeds share"):
+
+        class Outline(Seeder):
+            def seeds_from(self, solved):
+                return None

@@ -26,7 +26,7 @@ kernel, C = RBF(gamma=0.005), 1.0
 # The obvious way
 # ---------------
 #
-# A left-out example is an empty box: :math:`L_r = U_r = 0`. :class:`~refsvm.solver.rounds.Rounds` trains one machine
+# A left-out example is an empty box: :math:`L_r = U_r = 0`. :class:`~refsvm.rounds.rounds.Rounds` trains one machine
 # after the other and keeps the kernel rows; the decision value of the left-out example is read off its gradient,
 # :math:`h(x_r) = v_r - G_r + b`.
 

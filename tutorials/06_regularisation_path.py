@@ -109,9 +109,9 @@ plt.show()
 # nearest
 # of these is the next event. The loop of the tracker:
 #
-# .. literalinclude:: ../../../refsvm/paths/svmp.py
+# .. literalinclude:: ../../../refsvm/trackers/svmp.py
 #    :pyobject: SVMP.follow
-#    :caption: refsvm/paths/svmp.py
+#    :caption: refsvm/trackers/svmp.py
 #
 # The table of events tells who moved where:
 

@@ -1,34 +1,49 @@
-"""Wen et al. 2017, "Improving efficiency of SVM k-fold cross-validation by alpha seeding": Tables 1 and 3, Figure 2.
+"""Wen et al. 2017, "Improving efficiency of SVM k-fold cross-validation by alpha seeding": Tables 1 to 3, Figure 2.
 
-Heart and madelon in full; of adult, webdata and MNIST the first 2,000 examples in one random order, all of them with
-``--full``. LIBSVM (scikit-learn) runs beside ours; where its rounds are many, the first ones are measured and the rest
-is estimated, as in the paper.
+The features as they are, folds that share the classes, as LIBSVM's own cross-validation does. Heart and madelon in
+full; of adult, webdata and MNIST the first 1,000 examples of one random order, and with ``--full`` LIBSVM's first round
+on all of them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from data import first
 from page import Page, arguments, carried_out
 
-from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold
+from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold, Linear, cross_validate
 from refsvm.datasets import Dataset, open_data, paper_suite
 from refsvm.experiment import CrossValidate, Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Record, one_thread
+from refsvm.rounds.folds import fold_numbers
 
 LONG = ("adult", "webdata", "mnist")
 SETS = {"heart": (2182.0, 0.2), "madelon": (1.0, 0.7071), "adult": (100.0, 0.5), "webdata": (64.0, 7.8125),
         "mnist": (10.0, 0.125)}  # fmt: skip
 FILES = {"heart": "ida_heart", "madelon": "madelon", "adult": "a9a", "webdata": "w8a", "mnist": "mnist"}
-PART = 2000
+SIZES = {"heart": (270, 13), "madelon": (2000, 500), "adult": (32561, 123), "webdata": (49749, 300),
+         "mnist": (60000, 780)}  # fmt: skip
+PART = 1000
+PLACES = {"LIBSVM": 0, "Cold": -1, "ATO": 1, "ATO, default": -1, "MIR": 2, "SIR": 3, "AVG": -1}
+"""Columns of Table 1, and where their published iterations stand, if anywhere."""
+METHODS = {
+    "Cold": Cold(),
+    "ATO": ATO(budget=math.inf, max_free=10**6),
+    "ATO, default": ATO(),
+    "MIR": MIR(),
+    "SIR": SIR(),
+    "AVG": AVG(),
+}
+NO_PATH = ("webdata", "mnist")
+"""Sets on which ATO is not made to follow its path: nearly all examples are free, and many of webdata's are equal."""
 TABLE_1 = {  # LIBSVM s; init. and rest of ATO, MIR, SIR; iterations of the four; accuracy
     "heart": ("0.36", ("0.016", "0.19"), ("0.058", "0.083"), ("0.003", "0.24"), (6988, 4882, 1443, 3968), "55.56"),
     "madelon": ("54.5", ("2.0", "24.6"), ("1.7", "12.8"), ("1.2", "13.5"), (9000, 5408, 1800, 1800), "50.0"),
@@ -50,133 +65,255 @@ TABLE_3 = {
 
 
 @dataclass(frozen=True)
-class Libsvm(Strategy):
-    """scikit-learn's SVC on every fold, or on the first `rounds` of them, scaled up."""
+class InTurns(Strategy):
+    """LIBSVM (scikit-learn) and our methods on the same folds, one after the other, again and again.
+
+    Parameters
+    ----------
+    folds : int
+    methods : tuple of str
+        Keys of `METHODS`.
+    stratified : bool
+    turns : int
+        The least CPU seconds of so many are kept.
+    rounds : int
+        LIBSVM takes so many rounds, and is scaled up.
+    """
 
     folds: int = 10
-    rounds: int = 1000
+    methods: tuple[str, ...] = tuple(METHODS)
+    stratified: bool = True
+    turns: int = 3
+    rounds: int = 10
 
     def run(self, instance: Instance) -> Record:
+        """Measure every method once in each turn."""
+        k = min(self.folds, len(instance.y))
+        fold = fold_numbers(k, (instance.y > 0).astype(int), stratified=self.stratified)
+        record: Record = {}
+        for _ in range(self.turns):
+            with one_thread():
+                for name in ("LIBSVM", *self.methods):
+                    began = time.process_time()
+                    own = (
+                        self._libsvm(instance, fold)
+                        if name == "LIBSVM"
+                        else ours(instance, fold, METHODS[name])
+                    )
+                    seconds = (time.process_time() - began) * own.pop("scale", 1.0)
+                    least = min(seconds, record.get(f"{name}: seconds", math.inf))
+                    record |= {f"{name}: {key}": value for key, value in own.items()} | {
+                        f"{name}: seconds": least
+                    }
+        return record
+
+    def _libsvm(self, instance: Instance, fold: np.ndarray) -> Record:
         """Train without each fold and predict it."""
         from sklearn.svm import SVC
 
-        y, k = instance.y, min(self.folds, len(instance.y))
-        fold, wrong, steps, tested = np.arange(len(y)) * k // len(y), 0, 0, 0
+        y, k, wrong, steps, tested = instance.y, int(fold.max()) + 1, 0, 0, 0
         count = min(self.rounds, k)
-        model = SVC(C=instance.C, gamma=instance.kernel.gamma, cache_size=200)
-        with one_thread():
-            began = time.perf_counter()
-            for h in range(count):
-                train, test = fold != h, fold == h
-                model.fit(instance.X[train], y[train])
-                wrong += int((model.predict(instance.X[test]) != y[test]).sum())
-                steps, tested = steps + int(model.n_iter_.sum()), tested + int(test.sum())
-            seconds = time.perf_counter() - began
-        scale = k / count
-        return {"error": wrong / tested, "iterations": int(steps * scale), "seed_seconds": 0.0,
-                "rest_seconds": seconds * scale, "seconds": seconds * scale}  # fmt: skip
+        for h in range(count):
+            train, test = fold != h, fold == h
+            model = SVC(C=instance.C, gamma=instance.kernel.gamma, cache_size=200).fit(
+                instance.X[train], y[train]
+            )
+            wrong += int((model.predict(instance.X[test]) != y[test]).sum())
+            steps, tested = steps + int(model.n_iter_.sum()), tested + int(test.sum())
+        return {"error": wrong / tested, "iterations": steps * k // count, "scale": k / count}
 
 
-def methods(k: int, rounds: int = 1000) -> list[Strategy]:
-    """The methods of Table 1: each round from the one before; ATO follows its path whatever that costs."""
-    cross = partial(CrossValidate, folds=k, from_full=False, cache_mb=2000.0)
-    seeders = Cold(), ATO(budget=math.inf), MIR(), SIR()
-    ours = [cross(type(s).__name__, seeder=s) for s in seeders]
-    return [Libsvm("LIBSVM", folds=k, rounds=rounds), *ours]
+def ours(instance: Instance, fold: np.ndarray, seeder: Any) -> Record:
+    """Cross-validate, each round from the one before."""
+    result = cross_validate(
+        instance.X, instance.y, kernel=instance.kernel, C=instance.C, folds=fold, seeder=seeder, from_full=False,
+        cache_mb=2000.0, engine="numba",
+    )  # fmt: skip
+    share = result.seed_seconds / result.seconds
+    return {"error": result.error, "iterations": result.iterations, "seed share": share}
 
 
-def problem(name: str, chosen: object) -> Problem:
+@dataclass(frozen=True)
+class FirstRound(Strategy):
+    """LIBSVM without the first of ten folds, on everything."""
+
+    def run(self, instance: Instance) -> Record:
+        """Train once."""
+        from sklearn.svm import SVC
+
+        fold = fold_numbers(10, (instance.y > 0).astype(int), stratified=True)
+        linear = isinstance(instance.kernel, Linear)
+        kernel = {"kernel": "linear"} if linear else {"gamma": instance.kernel.gamma}
+        model = SVC(C=instance.C, cache_size=3000, **kernel).fit(instance.X[fold != 0], instance.y[fold != 0])
+        return {"iterations": int(model.n_iter_.sum()), "support_vectors": len(model.support_)}
+
+
+@dataclass(frozen=True)
+class Likeness(Strategy):
+    """How far the kernel matrix of the first examples is from the identity."""
+
+    examples: int = PART
+
+    def run(self, instance: Instance) -> Record:
+        """Return the mean and the largest of the values beside the diagonal, and the share of the larger class."""
+        K = instance.kernel(instance.X[: self.examples], instance.X[: self.examples])
+        beside = K[~np.eye(len(K), dtype=bool)]
+        share = float(max((instance.y > 0).mean(), (instance.y < 0).mean()))
+        return {"mean": float(beside.mean()), "largest": float(beside.max()), "share": share}
+
+
+def raw(data: Dataset) -> Dataset:
+    """The features of heart as they were before they were standardised, up to a shift, which RBF does not see.
+
+    They are whole numbers, one of them tenths: the smallest difference in a column is its unit.
+    """
+    columns = [(x - x.min()) / np.diff(np.unique(x)).min() for x in data.X.T]
+    X = np.rint(np.array(columns)).T
+    X[:, 9] *= 0.1
+    return replace(data, X=X)
+
+
+def problem(name: str, chosen: object, whole: bool = False) -> Problem:
     """A set of the paper with its C and γ."""
 
     def load() -> Dataset:
         data = open_data(FILES[name], data_dir=chosen.data_dir)  # type: ignore[attr-defined]
-        if name == "mnist":
-            data = replace(data, X=np.asarray(data.X, dtype=np.float64) / 255.0)
-        whole = name not in LONG or name in chosen.full  # type: ignore[attr-defined]
-        return data if whole else first(data, 300 if chosen.quick else PART)  # type: ignore[attr-defined]
+        if name == "heart":
+            return raw(data)
+        data = replace(data, X=data.X.astype(np.float64))
+        if whole or name not in LONG:
+            return data
+        return first(data, 300 if chosen.quick else PART)  # type: ignore[attr-defined]
 
     C, gamma = SETS[name]
     return Problem(name, load, RBF(gamma), C)
 
 
-def mean(experiment: Experiment, metric: str) -> Callable[[str, str], float]:
-    """Return what gives the mean of a metric by problem and strategy."""
-    cells = experiment.compare(metric).cells
-    return lambda name, strategy: cells[name, strategy].mean
+def mnist_as_identity(chosen: object) -> Problem:
+    """MNIST in full: no value beside the diagonal is above 0, so that K is that of 60,000 orthogonal unit vectors."""
+
+    def load() -> Dataset:
+        from scipy.sparse import identity
+
+        data = open_data("mnist", data_dir=chosen.data_dir)  # type: ignore[attr-defined]
+        return replace(data, X=identity(len(data.y), format="csr"))
+
+    return Problem("mnist", load, Linear(), SETS["mnist"][0])
 
 
-def table_1(page: Page, runs: Experiment) -> None:
+def table_1(page: Page, records: list[Record]) -> None:
     """Seconds, iterations and errors at k = 10."""
-    init, rest, steps, error = (
-        mean(runs, name) for name in ("seed_seconds", "rest_seconds", "iterations", "error")
-    )
     seconds, counts = [], []
-    for each in runs.problems:
-        name, there = each.name, TABLE_1[each.name]
-        row = [name, number(rest(name, "LIBSVM"), 3), there[0]]
-        for place, method in enumerate(("Cold", "ATO", "MIR", "SIR")):
-            row.append(f"{number(init(name, method), 2)} + {number(rest(name, method), 3)}")
-            if place:
-                row.append(" + ".join(there[place]))
+    for record in records:
+        name = record["problem"]
+        there = TABLE_1[name]
+        row = [name, number(record["LIBSVM: seconds"], 3), there[0], number(record["Cold: seconds"], 3)]
+        for place, method in enumerate(("ATO", "MIR", "SIR"), 1):
+            share, whole = (record.get(f"{method}: {key}") for key in ("seed share", "seconds"))
+            both = "–" if share is None else f"{number(share * whole, 2)} + {number((1 - share) * whole, 2)}"
+            row += [both, " + ".join(there[place])]
         seconds.append(tuple(row))
         cells = [name]
-        for place, method in enumerate(("LIBSVM", "Cold", "ATO", "MIR", "SIR")):
-            cells.append(number(steps(name, method)))
-            if place != 1:
-                cells.append(number(there[4][max(0, place - 1)]))
-        accuracies = {f"{100 * (1 - error(name, m)):.2f}" for m in ("LIBSVM", "Cold", "ATO", "MIR", "SIR")}
+        for method, place in PLACES.items():
+            steps = record.get(f"{method}: iterations")
+            cells.append("–" if steps is None else number(steps))
+            if place >= 0:
+                cells.append(number(there[4][place]))
+        accuracies = {
+            f"{100 * (1 - record[f'{m}: error']):.2f}"
+            for m in ("LIBSVM", *METHODS)
+            if f"{m}: error" in record
+        }
         counts.append((*cells, " – ".join(sorted(accuracies)), there[5]))
-    three = [head for method in ("ATO", "MIR", "SIR") for head in (method, "there")]
     page.add(
         "Table 1: ten folds",
-        "**Reproduces**: every method ends at one accuracy, SIR's seeds cost next to nothing, and all three save "
-        "steps. **Does not**: how many. On madelon the published 1,800 steps of MIR and SIR are 900 for the cold round "
-        "and 100, half a fold, for each of the nine others; ours go down by a quarter. Heart has other features there "
-        "(55.56 % is the share of the larger class). Our adult, webdata and MNIST are 2,000 examples, so only ratios "
-        "can be set against the published figures, and there ATO hardly follows its path, because more than 500 "
-        "support vectors are free (`max_free`).",
-        "Seconds of the seeds + the rest. Ours include the kernel matrix, which is computed once for all rounds; "
-        "heart comes first, and its columns include the time to load compiled code.",
-        Grid(("set", "LIBSVM", "there", "Cold", *three), tuple(seconds)),
-        "Iterations, and accuracy in per cent (all five methods; one figure where they agree).",
-        Grid(("set", "LIBSVM", "there", "Cold", *three, "accuracy", "there"), tuple(counts)),
-    )
+        TABLE_1_TEXT,
+        "Iterations, and accuracy in per cent (all seven methods; one figure where they agree).",
+        Grid(
+            ("set", "LIBSVM", "there", "Cold", "ATO", "there", "ATO, default", "MIR", "there", "SIR", "there", "AVG",
+             "accuracy", "there"),
+            tuple(counts),
+        ),
+        "CPU seconds of one thread, the least of three turns in which the methods follow each other: of the seeds + of "
+        "the rest, kernel matrix included. Taken while other work was running, so good to a tenth or two.",
+        Grid(
+            ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
+            tuple(seconds),
+        ),
+    )  # fmt: skip
 
 
-def table_3(page: Page, runs: dict[int, Experiment]) -> None:
+def table_2(page: Page, records: list[Record]) -> None:
+    """The sets, and how their kernel matrices look."""
+    rows = []
+    for record in records:
+        name = record["problem"]
+        (C, gamma), (n, d) = SETS[name], SIZES[name]
+        values = f"{record['mean']:.1e}", f"{record['largest']:.1e}", f"{100 * record['share']:.2f}"
+        rows.append((name, f"{n:,}", f"{d:,}", f"{C:g}", f"{gamma:g}", *values, TABLE_1[name][5]))
+    heads = "cardinality", "dimension", "C", "γ", "mean K", "largest K", "larger class %", "accuracy there"
+    page.add("Table 2: sets", TABLE_2_TEXT, Grid(("set", *heads), tuple(rows)))
+
+
+def first_rounds(page: Page, records: list[Record]) -> None:
+    """LIBSVM's first round on everything."""
+    rows = [
+        (record["problem"], f"{SIZES[record['problem']][0]:,}", number(record["iterations"]),
+         number(10 * record["iterations"]), number(TABLE_1[record["problem"]][4][0]),
+         number(record["support_vectors"]))
+        for record in records
+    ]  # fmt: skip
+    heads = "set", "n", "steps of the first round", "times ten", "there, all ten", "support vectors"
+    page.add("The first round at full size", FIRST_TEXT, *([Grid(heads, tuple(rows))] if rows else []))
+
+
+def mir_limits(page: Page, records: list[Record]) -> None:
+    """MIR as it is, and to the end of its least squares."""
+    names = list(dict.fromkeys(record["strategy"] for record in records))
+    found = {(record["problem"], record["strategy"]): record["iterations"] for record in records}
+    sets = dict.fromkeys(record["problem"] for record in records)
+    rows = [(each, *(number(found[each, name]) for name in names)) for each in sets]
+    page.add("MIR's least squares", MIR_TEXT, Grid(("set", *names), tuple(rows)))
+
+
+def table_3(page: Page, records: dict[int, list[Record]]) -> None:
     """LIBSVM against SIR for several k."""
     rows = []
-    for each in runs[3].problems:
-        row = [each.name]
-        for place, experiment in enumerate(runs.values()):
-            seconds = mean(experiment, "seconds")
-            row.append(f"{number(seconds(each.name, 'LIBSVM'), 3)} / {number(seconds(each.name, 'SIR'), 3)}")
-            row.append(TABLE_3.get(each.name, ("", "", ""))[place])
+    for place, name in enumerate(record["problem"] for record in records[3]):
+        row = [name]
+        for column, found in enumerate(records.values()):
+            one = found[place]
+            row += [
+                f"{number(one['LIBSVM: seconds'], 3)} / {number(one['SIR: seconds'], 3)}",
+                TABLE_3.get(name, ("", "", ""))[column],
+                f"{number(one['LIBSVM: iterations'])} / {number(one['SIR: iterations'])}",
+            ]
         rows.append(tuple(row))
-    heads = [head for k in runs for head in (f"k = {k}", "there")]
-    page.add("Table 3: seconds of LIBSVM / SIR", Grid(("set", *heads), tuple(rows)))
+    heads = [head for k in records for head in (f"k = {k}: s", "s, there", "iterations")]
+    page.add("Table 3: LIBSVM / SIR", TABLE_3_TEXT, Grid(("set", *heads), tuple(rows)))
 
 
-def figure_2(page: Page, runs: Experiment) -> None:
+def figure_2(page: Page, runs: Experiment, libsvm: dict[str, int]) -> None:
     """Leave-one-out by five seeders."""
-    seconds, steps = mean(runs, "seconds"), mean(runs, "iterations")
+    steps = runs.compare("iterations").cells
     names = [each.name for each in runs.strategies]
     rows = [
-        (each.name, *(f"{number(seconds(each.name, s), 3)} s, {number(steps(each.name, s))}" for s in names))
+        (each.name, number(libsvm[each.name]), *(number(steps[each.name, s].mean) for s in names))
         for each in runs.problems
     ]
     page.add(
-        "Supplement, Figure 2: leave-one-out",
-        "Seconds and iterations. AVG and TOP start from the solution on all examples, the others from the round "
-        "before; ATO with at most 100 free variables. LIBSVM is estimated from its first rounds. The paper shows this "
-        "as a plot without figures.",
-        Grid(("set", *names), tuple(rows)),
+        "Supplement, Figure 2: leave-one-out", FIGURE_2_TEXT, Grid(("set", "LIBSVM", *names), tuple(rows))
     )
+
+
+def mean(runs: Experiment, metric: str, name: str, strategy: str) -> float:
+    """Return the mean of a metric."""
+    return runs.compare(metric).cells[name, strategy].mean
 
 
 def many_sets(page: Page, runs: Experiment) -> None:
     """Iterations and seconds of all seeders on the sets of the suite."""
-    steps, seconds = mean(runs, "iterations"), mean(runs, "seconds")
+    steps, seconds = (partial(mean, runs, metric) for metric in ("iterations", "seconds"))
     names = [each.name for each in runs.strategies]
     rows = []
     for each in runs.problems:
@@ -211,45 +348,132 @@ def many_sets(page: Page, runs: Experiment) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Stratified(CrossValidate):
+    """Cross-validation whose folds share the classes."""
+
+    stratified: bool = True
+
+
 def main() -> None:
     """Run what is asked for; print it and write the page."""
     chosen = arguments(__doc__ or "", "alpha_seeding", 1, LONG)
     page = Page("Alpha seeding (Wen et al. 2017), again", "benchmarks/papers/alpha_seeding.py", chosen)
+    page.add("What we did as the paper, what not", ABOUT)
     names = ["heart"] if chosen.quick else list(SETS)
-    problems, orders = [problem(name, chosen) for name in names], 1
-    ten = carried_out("Table 1", Experiment(methods(10), problems, chosen.store, orders), chosen.jobs)
-    table_1(page, ten)
-    several = {}
-    for k in (3, 10, 100):
-        pair = [each for each in methods(k, rounds=10) if each.name in ("LIBSVM", "SIR")]
-        some = [each for each in problems if each.name in TABLE_3]
-        several[k] = carried_out(
-            f"Table 3, k = {k}", Experiment(pair, some, chosen.store, orders), chosen.jobs
-        )
-    table_3(page, several)
-    full = partial(CrossValidate, folds=10**9, cache_mb=2000.0)
-    left_out = [
-        Libsvm("LIBSVM", folds=10**9, rounds=10),
-        full("AVG", seeder=AVG()),
-        full("TOP", seeder=TOP()),
-    ]
-    left_out += [full(type(s).__name__, seeder=s, from_full=False) for s in (ATO(max_free=100), MIR(), SIR())]
-    some = [
-        each for each in problems if each.name == "heart" or (each.name == "madelon" and not chosen.quick)
-    ]
-    figure_2(page, carried_out("Figure 2", Experiment(left_out, some, chosen.store, orders), chosen.jobs))
-    suite = [
-        Problem.of_suite(each) for each in paper_suite(chosen.data_dir) if not each.name.startswith("chess")
-    ]
-    suite = [replace(each, C=max(10.0, each.C)) for each in suite]
-    if chosen.quick:
-        suite = [each for each in suite if each.name in ("ida_heart", "ida_thyroid")]
-    cross = partial(CrossValidate, folds=10, cache_mb=500.0)
-    ways = [cross(type(s).__name__, seeder=s, from_full=False) for s in (Cold(), SIR(), MIR(), ATO())]
-    ways += [cross("SIR, full", seeder=SIR()), cross("ATO, full", seeder=ATO())]
-    many_sets(page, carried_out("Other sets", Experiment(ways, suite, chosen.store, orders), chosen.jobs))
+    problems = [problem(name, chosen) for name in names]
+    small = [each for each in problems if each.name in ("heart", "madelon")]
+
+    def run(title: str, strategies: list[Strategy], sets: list[Problem]) -> Experiment:
+        return carried_out(title, Experiment(strategies, sets, chosen.store, 1), chosen.jobs)
+
+    if page.wants("Table 1"):
+        turns, records = 1 if chosen.quick else 3, []
+        for each in problems:
+            methods = tuple(name for name in METHODS if "ATO" not in name or each.name not in NO_PATH)
+            strategy = InTurns("in turns", methods=methods, turns=turns)
+            records += run(f"Table 1, {each.name}", [strategy], [each]).records()
+        table_1(page, records)
+    if page.wants("Table 2"):
+        table_2(page, run("Table 2", [Likeness("K")], problems).records())
+    if page.wants("The first round"):
+        whole = [
+            mnist_as_identity(chosen) if name == "mnist" else problem(name, chosen, True)
+            for name in chosen.full
+        ]
+        rounds = run("First round", [FirstRound("LIBSVM")], whole).records() if whole else []
+        first_rounds(page, rounds)
+    if page.wants("MIR's"):
+        ways = {"Cold": Cold(), "MIR()": MIR(), "MIR(10,000, 1e-10)": MIR(10_000, 1e-10)}
+        strategies = [
+            Stratified(name, seeder=s, from_full=False, cache_mb=2000.0) for name, s in ways.items()
+        ]
+        mir_limits(page, run("MIR", list(strategies), problems).records())
+    if page.wants("Table 3"):
+        pairs = {
+            k: InTurns("in turns", folds=k, methods=("SIR",), turns=1 if chosen.quick else 3)
+            for k in (3, 10, 100)
+        }
+        table_3(page, {k: run(f"Table 3, k = {k}", [pair], small).records() for k, pair in pairs.items()})
+    if page.wants("Supplement, Figure 2"):
+        left_out_one_by_one(page, run, small)
+    if page.wants("Other sets"):
+        suite = [
+            Problem.of_suite(each)
+            for each in paper_suite(chosen.data_dir)
+            if not each.name.startswith("chess")
+        ]
+        suite = [replace(each, C=max(10.0, each.C)) for each in suite]
+        if chosen.quick:
+            suite = [each for each in suite if each.name in ("ida_heart", "ida_thyroid")]
+        cross = partial(CrossValidate, folds=10, cache_mb=500.0)
+        ways = [cross(type(s).__name__, seeder=s, from_full=False) for s in (Cold(), SIR(), MIR(), ATO())]
+        ways += [cross("SIR, full", seeder=SIR()), cross("ATO, full", seeder=ATO())]
+        many_sets(page, run("Other sets", ways, suite))
     page.write()
 
+
+def left_out_one_by_one(page: Page, run: Any, problems: list[Problem]) -> None:
+    """Carry out Figure 2."""
+    full = partial(CrossValidate, folds=10**9, cache_mb=2000.0)
+    chain = {name: METHODS[name] for name in ("ATO, default", "MIR", "SIR")}
+    ways = [full("AVG", seeder=AVG()), full("TOP", seeder=TOP())]
+    ways += [full(name, seeder=s, from_full=False) for name, s in chain.items()]
+    estimate = InTurns("estimate", folds=10**9, methods=(), turns=1)
+    estimates = run("Figure 2, LIBSVM", [estimate], problems).records()
+    libsvm = {each["problem"]: each["LIBSVM: iterations"] for each in estimates}
+    figure_2(page, run("Figure 2", ways, problems), libsvm)
+
+
+ABOUT = """
+**As the paper**: its C and γ, on features as they are. That these were not scaled is told by its accuracies: 55.56,
+50.0 and 50.85 % are the shares of the larger class in heart, madelon and the odd and even digits of MNIST. At the
+paper's γ, features as they are make K the identity on these three, nearly so on heart and exactly on the other two;
+no machine can then predict anything else. Folds share the classes, as in LIBSVM's own cross-validation. Each round
+starts from the one before; ε = 0.001; the leave-one-out methods AVG and TOP start from the solution on all examples.
+
+**Not as the paper.** Heart has come to us standardised; each column is brought back to its whole numbers, up to a
+shift, which an RBF kernel does not see. How the paper shuffled is not known: ours is one random order. Of adult,
+webdata and MNIST the tables have 1,000 examples, for all methods would need the whole kernel matrix, 8 to 29 GB.
+`ATO` follows its path whatever that costs (`budget=inf`, no limit on free variables), in one more column with its
+defaults; it watches only those bounded examples that may reach b, and takes 1,000 events at most. On webdata and
+MNIST it was not run: nearly all examples are free there, and on webdata, many of whose examples are equal, a first
+attempt did not end within ten minutes of a busy machine. `MIR` ends its least squares after 50 steps or at 1e-3, see
+below; the paper has the pseudo-inverse. From the full solution nothing joins, and SIR, MIR and AVG are one rule: what
+is removed is spread over the free variables.
+"""
+TABLE_1_TEXT = """
+**Reproduces**: all methods end at one accuracy, which is the published one on the sets in full. LIBSVM's 9,000 steps
+on madelon, and its 6,988 on heart to 0.4 %: the experiment is the paper's. Every seed saves steps, on adult a third
+where the paper has a fifth. **Does not**, on heart and madelon: there every fold is alike and SIR's, MIR's and ATO's
+seeds are the optimum, or nearly so. So they take the steps of the first, cold round and few more. The published 1,800
+of MIR and SIR on madelon, 900 and nine times 100, are those of `AVG` in a chain, which leaves the added examples at
+zero; on heart the published 1,443 of MIR are near its 1,434. We conclude that on these sets the authors' MIR, and on
+madelon their SIR, did not give the added examples their weight.
+"""
+TABLE_2_TEXT = """
+*mean K* and *largest K*: beside the diagonal, of the examples in the tables. *larger class*: its share, in the tables
+for adult, webdata and MNIST; of all 60,000 digits 50.85 % are odd.
+"""
+FIRST_TEXT = """
+LIBSVM (scikit-learn, 3 GB of cache) without the first of ten stratified folds, on everything; MNIST as 60,000
+orthogonal unit vectors, which is what its kernel matrix is. One random order gave 39,493 steps on adult and 129,002
+on MNIST; ten times that are 394,930 and 1,290,020, where the paper has 397,565 and 1,291,068 for its ten rounds. So
+these are the paper's problems too. `--full adult mnist webdata` measures it again.
+"""
+MIR_TEXT = """
+Iterations of ten folds in a chain; the arguments are `max_iter` and `tol` of its conjugate gradients. The limits cost
+3 % of the steps on webdata, and none elsewhere.
+"""
+TABLE_3_TEXT = """
+CPU seconds, the least of three turns, as in Table 1; LIBSVM at k = 100 is scaled up from ten rounds. Adult, webdata
+and MNIST are left out: on 1,000 examples the seconds would say nothing about the published ones.
+"""
+FIGURE_2_TEXT = """
+Iterations. AVG and TOP start from the solution on all examples, the others from the round before. LIBSVM is estimated
+from ten rounds. The paper has a plot of seconds, without figures, of all five sets; adult, webdata and MNIST are left
+out here.
+"""
 
 if __name__ == "__main__":
     main()

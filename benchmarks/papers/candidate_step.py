@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from numba import njit
 
 from refsvm import StepRule
-from refsvm.fast.layout import LENGTH
+from refsvm.compiled.interface.layout import LENGTH
 from refsvm.state import SolverState
 
 __all__ = ["CandidateStep"]

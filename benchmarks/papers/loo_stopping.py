@@ -11,13 +11,21 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from loo_as_printed import (
+    AsPrinted,
+    BothAsPrinted,
+    FullSolution,
+    columns_counted,
+    solved_at_last,
+    table_3_as_printed,
+)
 from page import Page, arguments, carried_out
 
 from refsvm import AVG, RBF, KKTGap, Linear, LOODualityGap, MostViolatingPair, NewtonStep
 from refsvm.datasets import Dataset, open_data
 from refsvm.experiment import Experiment, Grid, LeaveOneOutError, Problem
-from refsvm.experiment.leave_one_out import measured
 from refsvm.experiment.problem import Instance
+from refsvm.rounds.results import LeaveOneOut
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,10 @@ PUBLISHED = {
     "waveform": Published(400, (10.90, 12.95, 8.85, 10.50), (2.4, 2.6, 90.7), (1.1, 1.1, 30.9)),
 }
 FIGURE_1 = ("banana", "german", "image")
-TOLERANCES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+TOLERANCES = (1e-4, 1e-3, 1e-2, 1e-1, 0.5)
+ELEVEN = {"diabetis": (2,), "german": (1, 2), "heart": (2,), "image": (1, 2), "ringnorm": (1, 2), "splice": (1, 2),
+          "waveform": (2,)}  # fmt: skip
+"""Powers of ten that are C of the linear models which 200,000 steps to ε/10 did not solve."""
 SMALL = 400
 """Most training examples of a set that is run in ten orders."""
 MOST = 150
@@ -65,14 +76,18 @@ class Realisation(LeaveOneOutError):  # noqa: N818 (no exception)
 
     train: int = MOST
 
+    def call(self, instance: Instance, train: int = MOST, **arguments: Any) -> LeaveOneOut:
+        """Train on the first examples."""
+        m = min(train, len(instance.y) - 1)
+        return super().call(replace(instance, X=instance.X[:m], y=instance.y[:m]), **arguments)
+
     def run(self, instance: Instance) -> dict[str, Any]:
         """Train on some, test on the others."""
-        m, kernel = min(self.train, len(instance.y) - 1), instance.kernel
-        loo = self.computed(Instance(instance.X[:m], instance.y[:m], kernel, instance.C))
-        full = loo.full_solution
+        loo, kernel = self.computed(instance), instance.kernel
+        m, full = len(loo.labels), loo.full_solution
         h = kernel(instance.X[m:], instance.X[:m]) @ full.alpha + full.intercept
         test_error = float((np.where(h >= 0.0, 1.0, -1.0) != instance.y[m:]).mean())
-        return measured(loo) | {"test_error": test_error}
+        return self.measured(loo) | {"test_error": test_error}
 
 
 # The paper's solver: the most violating pair, ordinary steps, starts from the full solution.
@@ -140,25 +155,77 @@ def main() -> None:
         "benchmarks/papers/loo_stopping.py",
         chosen,
     )
-    page.add("What is measured", ABOUT)
-    found = dict(experiments(names, chosen))
-    runs = {key: [record for record in records if is_solved(record)] for key, records in found.items()}
-    too_long = {
-        record["problem"] for records in found.values() for record in records if not is_solved(record)
-    }
-    if too_long:
-        page.add("Models left out", f"{LEFT_OUT} {', '.join(sorted(too_long))}.")
-    page.add("Table 2: errors of the best models", TABLE_2, table_2(names, runs))
+    page.add("What we did as the paper, what not", ABOUT)
+    as_printed(page, names, chosen)
+    if page.wants("By `leave_one_out`"):
+        by_leave_one_out(page, names, chosen)
+    if page.wants("Prec over ten orders"):
+        page.add("Prec over ten orders, linear kernel", TEN_ORDERS, ten_orders(names, chosen))
+    for name in [each for each in FIGURE_1 if each in names] or names[:1]:
+        if page.wants(f"Figure 1: {name}"):
+            page.add(f"Figure 1: {name}", figure_1(name, chosen))
+    page.add("What the figure shows", FIGURE)
+    page.write()
+
+
+def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
+    """Table 3 by Algorithm 1 as printed, on the sets that are run in full; what its KerEval is; what it solves."""
+    own = [name for name in names if name in chosen.full or chosen.quick]
+    for kernel in ("linear", "RBF"):
+        if own and page.wants(f"Table 3 as printed, {kernel}"):
+            records = {}
+            for name in own:
+                problems = grid(name, kernel, chosen)[: 2 if chosen.quick else None]
+                both = BothAsPrinted("both", train=train_of(name, chosen))
+                title = f"As printed, {name}, {kernel}"
+                records[name] = carried_out(
+                    title, Experiment([both], problems, chosen.store, 1), chosen.jobs
+                ).records()
+            there = {name: getattr(PUBLISHED[name], kernel.lower()) for name in own}
+            table = table_3_as_printed(own, records, there)
+            near = sum(abs(float(row[5]) - float(row[6])) <= 15.0 for row in table.rows)
+            alike = sum(0.75 <= float(row[3]) / float(row[4]) <= 1.34 for row in table.rows)
+            sets = f"{near} of {len(own)} sets, KerEval within a third on {alike}"
+            counts = f"Prec is within 15 points of the published figure on {sets}."
+            page.add(f"Table 3 as printed, {kernel} kernel", AS_PRINTED[kernel], table, counts)
+    if page.wants("KerEval counted"):
+        small = [name for name in ("thyroid", "titanic") if name in names]
+        problems = [
+            each
+            for name in small
+            for of in ("linear", "RBF")
+            for each in grid(name, of, chosen)[: 2 if chosen.quick else None]
+        ]
+        counted = BothAsPrinted("both", train=140, counted=True)
+        runs = carried_out("KerEval", Experiment([counted], problems, chosen.store, 1), chosen.jobs)
+        page.add("KerEval counted", COUNTED, columns_counted(runs.records()))
+    if page.wants("The eleven models"):
+        records = []
+        for name, powers in ({"heart": (2,)} if chosen.quick else ELEVEN).items():
+            full = FullSolution(
+                "full", train=PUBLISHED[name].train, max_iter=1000 if chosen.quick else 5_000_000
+            )
+            problems = [
+                replace(each, C=10.0**i, name=f"{name}, linear, C = {10**i}")
+                for i in powers
+                for each in grid(name, "linear", chosen)[:1]
+            ]
+            records += carried_out(
+                f"Full, {name}", Experiment([full], problems, chosen.store, 1), chosen.jobs
+            ).records()
+        page.add("The eleven models", LEFT_OUT, solved_at_last(records))
+
+
+def by_leave_one_out(page: Page, names: Sequence[str], chosen: Any) -> None:
+    """Tables 2 and 3 by `refsvm.leave_one_out`."""
+    runs = {key: [each for each in records if is_solved(each)] for key, records in experiments(names, chosen)}
+    page.add("By `leave_one_out`: Table 2, errors of the best models", TABLE_2, table_2(names, runs))
     for kernel in ("linear", "RBF"):
         table = table_3(names, kernel, runs)
         near = sum(abs(float(row[5]) - float(row[6])) <= 15.0 for row in table.rows)
         sentence = f"Prec is within 15 points of the published figure on {near} of {len(names)} sets."
-        page.add(f"Table 3, {kernel} kernel", table, sentence, *([REMARKS] if kernel == "RBF" else []))
-    page.add("Table 3, linear kernel: Prec over ten orders", TEN_ORDERS, ten_orders(names, chosen))
-    for name in [each for each in FIGURE_1 if each in names] or names[:1]:
-        page.add(f"Figure 1: {name}", figure_1(name, chosen))
-    page.add("What the figure shows", FIGURE)
-    page.write()
+        heading = f"By `leave_one_out`: Table 3, {kernel} kernel"
+        page.add(heading, table, sentence, *([REMARKS] if kernel == "RBF" else []))
 
 
 def train_of(name: str, chosen: Any) -> int:
@@ -263,53 +330,83 @@ DECIDED = ("zero alpha", "training error", "xi-alpha bound", "duality gap", "kkt
 
 def figure_1(name: str, chosen: Any) -> Grid:
     """The error of the model chosen at each ε, the error of the model chosen at 1e-4, and the steps."""
-    base = Realisation("", stop=KKTGap(), train=train_of(name, chosen), **RULES)
-    ladder = [replace(base, name=f"{tol:g}", stop=KKTGap(tol)) for tol in TOLERANCES]
+    ladder = [AsPrinted(f"{tol:g}", epsilon=tol, train=train_of(name, chosen)) for tol in TOLERANCES]
     problems = grid(name, "RBF", chosen)[: 2 if chosen.quick else None]
     experiment = Experiment(ladder, problems, chosen.store, chosen.permutations)
     records = carried_out(f"Figure 1, {name}", experiment, chosen.jobs).records()
     too_long = {record["problem"] for record in records if not is_solved(record)}
     records = [record for record in records if record["problem"] not in too_long]
     problems = [each for each in problems if each.name not in too_long]
-    errors = {
-        (record["strategy"], record["problem"]): record["error"]
-        for record in records
-        if record["permutation"] == 0
-    }
+    errors = {(r["strategy"], r["problem"]): r["error"] for r in records if r["permutation"] == 0}
     best_of_all = min(problems, key=lambda each: errors[ladder[0].name, each.name]).name
     rows = []
     for strategy in ladder:
         own = {each.name: errors[strategy.name, each.name] for each in problems}
-        steps = sum(record["iterations"] for record in records if record["strategy"] == strategy.name)
-        rows.append(
-            (strategy.name, f"{100 * min(own.values()):.1f}", f"{100 * own[best_of_all]:.1f}", f"{steps:,}")
-        )
+        runs = [record for record in records if record["strategy"] == strategy.name]
+        steps, seconds = (sum(record[metric] for record in runs) for metric in ("iterations", "cpu"))
+        chosen_errors = f"{100 * min(own.values()):.1f}", f"{100 * own[best_of_all]:.1f}"
+        rows.append((strategy.name, *chosen_errors, f"{steps:,}", f"{seconds:.2f}"))
     return Grid(
-        ("ε", "LOO % of the model chosen at ε", "LOO % at ε of the model chosen at 1e-4", "steps"),
+        ("ε", "LOO % of the model chosen at ε", "LOO % at ε of the model chosen at 1e-4", "steps", "CPU s"),
         tuple(rows),
     )
 
 
-ABOUT = f"""
-The training sets of the paper are realisations that came with the IDA benchmark; ours are drawn: the first examples of
-one random order of each set. The rest is for testing. With `--full` the sizes and the grids are those of the paper:
-C = 0.01 to 100 for the linear kernel, 8 × 8 models for RBF. Otherwise a realisation has at most {MOST} training
-examples, and there are four values of C and 3 × 3 models. The grid of the RBF kernel is printed as
-$\\exp(-2^{{11i/7}}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
-We take $2^{{-11i/7}}$, which is what we believe was meant, and C from 1 to 500.
+ABOUT = """
+**As the paper**, in the sections *as printed*: Algorithm 1, put together from public parts of this package
+(`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8), each of
+which holds up to ε = 0.001, so that ψ ≤ 2ε; the rounds start from the full solution (`AVG`); Algorithm 3 moves one
+variable of γ for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
+the linear kernel and 8 × 8 models for RBF are those of the paper.
 
-Both approaches use the most violating pair, ordinary steps, and starts from the full solution (`AVG`), as the paper
-does, to ε = 0.001. *Prec* is the share of the rounds that $F<H$ ended; the efficiency test is off. *KerEval* counts the
-kernel columns that steps read: two for a step of α, one or two more for γ. *Two variables* is the rule as this package
-has it by default (`LOODualityGap(variables=2)`).
+**Not as the paper.** One realisation of each set, drawn by us, where the paper has five that came with the IDA
+benchmark. The working set is the most violating pair in each step, and of γ the variable that gains most; the paper
+has Improved SMO (Keerthi et al. 2001), which goes through the examples in turn, and a modification of it. F is
+computed in every tenth step, and only once H has passed the dual objective. The RBF grid is printed as
+$\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
+We take $2^{-11i/7}$, which is what we believe was meant, and C from 1 to 500.
+
+**Errata.** k′ is printed with $-k(x_r,x_r)$, which gives no Gram matrix; with a plus it is that of
+$\\varphi(x)-\\varphi(x_r)$. Corollary 1 is printed for points of $\\mathcal{A}_0(r)$; there $F\\ge H$ always, by weak
+duality, and (14) could never hold. It has to be $\\mathcal{A}(r)$, as in Theorem 1.
+
+The sections *by `leave_one_out`* have the function of this package: the full solution is ten times as exact as the
+rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. With `--full` the sizes and grids are those of the paper
+there too; otherwise a realisation has at most 150 training examples, four values of C and 3 × 3 models. *Prec* is the
+share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step of α, one or
+two more for γ. *Two variables* is the rule as this package has it by default (`LOODualityGap(variables=2)`).
+"""
+AS_PRINTED = {
+    "linear": """
+Speed-ups are the standard approach over the proposed one, summed over the models of a set; the two follow each
+other on each model, and the time is CPU time. No model has another number of errors with the rule than without
+it. **Reproduces** Prec and KerEval on diabetis, heart and waveform, where most of the work is, and that there
+is little to gain on flare and titanic. **Does not**: banana, where no linear model is any good, and the
+efficiency test switches the rule off in four of five models; and the time. There the proposed approach is never
+slower. Here it is faster on diabetis, heart, waveform and thyroid, and slower on four sets, because a step of γ
+costs more than one of α.
+""",
+    "RBF": """
+**Reproduces** Prec and KerEval, with few exceptions: flare-solar and titanic, where the rule decides more here,
+and banana and thyroid, where it saves less. **Does not**: the time. It is saved on banana alone.
+""",
+}
+COUNTED = """
+Counted by steps, a column is read anew whenever it is needed. Here the same two approaches compute their columns, and
+a store holds the last four: a step that comes back to a pair it has just moved costs nothing, in either approach.
+Then less is saved. The paper does not say how large its cache was; it has 5.2 and 2.4 on thyroid, 1.0 and 2.7 on
+titanic. The third check is not used with the linear kernel in this count, since R² needs all columns.
+"""
+LEFT_OUT = """
+The linear models that the sections *by `leave_one_out`* leave out, because 200,000 steps of the paper's solver did
+not reach ψ ≤ ε/10 on all examples: steps to ψ ≤ 2ε, which is what the paper asks for. Ten of the eleven are solved,
+and the limit alone was the reason to leave them out. Those of diabetis, heart and waveform are in the table as
+printed above.
 """
 TEN_ORDERS = """
 Prec in per cent, with one variable per step as in the paper. It differs more from order to order than from the paper
 where the set is titanic, with its 14 distinct examples, or banana, where no linear model is any good.
 """
-LEFT_OUT = f"""
-After {RULES["max_iter"]:,} steps of the paper's solver there was no solution on all examples, without which no round
-begins:"""
 TABLE_2 = "The errors are those of one realisation each, and can only be near the paper's, which are means."
 REMARKS = """
 **Reproduces**: KerEval. With the RBF kernel it is within a fifth of the published figure on 11 of 13 sets, with the
@@ -322,10 +419,12 @@ table shows, and with the mean of ten orders banana is within 15 points too. Two
 of the linear kernel than one, and hardly more of the RBF kernel, whose rounds are over before γ has come far.
 """
 FIGURE = """
-The steps grow by a factor of two to eight for each digit. Down from ε = 0.01 the error of the model that is chosen
-changes by 0.2 points at most. At ε = 0.1 it goes up on german and image, at ε = 1 on all three, and the best model
-seems to have 1.6 to 2.2 times the errors that it has: where it breaks down differs from set to set, and nothing in ε
-tells before, which is the paper's point. A model whose full solution was not reached at one of the ε is left out.
+On banana by Algorithm 1 as printed, with the CPU seconds of all 64 models; on german and image by `leave_one_out`, in
+steps. The largest ε, 0.5 there and 1 here, is ψ ≤ 1 on all. The steps grow by a factor of about two to eight for each
+digit. Down from ε = 0.01 the error of the model that is chosen changes by 0.2 points at most. At ε = 0.1 it goes up
+on all three, and at ψ ≤ 1 the best model seems to have 1.2 to 2.2 times the errors that it has: where it breaks down
+differs from set to set, and nothing in ε tells before, which is the paper's point. A model whose full solution was
+not reached at one of the ε is left out.
 """
 
 if __name__ == "__main__":

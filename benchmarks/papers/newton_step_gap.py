@@ -15,7 +15,7 @@ from typing import ClassVar
 from numba import njit
 
 from refsvm import StoppingRule
-from refsvm.fast.layout import CHECK
+from refsvm.compiled.interface.layout import CHECK
 from refsvm.state import SolverState
 
 __all__ = ["NewtonStepGap"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,12 @@ def arguments(description: str, name: str, permutations: int, long: Sequence[str
     parser.add_argument("--jobs", type=int, help="processes")
     parser.add_argument("--store", type=Path, help=f"finished runs; by default benchmarks/runs/{name}.sqlite")
     parser.add_argument("--output", type=Path, help=f"the page; by default docs/papers/{name}.md")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="HEADING",
+        help="measure these sections; the page keeps its others as they stand",
+    )
     chosen = parser.parse_args()
     chosen.full = list(long) if chosen.full == [] else chosen.full or []
     if chosen.store is None:
@@ -92,6 +99,36 @@ class Page:
     script: str
     chosen: argparse.Namespace
     parts: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+    def wants(self, heading: str) -> bool:
+        """Whether a section, or several that begin alike, should be measured; if not, those of the page are kept."""
+        only = getattr(self.chosen, "only", None)
+        if not only or any(heading.startswith(each) for each in only):
+            return True
+        for title, text in self._sections():
+            if title.startswith(heading):
+                self.parts.append(text)
+                self.kept.append(title)
+        return False
+
+    def wants_the_rest(self) -> bool:
+        """Whether all other sections should be measured; if not, those of the page are kept."""
+        if not getattr(self.chosen, "only", None):
+            return True
+        there = {part.partition("\n")[0][3:] for part in self.parts}
+        for title, text in self._sections():
+            if title not in there:
+                self.parts.append(text)
+                self.kept.append(title)
+        return False
+
+    def _sections(self) -> list[tuple[str, str]]:
+        """Return headings and texts of the page as it stands."""
+        if self.chosen.output is None or not self.chosen.output.exists():
+            return []
+        texts = re.split(r"^(?=## )", self.chosen.output.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        return [(text.partition("\n")[0][3:], text.strip()) for text in texts]
 
     def add(self, heading: str, *parts: str | Grid) -> None:
         """Add a section; print it too."""
@@ -108,15 +145,22 @@ class Page:
             head = [f"# {self.title}", self._provenance()]
             self.chosen.output.write_text("\n\n".join([*head, *self.parts]) + "\n", encoding="utf-8")
 
+    def _earlier(self) -> str:
+        """Return the command that measured the sections which are kept."""
+        text = self.chosen.output.read_text(encoding="utf-8").partition("\n## ")[0]
+        found = re.search(r"Kept from `([^`]+)`", text) or re.search(r"Written by `([^`]+)`", text)
+        return found[1] if found else "an earlier run"
+
     def _provenance(self) -> str:
         """Say how the page came about."""
         options = ["--full", *self.chosen.full] if self.chosen.full else []
         versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
         command = " ".join((self.script, *options))
+        kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}." if self.kept else ""
         return (
-            f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}. "
-            "Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of a "
-            "shared machine with two, while other work was running: read them as rough figures, and not against the "
+            f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
+            f"{kept} Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of "
+            "a shared machine with two, while other work was running: read them as rough figures, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C; columns marked *there* "

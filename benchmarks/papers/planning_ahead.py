@@ -74,6 +74,8 @@ SWEEP = (
     "tic_tac_toe",
     "spambase",
 )
+FEW = 5
+"""Orders with shrinking."""
 TRACED = ("ida_banana", "ida_image", "ida_titanic", "chessboard-1000", "tic_tac_toe", "spambase")
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 
@@ -96,6 +98,19 @@ def main() -> None:
         chosen.permutations = min(chosen.permutations, 3)
     page = Page("Planning ahead (Glasmachers 2008), again", "benchmarks/papers/planning_ahead.py", chosen)
     orders = chosen.permutations
+    page.add("What we did as the paper, what not", REMARKS["about"])
+    if page.wants("Table 2 with shrinking"):
+        shrunk = [replace(each, shrinking=True) for each in (SMO, PLANNED)]
+        few = Experiment(shrunk, problems, chosen.store, min(orders, FEW))
+        shrinking(page, carried_out("With shrinking", few, chosen.jobs))
+    if page.wants_the_rest():
+        tables(page, chosen, problems)
+    page.write()
+
+
+def tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
+    """Carry out and write all other sections."""
+    orders = chosen.permutations
     single = [SMO, PLANNED, SELECTION_ONLY, OVERRELAXED, OVERRELAXED_SELECTION]
     # All strategies on one order, then the next: what is compared ran side by side, and the seconds are comparable.
     both = Experiment([*single, *histories()[1:]], selected(problems, SWEEP), chosen.store, orders)
@@ -116,7 +131,6 @@ def main() -> None:
         long_sets(page, chosen)
     if not chosen.quick:
         claims(page, main_runs)
-    page.write()
 
 
 def selected(problems: Sequence[Problem], names: Sequence[str]) -> list[Problem]:
@@ -156,6 +170,13 @@ def table_2(page: Page, runs: Experiment) -> None:
     page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, REMARKS["table 2"])
     page.add("Table 2: seconds", seconds, REMARKS["seconds"])
     page.add("The objective reached", objectives(runs), REMARKS["objective"])
+
+
+def shrinking(page: Page, runs: Experiment) -> None:
+    """Iterations with the shrinking of this package."""
+    there = {"ratio there": {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}}
+    table = runs.table("iterations", "SMO", beside=there)
+    page.add("Table 2 with shrinking", f"{runs.permutations} orders.", table, REMARKS["shrinking"])
 
 
 def objectives(runs: Experiment) -> Grid:

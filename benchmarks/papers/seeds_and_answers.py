@@ -17,7 +17,7 @@ from refsvm.experiment import Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Record, one_thread
-from refsvm.resampling.cross_validation import CrossValidation
+from refsvm.rounds.results import CrossValidation
 
 LONG = ("ida_ringnorm", "ida_splice", "ida_twonorm", "spambase", "internet_ads_adbench")
 WAYS: dict[str, tuple[Seeder, bool]] = {

@@ -21,10 +21,10 @@ __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 
 PARTS = (
     ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
-    ("refsvm.kernels.rows:RowsOf", "block", "rows copied"),
-    ("refsvm.kernels.rows:KernelRows", "subtract", "gradient"),
-    ("refsvm.solver.engine:ReadableEngine", "advance", "loop"),
-    ("refsvm.solver.compiled_engine:CompiledEngine", "advance", "loop"),
+    ("refsvm.kernels.matrix:View", "block", "rows copied"),
+    ("refsvm.kernels.rows:CachedRows", "subtract", "gradient"),
+    ("refsvm.engine.loops:ReadableLoop", "advance", "loop"),
+    ("refsvm.engine.compiled:CompiledLoop", "advance", "loop"),
 )
 """Class, method, and the part of the work it stands for."""
 

@@ -67,9 +67,9 @@ except ValueError as error:
 # an array. Where NumPy writes whole vectors the twin writes a loop, with the same operations in the same order, so
 # that both give the same floating-point numbers.
 #
-# One thing is new. Compiled code does not compute kernels, so a twin that needs a kernel row has to see
-# whether it is there. If it is not, it returns ``(row, -1)`` and is called again when the row has been
-# computed.
+# One thing is new. Compiled code does not compute kernels, so a twin that needs a kernel row asks for it:
+# ``row_or_ask(state, i)`` gives the row and whether it is there. If it is not, the twin returns at once, whatever it
+# likes, and is called again when the row has been computed.
 #
 # .. literalinclude:: ../../examples/second_order_from_below_twin.py
 #    :caption: second_order_from_below_twin.py
@@ -140,4 +140,4 @@ for name, gamma in (("heart", 0.005), ("sonar", 0.1), ("ionosphere", 0.4)):
 
 # %%
 # Some rows favour the one, some the other. To put a rule into the package itself, move its class into a file of
-# ``refsvm/selectors/``, its twin into ``refsvm/fast/``, and add its name to ``refsvm/__init__.py``.
+# ``refsvm/selectors/``, its twin into ``refsvm/compiled/``, and add its name to ``refsvm/__init__.py``.

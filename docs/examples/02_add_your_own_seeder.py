@@ -96,5 +96,5 @@ for seeder in (Cold(), AVG(), TOP(), InProportion()):
 
 # %%
 # A twin, ``seed(parameters, seeding)``, is a Numba function that writes to ``seeding.seed``; it lets the rounds run in
-# one compiled function. Those of the shipped seeders stand in :mod:`refsvm.fast.seeders`, and ``check_strategy``
+# one compiled function. Those of the shipped seeders stand in :mod:`refsvm.compiled.seeders`, and ``check_strategy``
 # compares twin and rule bit for bit.

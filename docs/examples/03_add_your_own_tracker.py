@@ -9,10 +9,10 @@ What a tracker is given
 -----------------------
 
 In the scaled variables :math:`\hat s=\lambda\alpha`, :math:`\hat b=\lambda b` the box does not depend on :math:`C`, and
-the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.paths.PathState` holds one point of the
-path and the three sets that it defines: *right* (:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and
-the *elbow* between them, where :math:`g_i=y_i\bigl(\lambda y_i-(K\hat s)_i-\hat b\bigr)=\lambda\xi_i` is zero. As
-long as no example changes its set,
+the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.paths.PathState` walks along this line. It holds
+one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines: *right*
+(:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and the *elbow* between them, where
+:math:`\lambda y_i-(K\hat s)_i-\hat b`, which is ``of.excess``, is zero. As long as no example changes its set,
 
 .. math::
 
@@ -20,7 +20,7 @@ long as no example changes its set,
    \begin{pmatrix}\delta\hat b\\ \delta\hat s_{\mathcal E}\end{pmatrix}
    =\delta\lambda\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
-The method ``follow`` moves the state along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Who calls
+The method ``follow`` moves the walk along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Who calls
 it, :func:`refsvm.regularization_path`, stores them and looks after Ctrl-C and the time limit in between.
 
 The tracker
@@ -30,7 +30,7 @@ The tracker
 ties. There is a third way. Where several examples stand exactly between two sets, the derivative
 :math:`x=d\hat s/dt` for falling :math:`\lambda` is itself the solution of a small dual problem, in which they may only
 move inwards. Examples with :math:`x_i\ne0` belong to the elbow. The package has this as
-:func:`refsvm.paths.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
+:func:`refsvm.walk.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
 
 .. literalinclude:: ../../examples/derivative_tracker.py
    :caption: derivative_tracker.py
@@ -77,10 +77,10 @@ from refsvm import PathTracker
 class Forgetful(PathTracker):
     """SVMP with gaps."""
 
-    def follow(self, state, lam_min):
+    def follow(self, walk, end):
         """Leave out every third breakpoint."""
-        for number, point in enumerate(SVMP().follow(state, lam_min)):
-            if number % 3 or state.lam <= lam_min:
+        for number, point in enumerate(SVMP().follow(walk, end)):
+            if number % 3 or end >= 1.0 / point.C:
                 yield point
 
 

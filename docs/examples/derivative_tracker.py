@@ -10,9 +10,9 @@ import numpy as np
 
 from refsvm import PathTracker
 from refsvm.paths import Breakpoint, PathState
-from refsvm.paths.algebra import elbow_matrix
-from refsvm.paths.backup import choose_sets
-from refsvm.paths.elbow import Step, empty_elbow_step, take
+from refsvm.walk.algebra import elbow_matrix
+from refsvm.walk.backup import choose_sets
+from refsvm.walk.elbow import Step, empty_elbow_step, noise_of, take
 
 
 @dataclass(frozen=True)
@@ -25,28 +25,25 @@ class DerivativeTracker(PathTracker):
 
     may_refuse: ClassVar[bool] = True
 
-    def follow(self, state: PathState, lam_min: float) -> Iterator[Breakpoint]:
-        """Yield the breakpoints down to `lam_min`."""
-        while state.lam > lam_min * (1.0 + 1e-12):
-            if not state.has_left():
-                yield state.to_the_end(lam_min)
+    def follow(self, walk: PathState, end: float) -> Iterator[Breakpoint]:
+        """Yield the breakpoints down to λ = `end`."""
+        while walk.t > end * (1.0 + 1e-12):
+            if not walk.has_left():
+                yield walk.to_the_end(end)
                 return
-            room = state.lam - lam_min
-            step = self.step(state, room) if state.m else empty_elbow_step(state, room)
-            if step.t <= 1e-10 * state.lam:
-                raise ValueError(f"The direction is blocked at C={1.0 / state.lam:.6g}; use SVMP().")
-            kind = take(state, step, lam_min)
-            state.refresh()
-            choose_sets(state)
-            yield state.breakpoint(kind)
+            room = walk.t - end
+            step = self.step(walk, room) if walk.members else empty_elbow_step(walk, room)
+            if step.length <= 1e-10 * walk.t:
+                raise ValueError(f"The direction is blocked at C={1.0 / walk.t:.6g}; use SVMP().")
+            kind = take(walk, step, end)
+            walk.refresh()
+            choose_sets(walk)
+            yield walk.breakpoint(kind)
 
-    def step(self, state: PathState, room: float) -> Step:
-        """A d = (0, v) on the elbow; λ falls until an example reaches the end of its set."""
-        right = np.append(0.0, state.v[state.elbow])
-        x = np.linalg.lstsq(elbow_matrix(state), right, rcond=1e-12)[0]
-        d, d_intercept = x[1:].copy(), float(x[0])
-        search, arrays, m = state.search, state.arrays, state.m
-        search.rates(arrays, m, d, d_intercept, 1.0)
-        noise = 1e-10 * float(np.abs(d).max()), 1e-10 * (1.0 + m * state.largest * float(np.abs(d).max()))
-        t = min(search.elbow_fall(arrays, m, d, noise[0]), search.outside_fall(arrays, noise[1]), room)
-        return Step(t, d, d_intercept, noise, "full rank", True)
+    def step(self, walk: PathState, room: float) -> Step:
+        """A (db, d) = (0, −v) on the elbow; λ falls until an example reaches the end of its set."""
+        right = np.append(0.0, -walk.v[walk.elbow])
+        x = np.linalg.lstsq(elbow_matrix(walk), right, rcond=1e-12)[0]
+        db, noise = walk.direction(x), noise_of(walk, 1e-10)
+        _, length = walk.reach(noise)
+        return Step(min(length, room), db, noise, "full rank", True)

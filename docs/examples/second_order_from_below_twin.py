@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from refsvm.fast.layout import SELECT, TAU
-from refsvm.fast.twin import twin
+from refsvm.compiled.interface.layout import SELECT, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import twin
 
 
 @twin(SELECT)
@@ -13,9 +14,9 @@ def second_order_from_below(parameters, state):
     j = state.now[0].bottom
     if state.now[0].gap <= 0.0:
         return -1, -1
-    if state.slots[j] < 0:  # the kernel row of j is not in memory: ask for it, and be called again
-        return j, -1
-    row = state.kernel[state.slots[j]]
+    row, there = row_or_ask(state, j)
+    if not there:  # the kernel row of j is not in memory: it will be, when this is called again
+        return -1, -1
     # --- i = argmax g̃ over I_up with Gᵢ > Gⱼ ---
     i, best = -1, -np.inf
     for t in range(len(alpha)):

@@ -20,7 +20,10 @@ from refsvm.cli.tune import tune
 __all__ = ["app"]
 
 app = typer.Typer(
-    cls=OneSentence, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+    cls=OneSentence,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
@@ -43,12 +46,5 @@ def start(
         typer.echo(ctx.get_help())
 
 
-# In this order they are listed by --help.
-app.command()(compare)
-app.command()(fit)
-app.command()(predict)
-app.command()(cv)
-app.command()(tune)
-app.command()(loo)
-app.command()(path)
-app.command()(datasets)
+for command in (compare, fit, predict, cv, tune, loo, path, datasets):  # the order of --help
+    app.command()(command)

@@ -2,59 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from refsvm._checks import positive
 from refsvm.cli import options, tables
-from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
-from refsvm.cli.comparison import Outcome, choices, compare_once
-from refsvm.cli.data import described, kernel_and_penalty, open_labelled
-from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.repetition import compare_in_orders
-from refsvm.datasets import Dataset, binary_labels
+from refsvm.cli.choices import ENGINES, SELECTORS, STEPS
+from refsvm.cli.comparison import Outcome, choices, compare_in_orders, compare_once, objective_spread
+from refsvm.cli.data import Output, Training
+from refsvm.cli.messages import interrupted, note
+from refsvm.cli.options import flag, option, some_of
+from refsvm.cli.pictures import bars, picture
+from refsvm.datasets import binary_labels
 from refsvm.experiment.problem import Problem
-from refsvm.stopping import KKTGap
 
 __all__ = ["compare"]
 
 
+@options.in_one(tol=1e-6)
 def compare(
     data: options.SeveralData,
-    selectors: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help=f"Some of {', '.join(SELECTORS)}, comma between; or all.  [default: mvp,second-order]",
-        ),
-    ] = None,
-    steps: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help=f"Some of {', '.join(STEPS)}; or all.  [default: newton]"),
-    ] = None,
-    engines: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(ENGINES)}; or all.")
-    ] = "all",
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    C: options.Penalty = None,
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
-    tol: options.Tol = 1e-6,
-    shrinking: Annotated[bool, typer.Option("--shrinking", help="Use shrinking in every strategy.")] = False,
-    cache_mb: options.CacheMB = 200.0,
-    max_iter: options.MaxIter = None,
-    time_limit: options.TimeLimit = None,
+    selectors: Annotated[str | None, some_of(SELECTORS, more="  [default: mvp,second-order]")] = None,
+    steps: Annotated[str | None, some_of(STEPS, more="  [default: newton]")] = None,
+    engines: Annotated[str, some_of(ENGINES)] = "all",
+    *,
+    training: Training,
+    shrinking: Annotated[bool, flag("--shrinking", "Use shrinking in every strategy.")] = False,
     repeats: Annotated[
-        int | None, typer.Option(metavar="N", help="Random orders of the examples.  [default: as they are]")
+        int | None, option("N", "Random orders of the examples.  [default: as they are]")
     ] = None,
     store: options.Store = None,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
-    json: options.Json = False,
+    output: Output,
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
 
@@ -64,67 +44,55 @@ def compare(
     One DATA is solved once. With several, with --repeats or with --store it is an experiment: means over random
     orders of the examples, and a Wilcoxon test against the first strategy.
     """
-    wanted = choices(
-        None if selectors is None else names("selectors", selectors, SELECTORS),
-        None if steps is None else names("steps", steps, STEPS),
-        names("engines", engines, ENGINES),
-        shrinking,
-    )
-    settings = {
-        "stop": KKTGap(tol),
-        "cache_mb": positive("cache_mb", cache_mb),
-        "max_iter": max_iter,
-        "time_limit": time_limit,
-    }
-    problems, descriptions = [], []
+    wanted = choices(selectors, steps, engines, shrinking)
+    settings, problems, descriptions = training.settings(), [], []
     for each in data:
-        dataset = open_labelled(each, label, data_dir)
-        chosen, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
-        two_classes = replace(dataset, y=binary_labels(dataset.y))
-        problems.append(Problem(dataset.name, partial(_itself, two_classes), chosen, penalty))
-        parameters = {"kernel": {"name": kernel, **asdict(chosen)}, "C": penalty}
-        descriptions.append(described(dataset) | parameters | {"tol": tol})
-    if len(data) == 1 and repeats is None and store is None:
+        dataset, kernel, C, _ = training.opened(each)
+        two_classes = partial(replace, dataset, y=binary_labels(dataset.y))
+        problems.append(Problem(dataset.name, two_classes, kernel, C))
+        descriptions.append(training.described(dataset, kernel, C))
+    once = len(data) == 1 and repeats is None and store is None
+    if once:
+        settings["trace"] = output.plot is not None
         with tables.progress(len(wanted)) as watch:
             outcome = compare_once(wanted, settings, problems[0].instance(), watch)
-        _show_once(outcome, descriptions[0], json)
+        spread = objective_spread(outcome.rows)
+        document = {"problem": descriptions[0], "runs": outcome.rows, "objective_spread": spread}
+        table = partial(tables.comparison_table, descriptions[0], outcome.rows)
+        finished = f"{len(outcome.rows)} of {outcome.total} strategies were tried"
     else:
         orders = 1 if repeats is None else repeats
         with tables.counter() as count:
             outcome = compare_in_orders(wanted, settings, problems, orders, store, count)
-        _show_orders(outcome, descriptions, orders, json)
-
-
-def _itself(dataset: Dataset) -> Dataset:
-    return dataset
-
-
-def _show_once(outcome: Outcome, description: dict[str, Any], json: bool) -> None:
-    """Print what came out of the examples as they are."""
-    _say_what_was_left_out(outcome)
-    if json:
-        tables.print_json(tables.comparison_document(description, outcome))
-    elif outcome.rows:
-        tables.comparison_table(description, outcome.rows)
+        document = {"problems": descriptions, "repeats": orders, "results": outcome.rows}
+        table = partial(tables.repetition_table, descriptions, orders, outcome.rows)
+        finished = f"{sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"
+    _finish(outcome, document, table, output)
     if outcome.interrupted:
-        note(f"note: Interrupted; {len(outcome.rows)} of {outcome.total} strategies were tried")
-        raise typer.Exit(INTERRUPTED)
+        interrupted(f"Interrupted; {finished}")
 
 
-def _show_orders(outcome: Outcome, descriptions: list[dict[str, Any]], repeats: int, json: bool) -> None:
-    """Print what came out of an experiment."""
-    _say_what_was_left_out(outcome)
-    if json:
-        tables.print_json(tables.repetition_document(descriptions, repeats, outcome))
-    elif outcome.rows:
-        tables.repetition_table(descriptions, repeats, outcome.rows)
-    if outcome.interrupted:
-        note(
-            f"note: Interrupted; {sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"
-        )
-        raise typer.Exit(INTERRUPTED)
-
-
-def _say_what_was_left_out(outcome: Outcome) -> None:
+def _finish(outcome: Outcome, document: dict[str, Any], table: Callable[[], object], output: Output) -> None:
+    """Say what was left out; print and draw the rest."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
+    left_out = [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]
+    document |= {"left_out": left_out, "interrupted": outcome.interrupted}
+    if outcome.rows or output.json:
+        output.show(document, outcome.rows, table)
+    if output.plot is not None and outcome.rows:
+        _draw(outcome, output.plot)
+
+
+def _draw(outcome: Outcome, file: Path) -> None:
+    """Draw how the KKT gap falls in the runs of one problem, or what the runs of an experiment took."""
+    if not outcome.solutions:
+        names = [
+            ", ".join(str(row[key]) for key in ("data", "selector", "step", "engine")) for row in outcome.rows
+        ]
+        bars(file, names, {"seconds": [row["seconds"].mean for row in outcome.rows]}, "mean seconds")
+        return
+    from refsvm.display import ConvergenceDisplay
+
+    with picture(file) as axes:
+        ConvergenceDisplay.from_solutions(outcome.solutions, against="seconds", ax=axes[0])

@@ -1,23 +1,29 @@
-"""Strategies side by side on one problem, its examples as they are."""
+"""Strategies side by side: on one problem as it is, or on several in random orders of their examples."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from refsvm.cli.choices import SELECTORS, STEPS
-from refsvm.experiment.problem import Instance
-from refsvm.experiment.solve import Solve, record_of
-from refsvm.result import Status
-from refsvm.solver.limits import Interrupt, interruptible
+from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
+from refsvm.engine.limits import interruptible
+from refsvm.experiment.experiment import REFUSED, Experiment
+from refsvm.experiment.problem import Instance, Problem
+from refsvm.experiment.solve import Solve
+from refsvm.result import Solution, Status
 from refsvm.state import SolverState
 
-__all__ = ["Choice", "Outcome", "Watch", "choices", "compare_once", "objective_spread", "strategies"]
+__all__ = ["Choice", "Outcome", "Watch", "choices", "compare_in_orders", "compare_once", "objective_spread"]
+
+METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
+"""What is told of several orders."""
 
 SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", "planning-ahead"))
 """Selector and step of what is compared by default; the last one is the default of the package."""
@@ -54,31 +60,31 @@ class Outcome:
         What the package refuses, and why.
     interrupted : bool
         Whether Ctrl-C was pressed.
+    solutions : dict of str to Solution
+        Those with a trace, if one was asked for.
     """
 
     total: int
     rows: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[tuple[Choice, str]] = field(default_factory=list)
     interrupted: bool = False
+    solutions: dict[str, Solution] = field(default_factory=dict)
 
 
-def choices(
-    selectors: Iterable[str] | None, steps: Iterable[str] | None, engines: Iterable[str], shrinking: bool
-) -> list[Choice]:
-    """Return every combination of the selectors and steps that are named, in each engine.
+def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
+    """Return every combination of the selectors and steps that are named, comma between, in each engine.
 
     Where none is named, return those of the papers beside the default of the package, which uses shrinking.
     """
+    pairs = product(
+        names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
+        names("steps", "newton" if steps is None else steps, STEPS),
+    )
+    named = [(*pair, shrinking) for pair in pairs]
     if selectors is None and steps is None:
         named = [(*pair, shrinking or pair == SHOWN[-1]) for pair in SHOWN]
-    else:
-        selectors = ("mvp", "second-order") if selectors is None else selectors
-        steps = ("newton",) if steps is None else steps
-        named = [(*pair, shrinking) for pair in product(selectors, steps)]
-    return [
-        Choice(selector, step, engine, shrinks)
-        for (selector, step, shrinks), engine in product(named, engines)
-    ]
+    chosen = product(named, names("engines", engines, ENGINES))
+    return [Choice(selector, step, engine, shrinks) for (selector, step, shrinks), engine in chosen]
 
 
 def strategies(
@@ -145,16 +151,20 @@ def compare_once(
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
         for choice, strategy in chosen.items():
-            callback = watch(choice)
+            callback, began = watch(choice), time.perf_counter()
             try:
-                first_use = _seconds_of_first_use(strategy, interrupt)
+                strategy.warm_up()
+                first_use = {"first_use_seconds": time.perf_counter() - began}
+                raise_if(interrupt.pressed)
                 solution = strategy.solve(instance, callback)
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
             except KeyboardInterrupt:  # while warming up, or for the second time
                 break
-            outcome.rows.append(asdict(choice) | record_of(solution) | {"first_use_seconds": first_use})
+            if solution.trace is not None:
+                outcome.solutions[str(choice)] = solution
+            outcome.rows.append(asdict(choice) | strategy.measured(solution) | first_use)
             if interrupt.pressed:
                 break
         outcome.interrupted = interrupt.pressed
@@ -163,13 +173,10 @@ def compare_once(
     return outcome
 
 
-def _seconds_of_first_use(strategy: Solve, interrupt: Interrupt) -> float:
-    """Warm up, and return how long that took."""
-    began = time.perf_counter()
-    strategy.warm_up()
-    if interrupt.pressed:
+def raise_if(pressed: bool) -> None:
+    """Raise KeyboardInterrupt if Ctrl-C was pressed."""
+    if pressed:
         raise KeyboardInterrupt
-    return time.perf_counter() - began
 
 
 def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:
@@ -178,3 +185,69 @@ def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:
     if not values:
         return 0.0
     return (max(values) - min(values)) / max(max(map(abs, values)), np.finfo(float).tiny)
+
+
+def compare_in_orders(
+    wanted: Iterable[Choice],
+    settings: Mapping[str, Any],
+    problems: Sequence[Problem],
+    repeats: int,
+    store: Path | None,
+    progress: Callable[[int, int], object],
+) -> Outcome:
+    """Solve every problem by every strategy in `repeats` orders, until done or Ctrl-C.
+
+    Parameters
+    ----------
+    wanted : iterable of Choice
+        One whose rules do not fit together is left out, and one that refuses a problem is for that problem.
+    settings : mapping
+        Arguments of `Solve` that all have in common.
+    problems : sequence of Problem
+    repeats : int
+    store : path, optional
+        Where finished runs are kept, and found again; they are forgotten without.
+    progress : callable
+        Called with the number of finished runs and of all runs.
+
+    Returns
+    -------
+    Outcome
+        A row is the name of the problem (``data``), the choice, the number of finished ``runs`` and how many of them
+        ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
+
+    Raises
+    ------
+    ValueError
+        If every strategy is refused, or all of them refuse all problems.
+    """
+    chosen, left_out = strategies(wanted, settings)
+    outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder, "runs.sqlite") if store is None else store
+        experiment = Experiment(list(chosen.values()), problems, kept, repeats)
+        try:
+            experiment.run(progress=progress)
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+        _summarise(experiment, chosen, outcome)
+    return outcome
+
+
+def _summarise(experiment: Experiment, chosen: Mapping[Choice, Solve], outcome: Outcome) -> None:
+    """Summarise the finished runs, and tell what was refused."""
+    records = experiment.records()
+    if not records:
+        return
+    baseline = next(iter(chosen.values())).name
+    cells = {metric: experiment.compare(metric, baseline).cells for metric in METRICS}
+    for problem, (choice, strategy) in product(experiment.problems, chosen.items()):
+        place = problem.name, strategy.name
+        own = [record for record in records if (record["problem"], record["strategy"]) == place]
+        refused = [record["reason"] for record in own if record["status"] == REFUSED]
+        outcome.left_out += [(choice, reason) for reason in refused[:1]]
+        if place in cells["iterations"]:
+            converged = sum(record["status"] == Status.CONVERGED.name for record in own)
+            runs = {"runs": len(own) - len(refused), "converged": converged}
+            row = {"data": problem.name, **asdict(choice), **runs}
+            outcome.rows.append(row | {metric: cells[metric][place] for metric in METRICS})

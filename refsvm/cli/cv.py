@@ -2,131 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
-import typer
 
 from refsvm._checks import whole
-from refsvm.cli import options
+from refsvm.cli import options, regression, tables
 from refsvm.cli.choices import SEEDERS, names
-from refsvm.cli.data import described, kernel_and_penalty, open_labelled
-from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.tables import print_json, print_table
-from refsvm.experiment.comparison import paired_p
+from refsvm.cli.data import Opened, Output, Training, described, task_of
+from refsvm.cli.messages import interrupted
+from refsvm.cli.options import flag, option
+from refsvm.cli.pictures import bars
+from refsvm.experiment.comparison import summarise
+from refsvm.experiment.cross_validation import CrossValidate
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.resampling.cross_validation import CrossValidation, cross_validate
 from refsvm.result import Status
-from refsvm.stopping import KKTGap
+from refsvm.rounds.cross_validate import cross_validate
+from refsvm.rounds.results import CrossValidation
 
 __all__ = ["cv"]
 
 
+@options.in_one()
 def cv(
     data: options.Data,
-    folds: Annotated[
-        int, typer.Option(metavar="K", help="Number of folds; as many as examples: leave-one-out.")
-    ] = 10,
+    folds: Annotated[int, option("K", "Number of folds; as many as examples: leave-one-out.")] = 10,
     seeders: options.Seeders = "cold,sir",
     chained: Annotated[
         bool,
-        typer.Option(
-            "--chained", help="Start each round from the one before, not from the solution on all examples."
-        ),
+        flag("--chained", "Start each round from the one before, not from the solution on all examples."),
     ] = False,
-    stratified: Annotated[
-        bool, typer.Option("--stratified", help="Share each class equally among the folds.")
-    ] = False,
+    stratified: Annotated[bool, flag("--stratified", "Share each class equally among the folds.")] = False,
     repeats: Annotated[
-        int,
-        typer.Option(metavar="N", help="Random folds to try; paired tests compare the seeders from 6 on."),
+        int, option("N", "Random folds to try; paired tests compare the seeders from 6 on.")
     ] = 1,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Of the first random folds.")] = 0,
+    seed: Annotated[int, option("NUMBER", "Of the first random folds.")] = 0,
     n_jobs: options.Threads = None,
     engine: options.Engine = "auto",
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    C: options.Penalty = None,
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
-    tol: options.Tol = 1e-3,
-    cache_mb: options.CacheMB = 200.0,
-    max_iter: options.MaxIter = None,
-    time_limit: options.TimeLimit = None,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
-    json: options.Json = False,
+    task: options.Task = None,
+    epsilon: options.Epsilon = 0.1,
+    *,
+    training: Training,
+    output: Output,
 ) -> None:
-    """Estimate the error of a classifier, of two classes or more, by cross-validation."""
+    """Estimate the error of a classifier, of two classes or more, or of a regression, by cross-validation.
+
+    A classifier is cross-validated from the starts of each seeder, side by side; a regression from scratch.
+    """
     wanted = names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
-    dataset = open_labelled(data, label, data_dir)
-    chosen, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
-    results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
-    for repeat, name in product(range(repeats), wanted):
-        result = cross_validate(
-            dataset.X, dataset.y, kernel=chosen, C=penalty, folds=folds, seeder=SEEDERS[name](),
-            from_full=not chained, stratified=stratified, rng=seed + repeat, n_jobs=n_jobs,
-            engine=engine, cache_mb=cache_mb, stop=KKTGap(tol), max_iter=max_iter, time_limit=time_limit,
-        )  # fmt: skip
-        if result.status is Status.INTERRUPTED:
-            break
-        results[name].append(result)
+    opened, seeds = training.opened(data), range(seed, seed + repeats)
+    if task_of(opened.data.y, task) == "regression":
+        model = {"epsilon": epsilon, "engine": engine}
+        regression.cross_validated(opened, training, output, model, folds, seeds)
+        return
+    how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
+    settings = training.settings() | how | {"folds": folds}
+    results, last = _runs(opened, wanted, seeds, settings)
     finished = sum(len(found) for found in results.values())
     # each random split counts for all seeders, or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
-    parameters = {"kernel": repr(chosen), "C": penalty, "folds": folds, "repeats": repeats, "tol": tol}
-    if json:
-        print_json({"problem": described(dataset) | parameters, "seeders": rows})
-    elif rows:
-        heading = f"{dataset.name}: {dataset.n} examples; {chosen!r}, C={penalty:.6g}, {folds} folds" + (
-            f"; means over {len(results[wanted[0]])} random folds" if repeats > 1 else ""
-        )
-        _table(heading, rows)
-    if result.status is Status.INTERRUPTED:
-        note(f"note: Interrupted; {finished} of {repeats * len(wanted)} runs are finished")
-        if result.rounds:
-            note(
-                f"note: {name} was at round {len(result.rounds) + 1}; the error so far is {result.error:.4f}"
-            )
-        raise typer.Exit(INTERRUPTED)
+    told = {"folds": folds, "repeats": repeats, "tol": training.tol}
+    if rows or output.json:
+        _show(opened, rows, told, max(map(len, results.values()), default=0), output)
+    if last.status is Status.INTERRUPTED:
+        _end(last, wanted, finished, repeats)
+
+
+def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> NoReturn:
+    """Say how far it came before Ctrl-C."""
+    said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
+    if last.rounds:
+        name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
+        said.append(f"{name} was at round {at}; the error so far is {last.error:.4f}")
+    interrupted(*said)
+
+
+def _runs(
+    opened: Opened, wanted: list[str], seeds: range, settings: dict[str, Any]
+) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
+    """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
+    results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
+    with tables.working() as show:
+        for seed, name in product(seeds, wanted):
+            if seed == seeds[0]:
+                how = {key: settings[key] for key in ("from_full", "engine")}
+                CrossValidate(name, SEEDERS[name](), **how).warm_up()
+            if show is not None:
+                show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
+            result = cross_validate(
+                opened.data.X, opened.data.y, kernel=opened.kernel, C=opened.C, seeder=SEEDERS[name](), rng=seed,
+                **settings,
+            )  # fmt: skip
+            if result.status is Status.INTERRUPTED:
+                break
+            results[name].append(result)
+    return results, result
+
+
+def _show(
+    opened: Opened, rows: list[dict[str, Any]], settings: dict[str, Any], orders: int, output: Output
+) -> None:
+    """Print a line for each seeder, and draw their seconds."""
+    data, kernel, C, _ = opened
+    document = {"problem": described(data) | {"kernel": repr(kernel), "C": C} | settings, "seeders": rows}
+    of = f"; means over {orders} random folds" if settings["repeats"] > 1 else ""
+    heading = f"{data.name}: {data.n} examples; {kernel!r}, C={C:.6g}, {settings['folds']} folds{of}"
+    output.show(document, rows, partial(tables.print_table, heading, columns(rows), rows))
+    if output.plot is not None and rows:
+        parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
+        spent = {part: [row[key] for row in rows] for part, key in parts.items()}
+        bars(output.plot, [row["seeder"] for row in rows], spent, "seconds")
 
 
 def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
     """Return what is told of one seeder: means over the repeats, and a test against the first seeder."""
-    iterations = [float(each.iterations) for each in found]
-    others = [float(each.iterations) for each in baseline]
-    unfinished = sum(r.status is not Status.CONVERGED for each in found for r in each.rounds)
+    means = {
+        metric: float(np.mean([getattr(each, metric) for each in found]))
+        for metric in ("error", "iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
+    }
+    own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (found, baseline))
+    compared = summarise(own, first)
     return {
         "seeder": name,
-        "error": float(np.mean([each.error for each in found])),
-        "iterations": float(np.mean(iterations)),
-        "ratio": float(np.mean(iterations)) / max(1.0, float(np.mean(others))),
-        "p": None if found is baseline else paired_p(iterations, others),
-        "kernel_rows": float(np.mean([each.kernel_rows for each in found])),
-        "seed_seconds": float(np.mean([each.seed_seconds for each in found])),
-        "solve_seconds": float(np.mean([each.solve_seconds for each in found])),
-        "seconds": float(np.mean([each.seconds for each in found])),
-        "unfinished_rounds": unfinished,
+        **means,
+        "ratio": compared.ratio,
+        "p": None if found is baseline else compared.p,
+        "unfinished_rounds": sum(r.status is not Status.CONVERGED for each in found for r in each.rounds),
     }
 
 
-def _table(heading: str, rows: list[dict[str, Any]]) -> None:
-    """Print a line for each seeder."""
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "seeder": lambda row: row["seeder"],
-        "error": lambda row: f"{row['error']:.4f}",
-        "iterations": lambda row: f"{row['iterations']:.0f}",
+def columns(rows: list[dict[str, Any]]) -> tables.Columns:
+    """Return the columns of the table; one tells of rounds that were not solved to the end, if there are any."""
+    return {
+        "seeder": "{seeder}",
+        "error": "{error:.4f}",
+        "iterations": "{iterations:.0f}",
         "iterations /\nthe first's": lambda row: ratio_of(row["ratio"]),
         "p": lambda row: p_value(row["p"]),
-        "kernel\nrows": lambda row: f"{row['kernel_rows']:.0f}",
-        "seconds of\nseeds": lambda row: f"{row['seed_seconds']:.4f}",
-        "seconds\nfrom there": lambda row: f"{row['solve_seconds']:.4f}",
-        "seconds\nin all": lambda row: f"{row['seconds']:.4f}",
+        "kernel\nrows": "{kernel_rows:.0f}",
+        "seconds of\nseeds": "{seed_seconds:.4f}",
+        "seconds\nfrom there": "{solve_seconds:.4f}",
+        "seconds\nin all": "{seconds:.4f}",
+        "unfinished\nrounds": "{unfinished_rounds}"
+        if any(row["unfinished_rounds"] for row in rows)
+        else None,
     }
-    if any(row["unfinished_rounds"] for row in rows):
-        columns["unfinished\nrounds"] = lambda row: str(row["unfinished_rounds"])
-    print_table(heading, columns, rows, names=("seeder",))

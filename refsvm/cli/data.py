@@ -1,55 +1,156 @@
-"""What every command does with its data: open them, choose kernel and C, say what they are."""
+"""Options that most commands have, and what they mean: data, kernel and C of a training; what is printed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 import refsvm
-from refsvm._checks import positive
+from refsvm._checks import is_sparse, positive
+from refsvm.cli import options, tables
 from refsvm.cli.choices import one, scale_or_number
+from refsvm.cli.messages import note
 from refsvm.datasets import Dataset, open_data
-from refsvm.datasets.readers import csv_rows
+from refsvm.datasets.cells import csv_table
+from refsvm.datasets.opening import csv_name
 from refsvm.kernels.names import KERNELS, kernel_called
+from refsvm.multiclass.model import Scaling
+from refsvm.stopping import KKTGap
 
-__all__ = ["described", "kernel_and_penalty", "label_text", "open_labelled"]
+__all__ = ["Opened", "Output", "Training", "described", "label_text", "task_of", "writable"]
+
+MANY: Final = 20
+"""From so many different whole numbers on, labels may be targets: that is asked, not decided."""
 
 
-def open_labelled(source: str, label: str | None, data_dir: Path | None) -> Dataset:
-    """Open data with labels.
+class Opened(NamedTuple):
+    """Data, kernel and C as a command uses them, and how the features were scaled."""
 
-    Raises
-    ------
-    ValueError
-        As `open_data`; and for a CSV file where ``--label`` is missing.
+    data: Dataset
+    kernel: Any
+    C: float
+    scaling: Scaling | None
+
+
+@dataclass(frozen=True)
+class Training:
+    """Kernel, penalty and limits of a training, and where the labels are: options that most commands have."""
+
+    kernel: options.KernelName = "rbf"
+    gamma: options.Gamma = None
+    C: options.Penalty = None
+    degree: options.Degree = 3
+    coef0: options.Coef0 = 0.0
+    tol: options.Tol = 1e-3
+    cache_mb: options.CacheMB = 200.0
+    max_iter: options.MaxIter = None
+    time_limit: options.TimeLimit = None
+    scale: options.Scale = False
+    label: options.Label = None
+    delimiter: options.Delimiter = None
+    data_dir: options.DataDir = None
+
+    def opened(self, source: str, labelled: bool = True) -> Opened:
+        """Open data, with labels unless a CSV file without does; choose kernel and C.
+
+        Both are as given, else as published for the data with RBF, else gamma "scale" and C = 1.
+        """
+        name = csv_name(Path(source))
+        if labelled or self.label is not None or name is None or not Path(source).is_file():
+            data = open_data(source, self.label, self.data_dir, self.delimiter)
+        else:
+            table = csv_table(source, delimiter=self.delimiter)
+            data = Dataset(name, table.X, np.zeros(len(table.X)), columns=table.columns)
+        one("kernel", self.kernel, KERNELS)
+        scaling = self._scaling(data.X) if self.scale else None
+        if scaling is not None:
+            data = replace(data, X=scaling(data.X), C=None, gamma=None)
+        C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
+        width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)
+        kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
+        return Opened(data, kernel, positive("C", (C or 1.0) if self.C is None else self.C), scaling)
+
+    def _scaling(self, X: Any) -> Scaling:
+        """Return the shift and scale of the features; sparse ones are not shifted."""
+        from sklearn.preprocessing import StandardScaler
+
+        if self.kernel == "precomputed":
+            raise ValueError(
+                "scale=True has no features to scale with kernel='precomputed'; leave out one of them."
+            )
+        found = StandardScaler(with_mean=not is_sparse(X)).fit(X)
+        return Scaling(found.mean_ if found.with_mean else np.zeros(X.shape[1]), found.scale_)
+
+    def limits(self) -> dict[str, Any]:
+        """Return memory and limits, as the functions of the package call them."""
+        return {
+            "cache_mb": positive("cache_mb", self.cache_mb),
+            "max_iter": self.max_iter,
+            "time_limit": self.time_limit,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """Return the limits and the stopping rule."""
+        return self.limits() | {"stop": KKTGap(self.tol)}
+
+    def described(self, dataset: Dataset, kernel: Any, C: float) -> dict[str, Any]:
+        """Say which problem it is."""
+        parameters = {"kernel": {"name": self.kernel, **asdict(kernel)}, "C": C, "tol": self.tol}
+        return described(dataset) | parameters
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is printed and drawn: a table for people, unless something else is asked for."""
+
+    json: options.Json = False
+    csv: options.Csv = False
+    plot: options.Plot = None
+
+    def __post_init__(self) -> None:
+        if self.plot is not None:
+            writable("plot", self.plot)
+        if self.json and self.csv:
+            raise ValueError("json=True and csv=True exclude each other; give one of them.")
+
+    def show(
+        self, document: dict[str, Any] | list[Any], rows: list[Any], table: Callable[[], object]
+    ) -> None:
+        """Print the document, or the rows, or the table."""
+        if self.json:
+            tables.print_json(document)
+        elif self.csv:
+            tables.print_csv(rows)
+        else:
+            table()
+
+
+def task_of(
+    y: np.ndarray, given: str | None, tasks: Any = ("classification", "regression"), tell: bool = True
+) -> str:
+    """Return the task: that of the option, else regression where the labels are numbers and not all whole.
+
+    Tell what was taken for what if the option was not given; that fractions are targets, only if `tell`.
     """
-    if label is None and source.lower().endswith(".csv") and Path(source).is_file():
-        first = ", ".join(csv_rows(Path(source))[0][:10])
-        raise ValueError(
-            f"{source!r} is a CSV file; name its label column with --label (first row: {first})."
+    if given is not None:
+        one("task", given, dict.fromkeys(tasks))
+    numeric = y.dtype.kind in "iuf"
+    if given == "regression" and not numeric:
+        raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
+    fractions = numeric and bool((y != np.floor(y)).any())
+    if given is None and fractions and tell:
+        note(
+            "note: The labels have fractions, so they are taken for targets; --task classification says otherwise"
         )
-    return open_data(source, label=label, data_dir=data_dir)
-
-
-def kernel_and_penalty(
-    dataset: Dataset, kernel: str, gamma: str | None, C: float | None, degree: int, coef0: float
-) -> tuple[Any, float]:
-    """Kernel and C: as given, else as published for the data set with the RBF kernel, else gamma "scale" and C = 1."""
-    one("kernel", kernel, KERNELS)
-    published = (dataset.C, dataset.gamma) if kernel == "rbf" else (None, None)
-    if C is None:
-        C = 1.0 if published[0] is None else published[0]
-    given: str | float = "scale" if published[1] is None else published[1]
-    chosen = kernel_called(
-        kernel,
-        dataset.X,
-        gamma=given if gamma is None else scale_or_number(gamma),
-        degree=degree,
-        coef0=coef0,
-    )
-    return chosen, positive("C", C)
+    elif given is None and numeric and (count := len(np.unique(y))) > MANY:
+        note(
+            f"note: The {count} different labels are taken for classes; if they are targets, give --task regression"
+        )
+    return given or ("regression" if fractions else "classification")
 
 
 def described(dataset: Dataset) -> dict[str, Any]:
@@ -69,3 +170,9 @@ def label_text(label: Any) -> str:
     if isinstance(label, str):
         return label
     return str(int(label)) if label == int(label) else repr(float(label))
+
+
+def writable(option: str, file: Path) -> None:
+    """Refuse a file that cannot be written, before anything is computed."""
+    if not file.absolute().parent.is_dir() or file.is_dir():
+        raise ValueError(f"{option}={str(file)!r} cannot be written; give a file in a directory that exists.")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from refsvm.cli import options, tables
+from refsvm.cli.data import Output
 from refsvm.datasets import load, names
 
 __all__ = ["datasets"]
 
-COLUMNS = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
+ENTRIES = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
+COLUMNS = {key: f"{{{key}}}" for key in ("name", "n", "d", "licence", "source")}
 
 
-def datasets(json: options.Json = False) -> None:
+@options.in_one("plot")
+def datasets(output: Output) -> None:
     """List the bundled data sets."""
-    bundled = [load(name) for name in names()]
-    if json:
-        tables.print_json([{key: getattr(dataset, key) for key in COLUMNS} for dataset in bundled])
-    else:
-        tables.datasets_table(bundled)
+    bundled = [{key: getattr(load(name), key) for key in ENTRIES} for name in names()]
+    output.show(bundled, bundled, partial(tables.print_table, "Bundled data sets", COLUMNS, bundled))

@@ -2,142 +2,107 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
-from refsvm._checks import positive
+import refsvm
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
-from refsvm.cli.data import kernel_and_penalty, open_labelled
-from refsvm.cli.messages import INTERRUPTED, note
+from refsvm.cli.data import Training, task_of, writable
+from refsvm.cli.messages import interrupted, is_watched, unfinished
+from refsvm.cli.options import one_of, option
 from refsvm.datasets import Dataset
+from refsvm.engine.limits import Limits
 from refsvm.multiclass.model_file import whole_numbers, write_model
-from refsvm.solver.limits import Limits
+from refsvm.result import Status
 from refsvm.stopping import KKTGap
 
 __all__ = ["fit"]
 
 
+@options.in_one()
 def fit(
     data: options.Data,
-    model: Annotated[
-        Path, typer.Option(metavar="FILE", help="Where to write the model, in LIBSVM's format.")
-    ],
-    selector: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(SELECTORS)}.")
-    ] = "second-order",
+    model: Annotated[Path, option("FILE", "Where to write the model, in LIBSVM's format.")],
+    selector: Annotated[str, one_of(SELECTORS)] = "second-order",
     step: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help=f"One of {', '.join(STEPS)}.  [default: planning-ahead, or newton with a selector that cannot plan]",
-        ),
+        str | None, one_of(STEPS, "  [default: planning-ahead, or newton with a selector that cannot plan]")
     ] = None,
     engine: options.Engine = "auto",
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    C: options.Penalty = None,
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
-    tol: options.Tol = 1e-3,
-    cache_mb: options.CacheMB = 200.0,
-    max_iter: options.MaxIter = None,
-    time_limit: options.TimeLimit = None,
+    *,
+    training: Training,
     task: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="classification, regression or novelty.  [default: regression if the labels are numbers and not all "
-            "whole, else classification]",
+        option(
+            "NAME",
+            "classification, regression or novelty.  [default: as the labels look, and said if in doubt]",
         ),
     ] = None,
-    epsilon: Annotated[float, typer.Option(help="Half width of the tube of a regression.")] = 0.1,
+    epsilon: options.Epsilon = 0.1,
     nu: Annotated[
-        float, typer.Option(help="Share of the examples that a novelty detector may leave outside.")
+        float, option(None, "Share of the examples that a novelty detector may leave outside.")
     ] = 0.5,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
 ) -> None:
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
     rules = {
         "selector": one("selector", selector, SELECTORS)(),
         "step": None if step is None else one("step", step, STEPS)(),
     }
-    if not model.absolute().parent.is_dir() or model.is_dir():
-        raise ValueError(f"model={str(model)!r} cannot be written; give a file in a directory that exists.")
-    dataset = open_labelled(data, label, data_dir)
-    chosen, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
-    wanted = task_of(dataset.y, task)
-    Limits(dataset.n, max_iter, time_limit)
-    estimator = TASKS[wanted](penalty, epsilon, nu)
-    estimator.set_params(
-        kernel=chosen,
-        tol=KKTGap(tol).tol,
-        engine=engine,
-        cache_size=positive("cache_mb", cache_mb),
-        max_iter=max_iter,
-        time_limit=time_limit,
-        **rules,
-    )
-    interrupted = trained(estimator, dataset, wanted)
-    write_model(estimator, model)
-    typer.echo(
-        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {SUMMARIES[wanted](estimator, dataset)}; model "
-        f"written to {model}."
-    )
-    if interrupted:
-        note("note: Interrupted from the keyboard; the model is the best point so far")
-        raise typer.Exit(INTERRUPTED)
-
-
-def task_of(y: np.ndarray, given: str | None) -> str:
-    """Return the task: that of the option, else regression where the labels are numbers and not all whole."""
-    if given is not None:
-        one("task", given, TASKS)
-    numeric = y.dtype.kind in "iuf"
-    if given == "regression" and not numeric:
-        raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
-    fractions = numeric and bool((y != np.floor(y)).any())
-    wanted = given or ("regression" if fractions else "classification")
+    writable("model", model)
+    dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
+    wanted = task_of(dataset.y, task, TASKS, tell=False)
     if wanted == "classification":
-        whole_numbers(np.unique(y))
-    return wanted
+        whole_numbers(np.unique(dataset.y))
+    estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
+    estimator.set_params(**rules, kernel=chosen, engine=engine)
+    is_cut = trained(estimator, dataset, wanted)
+    write_model(estimator, model, dataset.columns, scaling)
+    typer.echo(
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].summary(estimator, dataset)}; "
+        f"model written to {model}."
+    )
+    _end(estimator.status_, is_cut)
+
+
+def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:
+    """Return the estimator of a task, with the parameters of its own and the limits."""
+    limits, (name, parameters, _) = training.limits(), TASKS[task]
+    Limits(n, limits["max_iter"], limits["time_limit"])
+    own = {parameter: given[parameter] for parameter in parameters} | limits
+    memory = own.pop("cache_mb")
+    return getattr(refsvm, name)(**own, tol=KKTGap(training.tol).tol, cache_size=memory, verbose=is_watched())
+
+
+def _end(status: Status, is_cut: bool) -> None:
+    """Exit with another code than 0 if the training did not come to its end."""
+    if is_cut:
+        interrupted("Interrupted from the keyboard; the model is the best point so far")
+    if status is not Status.CONVERGED:
+        unfinished(
+            f"{status.value} The model is the best point so far; scale the features (--scale), or raise --max-iter, "
+            "--time-limit or --tol."
+        )
 
 
 def trained(estimator: Any, dataset: Dataset, wanted: str) -> bool:
     """Train, and say whether Ctrl-C ended it; the estimator holds the best point then."""
     y = dataset.y.astype(np.float64) if wanted == "regression" else dataset.y
     try:
-        estimator.fit(dataset.X, y)
+        with warnings.catch_warnings():
+            # it names what Python has and the command line has not; `fit` says its own
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            estimator.fit(dataset.X, y)
     except KeyboardInterrupt:
         if not hasattr(estimator, "dual_coef_"):
             raise
         return True
     return False
-
-
-def _classifier(C: float, epsilon: float, nu: float) -> Any:
-    from refsvm.estimators import SVC
-
-    return SVC(C=C)
-
-
-def _regression(C: float, epsilon: float, nu: float) -> Any:
-    from refsvm.estimators import SVR
-
-    return SVR(C=C, epsilon=epsilon)
-
-
-def _novelty(C: float, epsilon: float, nu: float) -> Any:
-    from refsvm.estimators import OneClassSVM
-
-    return OneClassSVM(nu=nu)
-
-
-TASKS: Final = {"classification": _classifier, "regression": _regression, "novelty": _novelty}
 
 
 def _classes(estimator: Any, dataset: Dataset) -> str:
@@ -156,4 +121,16 @@ def _outside(estimator: Any, dataset: Dataset) -> str:
     return f"labels not used; {len(estimator.support_)} support vectors, {share:.4f} of the examples outside"
 
 
-SUMMARIES: Final = {"classification": _classes, "regression": _errors, "novelty": _outside}
+class Task(NamedTuple):
+    """The estimator of a task, its own parameters, and what is told of it when it is trained."""
+
+    estimator: str
+    parameters: tuple[str, ...]
+    summary: Callable[[Any, Dataset], str]
+
+
+TASKS: Final = {
+    "classification": Task("SVC", ("C",), _classes),
+    "regression": Task("SVR", ("C", "epsilon"), _errors),
+    "novelty": Task("OneClassSVM", ("nu",), _outside),
+}

@@ -2,140 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from refsvm._checks import positive
+from refsvm._checks import is_sparse
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names
-from refsvm.cli.data import described, kernel_and_penalty, label_text, open_labelled
-from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.datasets import Dataset, binary_labels
+from refsvm.cli.data import Output, Training, label_text
+from refsvm.cli.messages import interrupted, note
+from refsvm.cli.options import some_of
+from refsvm.cli.pictures import bars, picture
+from refsvm.datasets import binary_labels
 from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance
-from refsvm.resampling.leave_one_out import leave_one_out
-from refsvm.resampling.result import LeaveOneOut
 from refsvm.result import Status
+from refsvm.rounds.results import LeaveOneOut
 
 __all__ = ["loo"]
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 
 
+@options.in_one()
 def loo(
     data: options.Data,
     seeders: options.Seeders = "top",
-    stops: Annotated[
-        str, typer.Option(metavar="NAMES", help=f"Some of {', '.join(FIT)}; or all.")
-    ] = "kkt-gap",
+    stops: Annotated[str, some_of(FIT)] = "kkt-gap",
     engine: options.Engine = "auto",
     n_jobs: options.Threads = None,
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    C: options.Penalty = None,
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
-    tol: options.Tol = 1e-3,
-    cache_mb: options.CacheMB = 200.0,
-    max_iter: options.MaxIter = None,
-    time_limit: options.TimeLimit = None,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
-    json: options.Json = False,
+    *,
+    training: Training,
+    output: Output,
 ) -> None:
     """Compute the exact leave-one-out error of two classes, and say what decided each example.
 
     With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
     check and rule decided.
     """
-    chosen_seeders, chosen_stops = (
-        names("seeders", seeders, SEEDERS),
-        names("stops", stops, dict.fromkeys(FIT)),
-    )
-    dataset = open_labelled(data, label, data_dir)
-    width, penalty = kernel_and_penalty(dataset, kernel, gamma, C, degree, coef0)
-    description = described(dataset) | {"kernel": {"name": kernel, **asdict(width)}, "C": penalty, "tol": tol}
-    limits: dict[str, Any] = {
-        "cache_mb": positive("cache_mb", cache_mb),
-        "engine": engine,
-        "max_iter": max_iter,
-    }
-    labels = binary_labels(dataset.y)
-    wanted = [(s, t, SEEDERS[s](), STOPS[t](tol=tol)) for s, t in product(chosen_seeders, chosen_stops)]  # type: ignore[call-arg]
-    if len(wanted) == 1:
-        _, _, seeder, stop = wanted[0]
-        rules: dict[str, Any] = {"seeder": seeder, "stop": stop, "n_jobs": n_jobs, "time_limit": time_limit}
-        with tables.counter() as count:
-            result = leave_one_out(
-                dataset.X, labels, kernel=width, C=penalty, callback=count, **rules, **limits
-            )
-        _show(dataset, description, result, json)
-        return
-    instance = Instance(dataset.X, labels, width, penalty)
-    rows: list[dict[str, Any]] = []
+    pairs = list(product(names("seeders", seeders, SEEDERS), names("stops", stops, dict.fromkeys(FIT))))
+    dataset, width, penalty, _ = training.opened(data)
+    description = training.described(dataset, width, penalty)
+    instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
+    limits: dict[str, Any] = training.limits() | {"engine": engine}
+    time_limit = limits.pop("time_limit")
+    strategies = [
+        LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](tol=training.tol), **limits)  # type: ignore[call-arg]
+        for s, t in pairs
+    ]
     with tables.counter() as count:
-        for seeder_name, stop_name, seeder, stop in wanted:
-            count(len(rows), len(wanted))
-            strategy = LeaveOneOutError("", seeder=seeder, stop=stop, **limits)
+        if len(strategies) == 1:
+            more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "callback": count}
+            strategies[0].warm_up()
+            result = strategies[0].call(instance, **strategies[0].arguments(), **more)
+        rows: list[dict[str, Any]] = []
+        for strategy in strategies if len(strategies) > 1 else ():
+            count(len(rows), len(strategies))
             strategy.warm_up()
-            rows.append({"seeder": seeder_name, "stop": stop_name} | strategy.run(instance))
-    if json:
-        tables.print_json({"problem": description, "runs": rows})
-    else:
-        tables.print_table(tables.heading(description), COLUMNS, rows, names=("seeder", "stop"))
+            seeder, stop = strategy.name.split()
+            rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance))
+    if len(strategies) == 1:
+        _show(description, strategies[0], result, np.unique(dataset.y), output)
+        if output.plot is not None:
+            _draw(result, dataset.X, output.plot)
+        _end(result)
+        return
+    _show_all(description, rows, output)
 
 
-COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "seeder": lambda row: row["seeder"],
-    "stop": lambda row: row["stop"],
-    "error": lambda row: f"{row['error']:.4f}",
-    "rounds": lambda row: str(row["rounds"]),
-    "steps of\nthe rounds": lambda row: str(row["round_iterations"]),
-    "kernel\nrows": lambda row: str(row["kernel_rows"]),
-    "seconds": lambda row: f"{row['seconds']:.4f}",
-    "zero\nalpha": lambda row: str(row["zero alpha"]),
-    "training\nerror": lambda row: str(row["training error"]),
-    "xi-alpha\nbound": lambda row: str(row["xi-alpha bound"]),
-    "duality\ngap": lambda row: str(row["duality gap"]),
-    "KKT\ngap": lambda row: str(row["kkt"]),
+def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:
+    """Print a line for each seeder and stopping rule, and draw their seconds."""
+    table = partial(tables.print_table, tables.heading(description), COLUMNS, rows)
+    output.show({"problem": description, "runs": rows}, rows, table)
+    if output.plot is not None:
+        names, seconds = [f"{row['seeder']} {row['stop']}" for row in rows], [row["seconds"] for row in rows]
+        bars(output.plot, names, {"": seconds}, "seconds")
+
+
+COLUMNS: tables.Columns = {
+    "seeder": "{seeder}",
+    "stop": "{stop}",
+    "error": "{error:.4f}",
+    "rounds": "{rounds}",
+    "steps of\nthe rounds": "{round_iterations}",
+    "kernel\nrows": "{kernel_rows}",
+    "seconds": "{seconds:.4f}",
+    "zero\nalpha": "{zero alpha}",
+    "training\nerror": "{training error}",
+    "xi-alpha\nbound": "{xi-alpha bound}",
+    "duality\ngap": "{duality gap}",
+    "KKT\ngap": "{kkt}",
 }
 
 
-def _show(dataset: Dataset, description: dict[str, Any], result: LeaveOneOut, json: bool) -> None:
+def _show(
+    description: dict[str, Any],
+    strategy: LeaveOneOutError,
+    result: LeaveOneOut,
+    classes: np.ndarray,
+    output: Output,
+) -> None:
     """Print the error, what decided how many examples, and what n fits would have cost."""
-    full, decided = result.full_solution, sum(result.counts.values())
-    if json:
-        document = {
-            "problem": description,
-            "error": result.error,
-            "complete": result.is_complete,
-            "status": result.status.name,
-            "decided": result.counts,
-            "predictions": [label_text(value) for value in result.predictions],
-            "decided_by": result.decided_by.tolist(),
-            "decision_values": result.decision_values.tolist(),
-            "iterations": result.iterations,
-            "kernel_rows": result.kernel_rows,
-            "seconds": result.seconds,
-            "engine": result.engine,
-            "full_iterations": full.iterations,
-            "full_seconds": full.seconds,
-        }
-        tables.print_json(document)
-    else:
-        typer.echo(tables.heading(description))
-        wrong = int((result.predictions != result.labels)[result.decided_by != ""].sum())
-        typer.echo(f"leave-one-out error {result.error:.4f}: {wrong} of {decided} examples")
-        typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count))
-        typer.echo(
-            f"{result.iterations} steps in {result.seconds:.4f} s; {dataset.n} fits like the first would take about "
-            f"{dataset.n * full.iterations} steps and {dataset.n * full.seconds:.4f} s"
-        )
+    each = {
+        "predictions": [label_text(classes[int(value > 0)]) for value in result.predictions],
+        "decided_by": result.decided_by.tolist(),
+        "decision_values": result.decision_values.tolist(),
+    }
+    document: dict[str, Any] = {
+        "problem": description,
+        **strategy.measured(result),
+        "complete": result.is_complete,
+        "decided": result.counts,
+        **each,
+    }
+    rows = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
+    output.show(document, rows, partial(_tell, description, result))
+
+
+def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
+    """Print a result in sentences."""
+    full, decided, n = result.full_solution, sum(result.counts.values()), len(result.labels)
+    typer.echo(tables.heading(description))
+    wrong = int((result.predictions != result.labels)[result.decided_by != ""].sum())
+    typer.echo(f"leave-one-out error {result.error:.4f}: {wrong} of {decided} examples")
+    typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count))
+    typer.echo(
+        f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
+        f"{n * full.iterations} steps and {n * full.seconds:.4f} s"
+    )
+
+
+def _draw(result: LeaveOneOut, X: Any, file: Path) -> None:
+    """Draw what decided each example of a plane, or how many examples each check and rule decided."""
+    if X.shape[1] != 2 or is_sparse(X):
+        counts = {name: count for name, count in result.counts.items() if count}
+        bars(file, list(counts), {"": [float(count) for count in counts.values()]}, "examples decided")
+        return
+    from refsvm.display import LOODecisionDisplay
+
+    with picture(file) as axes:
+        LOODecisionDisplay.from_result(result, X, ax=axes[0])
+
+
+def _end(result: LeaveOneOut) -> None:
+    """Say if the result is not complete, and exit after Ctrl-C."""
     if not result.is_complete:
-        note(f"note: incomplete, {decided} of {dataset.n} examples are decided: {result.status.value}")
+        decided, n = sum(result.counts.values()), len(result.labels)
+        note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")
     if result.status is Status.INTERRUPTED:
-        raise typer.Exit(INTERRUPTED)
+        interrupted()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,14 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["OneSentence", "note"]
+__all__ = ["OneSentence", "be_quiet", "be_verbose", "interrupted", "is_watched", "note", "unfinished"]
 
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
+UNFINISHED: Final = 3
+
+_told: dict[str, bool] = {"quiet": False, "verbose": False}
+"""What --quiet and --verbose say; the parser sets both before a command begins."""
 
 # The parser's own base of wrong usage. Its module differs between versions of typer, its place in the family does not.
 _WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
@@ -39,17 +44,54 @@ class OneSentence(TyperGroup):
                 "The data or the kernel rows do not fit into memory; give less data or a smaller --cache-mb."
             )
         except typer.Abort:
+            _say("note: Interrupted; there is no result yet.")
             code = INTERRUPTED
         raise SystemExit(code if isinstance(code, int) else 0)
 
 
+def be_quiet(wanted: bool) -> bool:
+    """Leave out notes and progress; errors are printed all the same."""
+    _told["quiet"] = wanted
+    return wanted
+
+
+def be_verbose(wanted: bool) -> bool:
+    """Print what the package logs, too."""
+    _told["verbose"] = wanted
+    return wanted
+
+
+def is_watched(is_terminal: bool | None = None) -> bool:
+    """Whether somebody sees progress: stderr, or what else it goes to, is a terminal, and --quiet was not given."""
+    return not _told["quiet"] and (sys.stderr.isatty() if is_terminal is None else is_terminal)
+
+
 def note(text: str) -> None:
-    """Print a sentence on stderr."""
-    typer.echo(_sentence(text), err=True)
+    """Print a sentence on stderr, unless --quiet was given."""
+    if not _told["quiet"]:
+        _say(_sentence(text))
+
+
+def unfinished(text: str) -> NoReturn:
+    """Say how far it came, and end a command that did not come to its end, with code 3."""
+    _say(_sentence(f"refsvm: {text}"))
+    raise typer.Exit(UNFINISHED)
+
+
+def interrupted(*sentences: str) -> NoReturn:
+    """Say what is there, and end a command after Ctrl-C."""
+    for sentence in sentences:
+        _say(_sentence(f"note: {sentence}"))
+    raise typer.Exit(INTERRUPTED)
+
+
+def _say(text: str) -> None:
+    """Print on what is stderr now: while progress is shown, that prints above its line."""
+    print(text, file=sys.stderr)
 
 
 def _refuse(text: str) -> int:
-    note(f"refsvm: {text}")
+    _say(_sentence(f"refsvm: {text}"))
     return REFUSED
 
 
@@ -90,7 +132,7 @@ class _Notices(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a marked record."""
-        if getattr(record, "notice", False):
+        if getattr(record, "notice", False) or _told["verbose"]:
             note(f"note: {record.getMessage()}")
 
 

@@ -2,82 +2,152 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, get_type_hints
 
-import typer
+from typer import Abort, Argument, Option
 
 from refsvm.cli.choices import ENGINES, SEEDERS, one
+from refsvm.cli.messages import be_quiet, be_verbose
 from refsvm.kernels.names import KERNELS
 
 __all__ = [
-    "CacheMB", "Coef0", "Data", "DataDir", "Degree", "Engine", "Gamma", "Json", "KernelName", "Label",
-    "MaxIter", "Penalty", "Seeders", "SeveralData", "Store", "Threads", "TimeLimit", "Tol",
+    "CacheMB", "Coef0", "Csv", "Data", "DataDir", "Degree", "Delimiter", "Engine", "Epsilon", "Gamma", "Json",
+    "KernelName", "Label", "MaxIter", "Penalty", "Plot", "Scale", "Seeders", "SeveralData", "Store", "Task", "Threads",
+    "TimeLimit", "Tol", "flag", "in_one", "one_of", "option", "some_of",
 ]  # fmt: skip
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="A bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: "
-        "LIBSVM, .csv or .npz.",
-    ),
-]
-SeveralData = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA...",
-        help="Bundled names (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or files: "
-        "LIBSVM, .csv or .npz.",
-    ),
-]
-Label = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Label column of a CSV file: name, or index from 0.")
-]
-DataDir = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Data directory.  [default: the variable REFSVM_DATA]")
-]
-KernelName = Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(KERNELS)}.")]
-Gamma = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NUMBER|scale|auto",
-        help="γ of the kernel; for rbf, a larger γ is a narrower kernel.  "
-        "[default: the data set's own for rbf, else scale]",
-    ),
-]
-Penalty = Annotated[
-    float | None, typer.Option("--C", help="Penalty.  [default: the data set's own for rbf, else 1]")
-]
-Degree = Annotated[int, typer.Option(help="Degree of the poly kernel.")]
-Coef0 = Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")]
+
+def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
+    """Declare an option: what its value is called, what it is for, and its names if the argument's does not do."""
+    return Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str) -> Any:  # noqa: A002
+    """Declare an option of one name, without a value or with one whose type says enough."""
+    return Option(name, help=help)
+
+
+def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
+    """Declare an option that takes a name of a table."""
+    return option("NAME", f"One of {', '.join(table)}.{more}", **others)
+
+
+def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
+    """Declare an option that takes several names of a table."""
+    return option("NAMES", f"Some of {', '.join(table)}, comma between; or all.{more}", *names)
 
 
 def _known_engine(name: str) -> str:
     """Refuse an engine that does not exist, before anything is opened or computed."""
-    one("engine", name, {"auto": None, **ENGINES})
+    one("engine", name, _ENGINES)
     return name
 
 
-Engine = Annotated[
-    str,
-    typer.Option(metavar="NAME", help=f"One of auto, {', '.join(ENGINES)}.", callback=_known_engine),
+_ENGINES: Final = {"auto": None, **ENGINES}
+_DATA: Final = (
+    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or file: LIBSVM, .csv, .tsv, .npz; "
+    "also .gz."
+)
+Data = Annotated[str, Argument(metavar="DATA", help=_DATA)]
+SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA)]
+Label = Annotated[str | None, option("COLUMN", "Label column of a CSV file: name, or index from 0.")]
+DataDir = Annotated[Path | None, option("DIR", "Data directory.  [default: the variable REFSVM_DATA]")]
+KernelName = Annotated[str, one_of(KERNELS)]
+_WIDTH: Final = "γ of the kernel; for rbf, a larger γ is a narrower kernel."
+Gamma = Annotated[
+    str | None,
+    option("NUMBER|scale|auto", f"{_WIDTH}  [default: the data set's own for rbf, else scale]"),
 ]
-Seeders = Annotated[
-    str,
-    typer.Option(
-        "--seeders", "--seeder", metavar="NAMES", help=f"Some of {', '.join(SEEDERS)}, comma between; or all."
-    ),
-]
-Store = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Keep finished parts here and do not repeat them.")
-]
-Tol = Annotated[float, typer.Option(help="Stop when the KKT gap is at most this.")]
-CacheMB = Annotated[float, typer.Option("--cache-mb", help="Memory for kernel rows, in MiB.")]
-MaxIter = Annotated[int | None, typer.Option(help="Limit on the steps.  [default: max(10⁷, 100n)]")]
+Penalty = Annotated[float | None, flag("--C", "Penalty.  [default: the data set's own for rbf, else 1]")]
+Degree = Annotated[int, option(None, "Degree of the poly kernel.")]
+Coef0 = Annotated[float, option(None, "Constant of the poly and sigmoid kernels.")]
+Engine = Annotated[str, one_of(_ENGINES, callback=_known_engine)]
+Seeders = Annotated[str, some_of(SEEDERS, "--seeders", "--seeder")]
+Store = Annotated[Path | None, option("FILE", "Keep finished parts here and do not repeat them.")]
+Tol = Annotated[float, option(None, "Stop when the KKT gap is at most this.")]
+CacheMB = Annotated[float, flag("--cache-mb", "Memory for kernel rows, in MiB.")]
+MaxIter = Annotated[int | None, option(None, "Limit on the steps.  [default: max(10⁷, 100n)]")]
 Threads = Annotated[
-    int | None,
-    typer.Option("--n-jobs", "--jobs", metavar="N", help="Threads; -1: one for each core.  [default: 1]"),
+    int | None, option("N", "Threads; -1: one for each core.  [default: 1]", "--n-jobs", "--jobs")
 ]
-TimeLimit = Annotated[float | None, typer.Option(metavar="SECONDS", help="Limit on the time of a solve.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+TimeLimit = Annotated[float | None, option("SECONDS", "Limit on the time of a solve.")]
+Json = Annotated[bool, flag("--json", "Print one JSON document.")]
+
+
+Csv = Annotated[bool, flag("--csv", "Print the rows as CSV.")]
+Plot = Annotated[Path | None, option("FILE", "Draw a picture, as .png or .pdf.")]
+Scale = Annotated[
+    bool, flag("--scale", "Shift and scale every feature to mean 0 and deviation 1 over all examples.")
+]
+Delimiter = Annotated[
+    str | None, option("CHAR", "Character between the cells of a CSV file.  [default: recognised]")
+]
+Task = Annotated[
+    str | None,
+    option("NAME", "classification or regression.  [default: as the labels look, and said if in doubt]"),
+]
+Epsilon = Annotated[float, option(None, "Half width of the tube of a regression.")]
+TALK: Final = (
+    Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
+        bool, Option("--quiet", "-q", help="No notes and no progress.", callback=be_quiet)]),
+    Parameter("verbose", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
+        bool, Option("--verbose", "-v", help="Print what the package logs, too.", callback=be_verbose)]),
+)  # fmt: skip
+
+
+def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command take several options as one argument, a dataclass whose fields are the options.
+
+    Typer reads the options of a command off its signature, so it is shown one in which the fields stand in place of the
+    argument. Every command also gets --quiet and --verbose.
+
+    Parameters
+    ----------
+    *without : str
+        Fields that are no options of this command and keep their defaults.
+    **defaults
+        Other defaults of this command.
+    """
+
+    def of_command(command: Callable[..., None]) -> Callable[..., None]:
+        own = get_type_hints(command, include_extras=True)
+        groups: dict[str, tuple[Any, list[str]]] = {}
+        shown: list[Parameter] = []
+        for parameter in signature(command).parameters.values():
+            kind = own[parameter.name]
+            if not is_dataclass(kind):
+                shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind))
+                continue
+            annotations = get_type_hints(kind, include_extras=True)
+            taken = [field for field in fields(kind) if field.name not in without]
+            groups[parameter.name] = (kind, [field.name for field in taken])
+            shown += [
+                Parameter(
+                    field.name,
+                    Parameter.KEYWORD_ONLY,
+                    annotation=annotations[field.name],
+                    default=defaults.get(field.name, field.default),
+                )
+                for field in taken
+            ]
+        shown += TALK
+
+        @wraps(command)
+        def called(quiet: bool, verbose: bool, **options: Any) -> None:
+            for name, (kind, taken) in groups.items():
+                options[name] = kind(**{field: options.pop(field) for field in taken})
+            try:
+                command(**options)
+            except KeyboardInterrupt:  # Typer would end silently
+                raise Abort from None
+
+        called.__annotations__ = {each.name: each.annotation for each in shown}
+        called.__dict__["__signature__"] = Signature(shown)
+        return called
+
+    return of_command

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import math
+import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,86 +13,92 @@ import numpy as np
 import typer
 
 from refsvm._checks import whole
-from refsvm.cli import options
+from refsvm.cli import options, tables
 from refsvm.cli.choices import one
-from refsvm.cli.data import described, kernel_and_penalty, open_labelled
-from refsvm.cli.messages import INTERRUPTED
+from refsvm.cli.data import Output, Training, described
+from refsvm.cli.messages import interrupted
+from refsvm.cli.options import flag, one_of, option
+from refsvm.cli.pictures import picture
 from refsvm.datasets import binary_labels
+from refsvm.experiment.track_path import TrackPath
 from refsvm.paths import SVMP, Hastie, RegularizationPath, cross_validate_path, regularization_path
 from refsvm.result import Status
+from refsvm.walk.breakpoint import Breakpoint
 
 __all__ = ["path"]
 
 TRACKERS = {"svmp": SVMP, "hastie": Hastie}
 
 
+@options.in_one("C", "tol", "max_iter", cache_mb=1000.0)
 def path(
     data: options.Data,
-    tracker: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(TRACKERS)}.")] = "svmp",
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    c_min: Annotated[float, typer.Option("--C-min", help="Smallest C.")] = 1e-4,
-    c_max: Annotated[float, typer.Option("--C-max", help="Largest C.")] = 1e3,
-    folds: Annotated[
-        int | None, typer.Option(metavar="K", help="Also cross-validate at every C, with K folds.")
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Draw the path, and the error with --folds, as .png or .pdf."),
-    ] = None,
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
+    tracker: Annotated[str, one_of(TRACKERS)] = "svmp",
+    c_min: Annotated[float, flag("--C-min", "Smallest C.")] = 1e-4,
+    c_max: Annotated[float, flag("--C-max", "Largest C.")] = 1e3,
+    folds: Annotated[int | None, option("K", "Also cross-validate at every C, with K folds.")] = None,
+    *,
     engine: options.Engine = "auto",
-    cache_mb: Annotated[
-        float, typer.Option("--cache-mb", help="Memory for the kernel matrix, in MiB.")
-    ] = 1000.0,
-    time_limit: options.TimeLimit = None,
-    as_json: options.Json = False,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
+    training: Training,
+    output: Output,
 ) -> None:
     """Train for every C of a range at once: breakpoints of α, and where cross-validation is best."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)
-    if plot is not None and (not plot.absolute().parent.is_dir() or plot.is_dir()):
-        raise ValueError(f"plot={str(plot)!r} cannot be written; give a file in a directory that exists.")
-    dataset = open_labelled(data, label, data_dir)
+    dataset, kernel, _, _ = training.opened(data)
     y = binary_labels(dataset.y)
-    k, _ = kernel_and_penalty(dataset, kernel, gamma, None, degree, coef0)
     common: dict[str, Any] = {
-        "kernel": k, "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": cache_mb
+        "kernel": kernel, "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine,
+        "cache_mb": training.cache_mb,
     }  # fmt: skip
-    found = regularization_path(dataset.X, y, time_limit=time_limit, **common)
-    interrupted = found.status is Status.INTERRUPTED
+    TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
-    if folds is not None and not interrupted:
-        curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
-    if plot is not None:
-        _draw(found, curve, plot)
-    summary = _summary(found, curve)
-    if as_json:
-        typer.echo(json.dumps({**described(dataset), "kernel": repr(k), **summary}))
-    else:
-        _tell(dataset.name, repr(k), summary)
-    if interrupted:
-        raise typer.Exit(INTERRUPTED)
+    with tables.working() as show:
+        if show is not None:
+            show(f"{dataset.n} examples: a kernel matrix of {dataset.n**2 / 2**17:.3g} MiB, and the start")
+        watch = None if show is None else _Watch(show, c_min, c_max)
+        found = regularization_path(dataset.X, y, time_limit=training.time_limit, callback=watch, **common)
+        is_cut = found.status is Status.INTERRUPTED
+        if folds is not None and not is_cut:
+            if show is not None:
+                show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
+            curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
+    if output.plot is not None:
+        _draw(found, curve, output.plot)
+    summary = {**described(dataset), "kernel": repr(kernel), **_summary(found, curve)}
+    rows = [{"C": C, "elbow": elbow} for C, elbow in zip(summary["C"], summary["elbow"], strict=True)]
+    output.show(summary, rows, partial(_tell, summary))
+    if is_cut:
+        interrupted()
+
+
+class _Watch:
+    """Shows how far a path is, and how long the rest may take: as long as what was done, on the axis of log C."""
+
+    def __init__(self, show: Callable[[str], None], c_min: float, c_max: float) -> None:
+        self._show, self._range, self._began = show, (c_min, c_max), time.monotonic()
+        self._last, self._count = 0.0, 0
+
+    def __call__(self, point: Breakpoint) -> bool:
+        """Look at a breakpoint; the path goes on."""
+        now, (low, high) = time.monotonic(), self._range
+        self._count += 1
+        if now - self._last > 0.2:  # seconds between two texts
+            self._last, done = now, math.log(point.C / low) / math.log(high / low)
+            rest = f", about {(now - self._began) * (1.0 / done - 1.0):.0f} s left" if done > 0.0 else ""
+            self._show(f"C = {point.C:.3g}, {self._count} breakpoints, {point.elbow} on the elbow{rest}")
+        return False
 
 
 def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
     """Collect what is worth knowing about a path."""
     kinds, counts = np.unique(found.record.kind, return_counts=True)
-    summary: dict[str, Any] = {
+    summary = TrackPath("").measured(found) | {
         "tracker": found.tracker,
-        "status": found.status.name,
         "C_min": float(found.C[0]),
         "C_max": float(found.C[-1]),
-        "breakpoints": len(found.C),
-        "events": len(found.events),
         "kinds": dict(zip(kinds.tolist(), counts.tolist(), strict=True)),
-        "largest_elbow": int(found.record.elbow.max()),
-        "kkt_violation": found.kkt_audit().worst,
-        "seconds": found.seconds,
         "C": found.C.tolist(),
         "elbow": found.record.elbow.tolist(),
     }
@@ -104,13 +113,14 @@ def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
     return summary
 
 
-def _tell(name: str, kernel: str, summary: dict[str, Any]) -> None:
+def _tell(summary: dict[str, Any]) -> None:
     """Print a summary in sentences."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["kinds"].items())
-    typer.echo(
-        f"{name}, {kernel}: C from {summary['C_min']:.6g} to {summary['C_max']:.6g}, {summary['breakpoints']} "
-        f"breakpoints ({kinds}), at most {summary['largest_elbow']} points on the elbow, {summary['seconds']:.2f} s."
+    sentence = (
+        "{data}, {kernel}: C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
+        "{largest_elbow} points on the elbow, {seconds:.2f} s."
     )
+    typer.echo(sentence.format(shown=kinds, **summary))
     typer.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
     if summary["status"] != "CONVERGED":
         typer.echo(Status[summary["status"]].value)
@@ -121,23 +131,9 @@ def _tell(name: str, kernel: str, summary: dict[str, Any]) -> None:
 
 def _draw(found: RegularizationPath, curve: Any, file: Path) -> None:
     """Draw the path, and below it the error."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise ValueError("--plot needs matplotlib; install it with pip install 'refsvm[plot]'.") from None
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
-
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
-    rows = 1 if curve is None else 2
-    figure, axes = plt.subplots(rows, 1, figsize=(8, 4 * rows), squeeze=False, layout="constrained")
-    PathDisplay.from_path(found, ax=axes[0, 0])
-    if curve is not None:
-        ValidationPathDisplay({"cross-validation": curve}).plot(axes[1, 0])
-    try:
-        figure.savefig(file)
-    except ValueError as error:
-        raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
-    finally:
-        plt.close(figure)
+    with picture(file, rows=1 if curve is None else 2) as axes:
+        PathDisplay.from_path(found, ax=axes[0])
+        if curve is not None:
+            ValidationPathDisplay({"cross-validation": curve}).plot(axes[1])

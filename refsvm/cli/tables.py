@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import logging
 import math
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.live import Live
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from refsvm.cli.comparison import Choice, Outcome, Watch, objective_spread
-from refsvm.datasets import Dataset
+from refsvm.cli.comparison import Choice, Watch, objective_spread
+from refsvm.cli.messages import is_watched
 from refsvm.experiment.comparison import Summary
 from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.result import Status
 from refsvm.state import SolverState
 
-__all__ = ["comparison_table", "datasets_table", "heading", "print_json", "print_table", "progress"]
+__all__ = [
+    "Columns",
+    "comparison_table",
+    "heading",
+    "print_csv",
+    "print_json",
+    "print_table",
+    "progress",
+    "working",
+]
+
+Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
+"""Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""
+
+CHOICE: Final[Columns] = {
+    "selector": "{selector}",
+    "step": "{step}",
+    "shrinking": lambda row: "yes" if row["shrinking"] else "no",
+    "engine": "{engine}",
+}
+TEXT: Final = (*CHOICE, "data", "status", "seeder", "stop", "name", "licence", "source")
+"""Columns that are set left."""
 
 _REFRESH_SECONDS = 0.2  # seconds between two states of the progress line
 
@@ -35,6 +59,8 @@ def print_json(document: Any) -> None:
 
 
 def _strict(value: Any) -> Any:
+    if isinstance(value, Summary):
+        return _strict(asdict(value))
     if isinstance(value, dict):
         return {key: _strict(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -42,42 +68,35 @@ def _strict(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def comparison_document(problem: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """Return what ``compare --json`` prints."""
-    return {
-        "problem": problem,
-        "runs": outcome.rows,
-        "left_out": _left_out(outcome),
-        "objective_spread": objective_spread(outcome.rows),
-        "interrupted": outcome.interrupted,
-    }
-
-
-def _left_out(outcome: Outcome) -> list[dict[str, Any]]:
-    return [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]
+def print_csv(rows: list[dict[str, Any]]) -> None:
+    """Print rows as CSV, a column for each entry; of a summary its mean, and lists as JSON."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(rows[0] if rows else [])
+    for row in rows:
+        cells = (value.mean if isinstance(value, Summary) else value for value in row.values())
+        writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in cells])
 
 
 def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     """Print the problem, and the runs, a line each."""
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "selector": lambda row: row["selector"],
-        "step": lambda row: row["step"],
-        "shrinking": lambda row: "yes" if row["shrinking"] else "no",
-        "engine": lambda row: row["engine"],
-        "iterations": lambda row: str(row["iterations"]),
-        "kernel\nrows": lambda row: str(row["kernel_rows"]),
+    converged = [row["status"] == Status.CONVERGED.name for row in rows]
+    columns: Columns = {
+        **CHOICE,
+        "iterations": "{iterations}",
+        "kernel\nrows": "{kernel_rows}",
         "seconds": lambda row: f"{row['seconds']:.4f}" if row["seconds"] < 10 else f"{row['seconds']:.1f}",
-        "objective": lambda row: f"{row['objective']:.10g}",
-        "KKT\ngap": lambda row: f"{row['kkt_gap']:.1e}",
-        "duality\ngap": lambda row: f"{row['duality_gap']:.1e}",
-        "training\nerror": lambda row: f"{row['training_error']:.4f}",
-        "support\nvectors": lambda row: str(row["support_vectors"]),
+        "objective": "{objective:.10g}",
+        "KKT\ngap": "{kkt_gap:.1e}",
+        "duality\ngap": "{duality_gap:.1e}",
+        "training\nerror": "{training_error:.4f}",
+        "support\nvectors": "{support_vectors}",
+        "status": None if all(converged) else lambda row: row["status"].lower().replace("_", " "),
     }
-    if any(row["status"] != Status.CONVERGED.name for row in rows):
-        columns["status"] = lambda row: row["status"].lower().replace("_", " ")
-    print_table(heading(problem), columns, rows, names=("selector", "step", "shrinking", "engine", "status"))
-    for line in _remarks(rows):
-        typer.echo(line)
+    print_table(heading(problem), columns, rows)
+    if sum(converged) > 1:
+        typer.echo(f"The objectives agree to {objective_spread(rows):.1e} (relative).")
+    first_use = sum(row["first_use_seconds"] for row in rows)
+    typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
 
 
 def heading(problem: dict[str, Any]) -> str:
@@ -91,73 +110,34 @@ def heading(problem: dict[str, Any]) -> str:
     )
 
 
-def _remarks(rows: list[dict[str, Any]]) -> list[str]:
-    """Say what the table cannot show."""
-    first_use = sum(row["first_use_seconds"] for row in rows)
-    remarks = [f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code."]
-    if sum(row["status"] == Status.CONVERGED.name for row in rows) > 1:
-        remarks.insert(0, f"The objectives agree to {objective_spread(rows):.1e} (relative).")
-    return remarks
-
-
-def repetition_document(problems: list[dict[str, Any]], repeats: int, outcome: Outcome) -> dict[str, Any]:
-    """Return what ``compare --json`` prints of an experiment."""
-    return {
-        "problems": problems,
-        "repeats": repeats,
-        "results": [
-            {name: asdict(value) if isinstance(value, Summary) else value for name, value in row.items()}
-            for row in outcome.rows
-        ],
-        "left_out": _left_out(outcome),
-        "interrupted": outcome.interrupted,
-    }
-
-
 def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]]) -> None:
     """Print the problems, and means over the orders, a line for each problem and strategy."""
-    columns: dict[str, Callable[[dict[str, Any]], str]] = {
-        "data": lambda row: row["data"],
-        "selector": lambda row: row["selector"],
-        "step": lambda row: row["step"],
-        "shrinking": lambda row: "yes" if row["shrinking"] else "no",
-        "engine": lambda row: row["engine"],
+    limited = any(row["converged"] < row["runs"] for row in rows)
+    columns: Columns = {
+        "data": "{data}",
+        **CHOICE,
         "iterations": lambda row: row["iterations"].show(),
         "iterations /\nthe first's": lambda row: ratio_of(row["iterations"].ratio),
         "p": lambda row: p_value(row["iterations"].p),
         "kernel rows": lambda row: row["kernel_rows"].show(),
         "seconds": lambda row: row["seconds"].show(3),
-        "objective": lambda row: f"{row['objective'].mean:.8g}",
+        "objective": "{objective.mean:.8g}",
+        "converged": "{converged} of {runs}" if limited else None,
     }
-    if any(row["converged"] < row["runs"] for row in rows):
-        columns["converged"] = lambda row: f"{row['converged']} of {row['runs']}"
     for problem in problems:
         typer.echo(heading(problem))
     title = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
-    print_table(title, columns, rows, names=("data", "selector", "step", "shrinking", "engine"))
+    print_table(title, columns, rows)
 
 
-def datasets_table(datasets: Iterable[Dataset]) -> None:
-    """Print the data sets, a line each."""
-    columns: dict[str, Callable[[Dataset], str]] = {
-        "name": lambda data: data.name,
-        "n": lambda data: str(data.n),
-        "d": lambda data: str(data.d),
-        "licence": lambda data: data.licence,
-        "source": lambda data: data.source,
-    }
-    print_table("Bundled data sets", columns, list(datasets), names=("name", "licence", "source"))
-
-
-def print_table(
-    heading: str, columns: dict[str, Callable[[Any], str]], rows: list[Any], names: tuple[str, ...]
-) -> None:
+def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for name in columns:
-        table.add_column(name, justify="left" if name in names else "right", no_wrap=True)
+    shown = {name: column for name, column in columns.items() if column is not None}
+    for name in shown:
+        table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(column(row)) for column in columns.values()))
+        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
     console = Console(highlight=False)
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
@@ -167,40 +147,57 @@ def print_table(
 
 
 @contextmanager
-def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """One line on stderr that tells how many runs are finished; nothing where stderr is no terminal."""
+def working(console: Console | None = None) -> Iterator[Callable[[str], None] | None]:
+    """One line on stderr with the seconds so far, which goes away in the end; None where nobody watches.
+
+    What is yielded shows another text. What the package logs for whoever asks how far it is is shown, too.
+    """
     console = Console(stderr=True) if console is None else console
-    if not console.is_terminal:
-        yield lambda done, total: None
+    if not is_watched(console.is_terminal):
+        yield None
         return
-    with Live(console=console, auto_refresh=False, transient=True) as live:
-        yield lambda done, total: live.update(Text(f"{done}/{total} runs"), refresh=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task("working")
+
+        def show(text: str) -> None:
+            shown.update(task, description=text, refresh=True)
+
+        listener = logging.Handler(logging.INFO)
+        listener.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
+        logging.getLogger("refsvm").addHandler(listener)
+        try:
+            yield show
+        finally:
+            logging.getLogger("refsvm").removeHandler(listener)
+
+
+@contextmanager
+def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Tell on stderr how many runs are finished."""
+    with working(console) as show:
+        yield lambda done, total: None if show is None else show(f"{done}/{total} runs")
 
 
 @contextmanager
 def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
-    """One line on stderr that tells how far a comparison is; nothing where stderr is no terminal."""
-    console = Console(stderr=True) if console is None else console
-    if not console.is_terminal:
-        yield lambda choice: None
-        return
-    position, shown = 0, -math.inf
-    with Live(console=console, auto_refresh=False, transient=True) as live:
+    """Tell on stderr how far a comparison is."""
+    with working(console) as show:
+        position, last = 0, -math.inf
 
-        def show(line: str) -> None:
-            nonlocal shown
-            shown = time.monotonic()
-            live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-
-        def watch(choice: Choice) -> Callable[[SolverState], object]:
+        def watch(choice: Choice) -> Callable[[SolverState], object] | None:
             nonlocal position
             position += 1
             line = f"{position}/{total}  {choice}"
 
             def look(state: SolverState) -> None:
-                if time.monotonic() - shown > _REFRESH_SECONDS:
+                nonlocal last
+                if show is not None and time.monotonic() - last > _REFRESH_SECONDS:
+                    last = time.monotonic()
                     show(f"{line}: {state.iteration} iterations, KKT gap {state.gap:.1e}")
 
+            if show is None:
+                return None
             show(line)
             return look
 

@@ -2,84 +2,120 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+import refsvm
 from refsvm._checks import positive
-from refsvm.cli import options
-from refsvm.cli.data import described, open_labelled
-from refsvm.cli.messages import INTERRUPTED, note
-from refsvm.cli.tables import print_json, print_table
+from refsvm.cli import options, regression, tables
+from refsvm.cli.data import Opened, Output, Training, described, task_of
+from refsvm.cli.messages import interrupted
+from refsvm.cli.options import option
+from refsvm.cli.pictures import bars, picture
+from refsvm.datasets import Dataset
+from refsvm.display import GridDisplay
+from refsvm.experiment import CrossValidate, Solve
+from refsvm.experiment.strategy import Call
 
 __all__ = ["tune"]
 
 
+@options.in_one("gamma", "C", "time_limit")
 def tune(
     data: options.Data,
-    Cs: Annotated[
-        str, typer.Option("--Cs", metavar="NUMBERS", help="Values of C, comma between.")
-    ] = "0.1,1,10,100,1000",
+    Cs: Annotated[str, option("NUMBERS", "Values of C, comma between.", "--Cs")] = "0.1,1,10,100,1000",
     gammas: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBERS", help="Values of γ, comma between.  [default: 5 from 0.1 to 10 times scale]"
-        ),
+        str | None, option("NUMBERS", "Values of γ, comma between.  [default: 5 from 0.1 to 10 times scale]")
     ] = None,
-    folds: Annotated[int, typer.Option(metavar="K", help="Number of stratified folds.")] = 5,
+    folds: Annotated[int, option("K", "Number of folds, stratified for a classifier.")] = 5,
     shuffle: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Shuffle the examples first.  [default: as they are]")
+        int | None, option("SEED", "Shuffle the examples first.  [default: as they are]")
     ] = None,
     n_jobs: Annotated[
-        int | None, typer.Option("--n-jobs", metavar="N", help="Values of γ at once; -1: one for each core.")
+        int | None, option("N", "Values of γ at once; -1: one for each core.", "--n-jobs")
     ] = None,
     store: options.Store = None,
-    kernel: options.KernelName = "rbf",
-    degree: options.Degree = 3,
-    coef0: options.Coef0 = 0.0,
-    tol: options.Tol = 1e-3,
-    cache_mb: options.CacheMB = 200.0,
-    max_iter: options.MaxIter = None,
-    label: options.Label = None,
-    data_dir: options.DataDir = None,
-    json: options.Json = False,
+    task: options.Task = None,
+    epsilon: options.Epsilon = 0.1,
+    *,
+    training: Training,
+    output: Output,
 ) -> None:
-    """Choose C and γ by cross-validation: the error of each cell of a grid, and the best one."""
-    from sklearn.model_selection import StratifiedKFold
+    """Choose C and γ of a classifier or a regression by cross-validation: each cell of a grid, and the best one."""
+    from sklearn.model_selection import KFold, StratifiedKFold
 
-    from refsvm.estimators import SVCCV
+    opened = training.opened(data)
+    is_regression = task_of(opened.data.y, task) == "regression"
+    kind = KFold if is_regression else StratifiedKFold
+    splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
+    if is_regression and store is not None:
+        raise ValueError("store keeps the cells of a classification only; leave it out.")
+    grid: dict[str, Any] = {"C": numbers("Cs", Cs)}
+    if gammas is not None:
+        grid["gamma"] = numbers("gammas", gammas)
+    warm: Call = Solve("") if is_regression else CrossValidate("")
+    with tables.working() as show:
+        warm.warm_up()
+        if show is not None:
+            show(f"{folds} folds; C = {Cs}")
+        if is_regression:
+            search = regression.tuned(opened, training, epsilon, grid, splitter, n_jobs)
+        else:
+            search = _classifier(opened, training, grid, cv=splitter, n_jobs=n_jobs, store=store)
+    _show(search, opened.data, folds, is_regression, output)
 
-    dataset = open_labelled(data, label, data_dir)
-    splitter = StratifiedKFold(folds, shuffle=shuffle is not None, random_state=shuffle)
-    model = SVCCV(
-        Cs=numbers("Cs", Cs),
-        gammas=5 if gammas is None else numbers("gammas", gammas),
-        kernel=kernel, degree=degree, coef0=coef0, tol=tol, cv=splitter, cache_size=cache_mb, max_iter=max_iter,
-        n_jobs=n_jobs, store=store, refit=False,
+
+def _classifier(opened: Opened, training: Training, grid: dict[str, Any], **more: Any) -> Any:
+    """Search C and γ of a classifier; the scores are accuracies."""
+    model = refsvm.SVCCV(
+        Cs=grid["C"], gammas=grid.get("gamma", 5), kernel=training.kernel, degree=training.degree,
+        coef0=training.coef0, tol=training.tol, cache_size=training.cache_mb, max_iter=training.max_iter,
+        refit=False, verbose=1, **more,
     )  # fmt: skip
     try:
-        model.fit(dataset.X, dataset.y)
+        return model.fit(opened.data.X, opened.data.y)
     except KeyboardInterrupt:
+        store = more["store"]
         kept = "nothing is kept without --store" if store is None else f"the finished cells are in {store}"
-        note(f"note: Interrupted; {kept}")
-        raise typer.Exit(INTERRUPTED) from None
-    results = model.cv_results_
-    if json:
-        cells = [
-            {**params, "score": float(mean), "std": float(std), "iterations": float(steps), "seconds": float(seconds)}
-            for params, mean, std, steps, seconds in zip(
-                results["params"], results["mean_test_score"], results["std_test_score"],
-                results["mean_iterations"], results["mean_fit_time"], strict=True,
-            )
-        ]  # fmt: skip
-        best = {**model.best_params_, "score": model.best_score_}
-        print_json({"problem": described(dataset), "folds": folds, "cells": cells, "best": best})
-        return
-    _table(f"{dataset.name}: {dataset.n} examples; error in {folds} folds", results)
-    chosen = ", ".join(f"{name}={value:.6g}" for name, value in model.best_params_.items())
+        interrupted(f"Interrupted; {kept}")
+
+
+def _show(search: Any, data: Dataset, folds: int, is_regression: bool, output: Output) -> None:
+    """Print the cells and the best one, and draw them."""
+    results = search.cv_results_
+    keys = {"score": "mean_test_score", "std": "std_test_score", "iterations": "mean_iterations",
+            "seconds": "mean_fit_time"}  # fmt: skip
+    cells = [
+        {**params, **{name: float(results[key][k]) for name, key in keys.items() if key in results}}
+        for k, params in enumerate(results["params"])
+    ]
+    best = {**search.best_params_, "score": search.best_score_}
+    document = {"problem": described(data), "folds": folds, "cells": cells, "best": best}
+    output.show(document, cells, partial(_tell, search, data, folds, is_regression))
+    if output.plot is not None and "gamma" in cells[0]:
+        with picture(output.plot) as axes:
+            GridDisplay.from_results({"mean_iterations": np.zeros(len(cells)), **results}, ax=axes[0])
+    elif output.plot is not None:
+        scores = {"": [cell["score"] for cell in cells]}
+        bars(output.plot, [f"C={cell['C']:g}" for cell in cells], scores, "mean score")
+
+
+def _tell(search: Any, data: Dataset, folds: int, is_regression: bool) -> None:
+    """Print a line for each γ and a column for each C, and the best of them."""
+    results, measure = search.cv_results_, "R²" if is_regression else "error"
+    scores = np.asarray(results["mean_test_score"])
+    _table(
+        f"{data.name}: {data.n} examples; {measure} in {folds} folds",
+        results,
+        scores if is_regression else 1.0 - scores,
+    )
+    chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
-    typer.echo(f"Best: {chosen}, error {1 - model.best_score_:.4f}. {seconds:.2f} s in all cells.")
+    found = search.best_score_ if is_regression else 1 - search.best_score_
+    typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -92,14 +128,15 @@ def numbers(option: str, text: str) -> list[float]:
         ) from None
 
 
-def _table(heading: str, results: dict[str, Any]) -> None:
+def _table(heading: str, results: dict[str, Any], values: np.ndarray) -> None:
     """Print a line for each γ and a column for each C."""
     Cs = list(dict.fromkeys(each["C"] for each in results["params"]))
     gammas = list(dict.fromkeys(each.get("gamma") for each in results["params"]))
-    errors = 1.0 - np.asarray(results["mean_test_score"]).reshape(len(Cs), len(gammas))
-    columns: dict[str, Any] = {}
-    if gammas != [None]:
-        columns["gamma"] = lambda row: f"{gammas[row]:.6g}"
-    for place, C in enumerate(Cs):
-        columns[f"C={C:g}"] = lambda row, place=place: f"{errors[place, row]:.4f}"
-    print_table(heading, columns, list(range(len(gammas))), names=())
+    errors = values.reshape(len(Cs), len(gammas))
+    columns: dict[str, Any] = {"gamma": None if gammas == [None] else "{gamma:.6g}"}
+    columns |= {f"C={C:g}": f"{{C{place}:.4f}}" for place, C in enumerate(Cs)}
+    rows = [
+        {"gamma": gamma, **{f"C{place}": error for place, error in enumerate(column)}}
+        for gamma, column in zip(gammas, errors.T, strict=True)
+    ]
+    tables.print_table(heading, columns, rows)

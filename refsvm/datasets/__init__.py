@@ -22,21 +22,7 @@ from refsvm.datasets.readers import read_csv, read_libsvm, read_npz
 from refsvm.datasets.suite import SuiteProblem, data_instructions, paper_suite
 
 __all__ = [
-    "Dataset",
-    "SuiteProblem",
-    "binary_labels",
-    "data_directory",
-    "data_instructions",
-    "load",
-    "make_banana",
-    "make_chessboard",
-    "make_ringnorm",
-    "make_twonorm",
-    "make_waveform",
-    "names",
-    "open_data",
-    "paper_suite",
-    "read_csv",
-    "read_libsvm",
-    "read_npz",
-]
+    "Dataset", "SuiteProblem", "binary_labels", "data_directory", "data_instructions", "load", "make_banana",
+    "make_chessboard", "make_ringnorm", "make_twonorm", "make_waveform", "names", "open_data", "paper_suite",
+    "read_csv", "read_libsvm", "read_npz",
+]  # fmt: skip

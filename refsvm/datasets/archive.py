@@ -1,8 +1,11 @@
-"""Arrays of an .npz archive, with no more memory than the file accounts for, and nothing unpickled."""
+"""Files that may be packed; arrays of an .npz archive, with no more memory than it accounts for, nothing unpickled."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import math
+import os
 import tokenize
 import zipfile
 import zlib
@@ -11,7 +14,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-__all__ = ["archived", "table"]
+__all__ = ["archived", "existing", "opened", "refused", "require_finite", "table"]
 
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
@@ -24,6 +27,31 @@ _UNREADABLE: Final = (
     tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 """What zipfile and NumPy raise on damaged files, one by one met in trials with changed bytes."""
+
+
+def refused(path: Path, reason: str) -> ValueError:
+    """Return the error that says what is wrong with a file."""
+    return ValueError(f"path={str(path)!r} {reason}")
+
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file, or say that it is none."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"path={os.fspath(path)!r} is not a file; check the spelling and the folder.")
+    return Path(path)
+
+
+def opened(path: Path) -> Any:
+    """Open a file that may be packed, as bytes."""
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    return bz2.open(path) if path.suffix == ".bz2" else path.open("rb")
+
+
+def require_finite(path: Path, values: np.ndarray) -> None:
+    """Refuse NaN and infinity."""
+    if not np.isfinite(values).all():
+        raise refused(path, "contains NaN or infinity; drop or impute those entries first.")
 
 
 def archived(path: Path) -> dict[str, np.ndarray]:
@@ -45,7 +73,7 @@ def archived(path: Path) -> dict[str, np.ndarray]:
         If the file is no archive, is damaged, claims more values than it holds, or lacks an array.
     """
     if not zipfile.is_zipfile(path):
-        raise ValueError(f"path={str(path)!r} is not an .npz archive; write it with numpy.savez_compressed.")
+        raise refused(path, "is not an .npz archive; write it with numpy.savez_compressed.")
     try:
         with zipfile.ZipFile(path) as archive:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
@@ -54,12 +82,10 @@ def archived(path: Path) -> dict[str, np.ndarray]:
             parts = {} if missing else {name: _member(archive, f"{name}.npy") for name in wanted}
     except _UNREADABLE as error:
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise ValueError(
-            f"path={str(path)!r} cannot be read as an .npz archive ({reason:.200}); write it anew."
-        ) from None
+        raise refused(path, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
     if missing:
         shown = ", ".join(held) or "nothing"
-        raise ValueError(f"path={str(path)!r} holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
+        raise refused(path, f"holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
     return parts
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from refsvm.datasets.dataset import Dataset
+from refsvm.datasets.dataset import PUBLISHED, Dataset
 
 _LICENCE: Final = "CC BY 4.0"
 
@@ -26,22 +26,20 @@ _MONKS: Final = "Thrun et al. (1991), MONK's Problems, UCI: archive.ics.uci.edu/
 
 _ENTRIES: Final[dict[str, _Entry]] = {
     "breast_cancer": _Entry(
-        "Recurrence of breast cancer (+1) from 9 attributes of patient and tumour; coded as in IDA.",
+        "Recurrence of breast cancer (+1) from 9 attributes of patient and tumour, Ljubljana; coded as in IDA. "
+        "Not the set of scikit-learn's load_breast_cancer, which is Wisconsin's (diagnostic).",
         "Zwitter, Soklic (1988), Breast Cancer, UCI, doi:10.24432/C51P4M",
-        C=0.6,
-        gamma=0.1,
+        *PUBLISHED["ida_breast-cancer"],
     ),
     "heart": _Entry(
         "Heart disease present (+1) or absent, from 13 clinical measurements; standardised.",
         "Statlog (Heart), UCI, doi:10.24432/C57303",
-        C=1.0,
-        gamma=0.005,
+        *PUBLISHED["ida_heart"],
     ),
     "ionosphere": _Entry(
         "Radar returns from the ionosphere that show structure (+1, good) or not, in 34 values.",
         "Sigillito, Wing, Hutton, Baker (1989), Ionosphere, UCI, doi:10.24432/C5W01B",
-        C=3.0,
-        gamma=0.4,
+        *PUBLISHED["ionosphere"],
     ),
     "monks1": _Entry("All 432 robots; +1 where a1 = a2 or a5 = 1.", _MONKS),
     "monks2": _Entry("All 432 robots; +1 where exactly two attributes have their first value.", _MONKS),
@@ -53,14 +51,12 @@ _ENTRIES: Final[dict[str, _Entry]] = {
     "thyroid": _Entry(
         "Thyroid over- or underactive (+1) or normal, from 5 blood tests; scaled as in IDA.",
         "Coomans (1983), in Quinlan (1986), Thyroid Disease, UCI, doi:10.24432/C5D010",
-        C=500.0,
-        gamma=0.05,
+        *PUBLISHED["ida_thyroid"],
     ),
     "tic_tac_toe": _Entry(
         "All 958 final boards, x to move first: x has won (+1) or not; 9 squares, x/o/blank = 1/−1/0.",
         "Aha (1991), Tic-Tac-Toe Endgame, UCI, doi:10.24432/C5688J",
-        C=200.0,
-        gamma=0.02,
+        *PUBLISHED["tic_tac_toe"],
     ),
     "wbc": _Entry(
         "Malignant (+1) or benign breast tumours from 9 cell scores of 1 to 10; rows with gaps left out.",

@@ -3,9 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
+
+PUBLISHED: Final[dict[str, tuple[float, float]]] = {
+    "ida_banana": (100.0, 0.25),
+    "ida_breast-cancer": (0.6, 0.1),
+    "ida_diabetis": (0.5, 0.05),
+    "ida_flare-solar": (1.5, 0.1),
+    "ida_german": (1.0, 0.05),
+    "ida_heart": (1.0, 0.005),
+    "ida_image": (100.0, 0.1),
+    "ida_ringnorm": (2.0, 0.1),
+    "ida_splice": (10.0, 0.01),
+    "ida_thyroid": (500.0, 0.05),
+    "ida_titanic": (1000.0, 0.1),
+    "ida_twonorm": (0.5, 0.02),
+    "ida_waveform": (1.0, 0.05),
+    "chessboard-1000": (1e6, 0.5),
+    "tic_tac_toe": (200.0, 0.02),
+    "ionosphere": (3.0, 0.4),
+    "spambase": (10.0, 0.005),
+    "internet_ads_adbench": (10.0, 0.03),
+}
+"""C and γ of k(x, x') = exp(−γ‖x − x'‖²): Glasmachers (2008), "The Planning-ahead SMO Algorithm", Table 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +51,8 @@ class Dataset:
         Licence of the data; empty for a file of the caller's own.
     C, gamma : float or None
         Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²), as published for this set, if they were.
+    columns : tuple of str or None
+        Names of the features, if a header of the file says them.
 
     Examples
     --------
@@ -45,6 +69,7 @@ class Dataset:
     licence: str = ""
     C: float | None = None
     gamma: float | None = None
+    columns: tuple[str, ...] | None = None
 
     @property
     def n(self) -> int:

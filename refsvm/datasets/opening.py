@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from refsvm.datasets.bundled import load, names
+from refsvm.datasets.cells import csv_rows, csv_table
 from refsvm.datasets.dataset import Dataset
-from refsvm.datasets.readers import csv_rows, read_csv, read_libsvm, read_npz
+from refsvm.datasets.readers import read_libsvm, read_npz
 
 _ENVIRONMENT: Final = "REFSVM_DATA"
+_ENDING: Final = re.compile(r"\.(csv|tsv)(\.gz|\.bz2)?$", re.IGNORECASE)
 
 
 def open_data(
     source: str | os.PathLike[str],
     label: str | int | None = None,
     data_dir: str | os.PathLike[str] | None = None,
+    delimiter: str | None = None,
 ) -> Dataset:
     """Open a data set by the name of a bundled set, the name of an archive in the data directory, or a path.
 
@@ -25,12 +31,14 @@ def open_data(
     ----------
     source : str or path
         In this order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory; a file,
-        read by `read_npz` (.npz), `read_csv` (.csv) or `read_libsvm` (any other ending). Write "./heart"
-        for a file that has the name of a set.
+        read by `read_npz` (.npz), `read_csv` (.csv, .tsv, also packed as .csv.gz) or `read_libsvm` (any other ending).
+        Write "./heart" for a file that has the name of a set.
     label : str, int or None
         The label column of a CSV file; not accepted for anything else.
     data_dir : str, path or None
         The data directory; by default the one that the environment variable REFSVM_DATA names, if any.
+    delimiter : str, optional
+        Character between the cells of a CSV file; recognised by default.
 
     Returns
     -------
@@ -60,18 +68,31 @@ def open_data(
     path = archive if archive is not None and archive.is_file() else Path(text)
     if not path.is_file():
         raise FileNotFoundError(_not_found(text, directory))
-    ending = path.suffix.lower()
-    if ending == ".csv":
+    name = csv_name(path)
+    if name is not None:
         if label is None:
-            first = ", ".join(csv_rows(path)[0][:10])
+            first = ", ".join(csv_rows(path, delimiter)[0][:10])
             raise ValueError(
-                f"label=None, but {text!r} is a CSV file; name its label column (first row: {first})."
+                f"label=None, but {text!r} is a CSV file; name its label column, on the command line by --label "
+                f"(first row: {first})."
             )
-        X, y = read_csv(path, label)
-    else:
-        _refuse_label(label, text)
-        X, y = read_npz(path) if ending == ".npz" else read_libsvm(path)
+        X, y, columns = csv_table(path, label, delimiter)
+        return Dataset(name, X, np.asarray(y), source=str(path), columns=columns)
+    _refuse_label(label, text)
+    X, y = read_npz(path) if path.suffix.lower() == ".npz" else read_libsvm(path)
     return Dataset(path.stem, X, y, source=str(path))
+
+
+def csv_name(path: Path) -> str | None:
+    """Name of a file of cells without its ending, which is .csv or .tsv, and .gz or .bz2 after it; None of another one.
+
+    Examples
+    --------
+    >>> csv_name(Path("a/iris.CSV")), csv_name(Path("iris.tsv.gz")), csv_name(Path("iris.libsvm.gz"))
+    ('iris', 'iris', None)
+    """
+    found = _ENDING.search(path.name)
+    return None if found is None else path.name[: found.start()]
 
 
 def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
@@ -118,6 +139,13 @@ def _refuse_label(label: str | int | None, text: str) -> None:
 
 
 def _not_found(text: str, directory: Path | None) -> str:
+    if Path(text).suffix:  # it is meant to be a file
+        beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
+        near = get_close_matches(Path(text).name, beside, n=1, cutoff=0.75)
+        hint = (
+            f"did you mean {str(Path(text).with_name(near[0]))!r}?" if near else "check spelling and folder."
+        )
+        return f"source={text!r} is not a file; {hint}"
     known = names() + ([] if directory is None else sorted(path.stem for path in directory.glob("*.npz")))
     near = get_close_matches(Path(text).stem, known, n=1)
     where = (

@@ -12,34 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.datasets.dataset import Dataset
+from refsvm.datasets.dataset import PUBLISHED, Dataset
 from refsvm.datasets.generators import make_chessboard
 from refsvm.datasets.opening import data_directory
 from refsvm.datasets.readers import read_npz
 
 CHESSBOARD_SEED: Final = 0
-
-# Glasmachers (2008), "The Planning-ahead SMO Algorithm", Table 1: C and γ of k(x, x') = exp(−γ‖x − x'‖²)
-_PARAMETERS: Final[dict[str, tuple[float, float]]] = {
-    "ida_banana": (100.0, 0.25),
-    "ida_breast-cancer": (0.6, 0.1),
-    "ida_diabetis": (0.5, 0.05),
-    "ida_flare-solar": (1.5, 0.1),
-    "ida_german": (1.0, 0.05),
-    "ida_heart": (1.0, 0.005),
-    "ida_image": (100.0, 0.1),
-    "ida_ringnorm": (2.0, 0.1),
-    "ida_splice": (10.0, 0.01),
-    "ida_thyroid": (500.0, 0.05),
-    "ida_titanic": (1000.0, 0.1),
-    "ida_twonorm": (0.5, 0.02),
-    "ida_waveform": (1.0, 0.05),
-    "chessboard-1000": (1e6, 0.5),
-    "tic_tac_toe": (200.0, 0.02),
-    "ionosphere": (3.0, 0.4),
-    "spambase": (10.0, 0.005),
-    "internet_ads_adbench": (10.0, 0.03),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +103,11 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
             "(refsvm.datasets.data_instructions() tells where to get them)."
         )
     readers: dict[str, Callable[[], Dataset]] = {
-        name: partial(_read_archive, directory / f"{name}.npz") for name in _PARAMETERS
+        name: partial(_read_archive, directory / f"{name}.npz") for name in PUBLISHED
     }
     readers["chessboard-1000"] = partial(make_chessboard, 1000, rng=CHESSBOARD_SEED)
     readers["spambase"] = partial(_read_standardised, directory / "spambase.npz")
-    return [SuiteProblem(name, C, gamma, readers[name]) for name, (C, gamma) in _PARAMETERS.items()]
+    return [SuiteProblem(name, C, gamma, readers[name]) for name, (C, gamma) in PUBLISHED.items()]
 
 
 def data_instructions() -> str:

@@ -25,13 +25,6 @@ from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
-    "ConvergenceDisplay",
-    "GridDisplay",
-    "LOODecisionDisplay",
-    "LOOGapDisplay",
-    "PathDisplay",
-    "SeedDisplay",
-    "StepSizeDisplay",
-    "ValidationPathDisplay",
-    "WorkingSetDisplay",
-]
+    "ConvergenceDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay", "PathDisplay", "SeedDisplay",
+    "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
+]  # fmt: skip

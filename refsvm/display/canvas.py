@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+else:
+    Axes = Figure = SubFigure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["Display"]
+__all__ = ["Axes", "Display"]
 
 
 @dataclass(eq=False)
@@ -41,3 +43,9 @@ class Display:
             ) from None
         self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
+
+    def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
+        """Set labels and scales, and make the legend; return the display itself."""
+        self.ax_.set(**labels)
+        self.ax_.legend(**({"frameon": False} if legend is None else legend))
+        return self

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import real
-from refsvm.display.canvas import Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from refsvm.result import Solution, Trace
+from refsvm.display.canvas import Axes, Display
+from refsvm.result import Solution, Trace
 
 __all__ = ["ConvergenceDisplay"]
 
@@ -166,9 +162,7 @@ class ConvergenceDisplay(Display):
             self.ax_.plot(x[at], values[at], **look, lw=0.5, alpha=0.4)
             self.ax_.plot(x[-1:], np.fmin.accumulate(values)[-1:], "o", **look, ms=5)
             self.lines_[name] = line
-        self.ax_.set(yscale="log", xlabel=X_LABELS[self.against], ylabel=METRICS[self.metric])
-        self.ax_.legend(frameon=False)
-        return self
+        return self._labelled(yscale="log", xlabel=X_LABELS[self.against], ylabel=METRICS[self.metric])
 
 
 def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:

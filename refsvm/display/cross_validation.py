@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from refsvm.display.canvas import Display
+from refsvm.display.canvas import Axes, Display
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
-    from refsvm.seeders.base import Seeder
 
 __all__ = ["GridDisplay", "SeedDisplay"]
 
@@ -92,9 +88,9 @@ class SeedDisplay(Display):
             if chosen.any():
                 look = {"ls": "none", "color": color, "marker": marker, "ms": 6, "label": name, **kwargs}
                 self.ax_.plot(self.optimum[chosen], self.seed[chosen], **look)
-        self.ax_.set(xlabel=r"$\alpha_i$ of the optimum", ylabel=r"$\alpha_i$ of the seed", title=self.name)
-        self.ax_.legend(frameon=False)
-        return self
+        return self._labelled(
+            xlabel=r"$\alpha_i$ of the optimum", ylabel=r"$\alpha_i$ of the seed", title=self.name
+        )
 
 
 @dataclass(eq=False)

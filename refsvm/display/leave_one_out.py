@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm.display.canvas import Display
-from refsvm.resampling.result import DECIDERS
+from refsvm.display.canvas import Axes, Display
+from refsvm.problem import DualProblem
+from refsvm.rounds.results import DECIDERS, LeaveOneOut
 from refsvm.solver.loop import iterate
 from refsvm.stopping.loo_duality_gap import LOODualityGap
 from refsvm.stopping.loo_memory import H
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from refsvm.problem import DualProblem
-    from refsvm.resampling.result import LeaveOneOut
 
 __all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
 
@@ -100,14 +95,9 @@ class LOOGapDisplay(Display):
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
-        self.ax_.set(
-            xlabel="steps",
-            ylabel="objective",
-            title=f"example {self.example} left out",
-            ylim=(low - 0.05 * (high - low), high + 0.15 * (high - low)),
-        )
-        self.ax_.legend()
-        return self
+        seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
+        title = f"example {self.example} left out"
+        return self._labelled({}, xlabel="steps", ylabel="objective", title=title, ylim=seen)
 
 
 @dataclass(frozen=True)
@@ -118,7 +108,7 @@ class _GoesOn(LOODualityGap):
         return int(super().check(state) == 1)
 
 
-COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C0", "C1", "C5"), strict=True))
+COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C4", "C0", "C1", "C5"), strict=True))
 
 
 @dataclass(eq=False)
@@ -186,5 +176,4 @@ class LOODecisionDisplay(Display):
             self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
-        self.ax_.legend(title="decided by")
-        return self
+        return self._labelled({"title": "decided by"})

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm.display.canvas import Display
+from refsvm.display.canvas import Axes, Display
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.path import RegularizationPath
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["PathDisplay", "ValidationPathDisplay"]
 
@@ -116,9 +113,8 @@ class PathDisplay(Display):
                 lines[0].set_label(f"class {int(label):+d}")
                 self.lines_ += lines
         self.ax_.plot(self.elbow[:, 0], np.full(len(self.elbow), -0.03), "|", color=INK, ms=5, label="events")
-        self.ax_.set(xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
-        self.ax_.legend(frameon=False, loc="upper left")
-        return self
+        look = {"frameon": False, "loc": "upper left"}
+        return self._labelled(look, xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
 
 
 @dataclass(eq=False)
@@ -171,6 +167,4 @@ class ValidationPathDisplay(Display):
             self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0)
             self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
             self.lines_[name] = line
-        self.ax_.set(xscale="log", xlabel="C", ylabel="error")
-        self.ax_.legend(frameon=False)
-        return self
+        return self._labelled(xscale="log", xlabel="C", ylabel="error")

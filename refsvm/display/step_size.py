@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from refsvm.result import Trace
+from refsvm.display.canvas import Axes, Display
+from refsvm.result import Trace
 
 __all__ = ["StepSizeDisplay"]
 
@@ -132,9 +128,7 @@ class StepSizeDisplay(Display):
             look = {"histtype": "stepfilled" if is_single else "step", "lw": 1.6, "label": name, **kwargs}
             self.ax_.hist(size, bins=edges.tolist(), weights=np.full(len(size), 1.0 / len(size)), **look)
         self.ax_.axvline(0.0, color="0.3", lw=1, ls=":")
-        self.ax_.set(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")
-        self.ax_.legend(frameon=False)
-        return self
+        return self._labelled(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")
 
     def _edges(self, bins: int) -> np.ndarray:
         """Edges of equal distance on the axis, one of them at 0."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import Display
-from refsvm.kernels.rows import KernelRows, megabytes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from refsvm.state import SolverState
-    from refsvm.steps.base import StepRule
+from refsvm.display.canvas import Axes, Display
+from refsvm.kernels.rows import megabytes, stored_rows
+from refsvm.state import SolverState
+from refsvm.steps.base import StepRule
 
 __all__ = ["WorkingSetDisplay"]
 
@@ -176,15 +172,14 @@ class WorkingSetDisplay(Display):
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        self.ax_.set(
+        # the line falls from left to right: one of these corners is free
+        below = self.point.sum() <= limits.mean(axis=1).sum()
+        corner = "upper right" if below else "lower left"
+        return self._labelled(
+            {"loc": corner, "fontsize": "small", "handlelength": 1.2, "framealpha": 0.92},
             xlim=(x0, x1), ylim=(y0, y1), aspect="equal",
             xlabel=rf"$\alpha_{{{i}}}$, rises", ylabel=rf"$\alpha_{{{j}}}$, falls",
         )  # fmt: skip
-        # the line falls from left to right: one of these corners is free
-        below = self.point.sum() <= limits.mean(axis=1).sum()
-        corner: Literal["upper right", "lower left"] = "upper right" if below else "lower left"
-        self.ax_.legend(loc=corner, fontsize="small", handlelength=1.2, framealpha=0.92)
-        return self
 
     def objective_change(self, rise: Any, fall: Any) -> Any:
         """f(α + s eᵢ + t eⱼ) − f(α) = s Gᵢ + t Gⱼ − ½ (s² Kᵢᵢ + 2st Kᵢⱼ + t² Kⱼⱼ).
@@ -243,7 +238,7 @@ class WorkingSetDisplay(Display):
 def _view(state: SolverState) -> SolverState:
     """Copy the state, with kernel rows of its own, so that looking changes and counts nothing."""
     n = len(state.alpha)
-    rows = KernelRows(state.rows.gram, cache_mb=megabytes(4.5, n))
+    rows = stored_rows(state.rows.gram, cache_mb=megabytes(4.5, n))
     view = deepcopy(state, {id(state.rows): rows})
     view.n_candidates = 0
     return view

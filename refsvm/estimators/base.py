@@ -18,6 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
+from refsvm._checks import is_sparse
+from refsvm.engine.limits import interruptible
 from refsvm.estimators.plain import from_plain, to_plain
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, check_parameters, checked_data
@@ -27,9 +29,7 @@ from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_calle
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values
-from refsvm.result import Status
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.limits import interruptible
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -117,22 +117,16 @@ class KernelMachine(KernelTags):
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
         if not is_users(kernel):
-            sparse = False if is_precomputed(kernel) else "csr"
-            return checked_data(
-                self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C", **checks
-            )
+            if is_precomputed(kernel) and is_sparse(X):
+                raise TypeError(
+                    "Sparse precomputed kernels are not supported, nearly every value of a kernel matrix is not zero; "
+                    "pass X.toarray()."
+                )
+            checks |= {"accept_sparse": False if is_precomputed(kernel) else "csr", "dtype": np.float64}
+            return checked_data(self, X, y, reset=reset, order="C", **checks)
         table = not reset and hasattr(self, "n_features_in_")
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=None,
-            ensure_2d=table,
-            allow_nd=not table,
-            **checks,
-        )
+        checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
+        checked = validate_data(self, X, y, reset=reset, **checks)
         data = checked if isinstance(y, str) and y == NO_LABELS else checked[0]
         if reset and data.ndim == 2:
             _check_n_features(self, data, reset=True)
@@ -185,19 +179,40 @@ class KernelMachine(KernelTags):
                 f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the best point so far."
             )
 
-    def _store_status(self, status: Status) -> None:
-        """Set why training ended."""
-        self.status_ = status
-        self.fit_status_ = int(status is not Status.CONVERGED)
-
     def _check_fitted(self) -> None:
         """Let scikit-learn refuse what has not been fitted."""
         if not hasattr(self, "dual_coef_"):  # its own way to find out takes longer than many a prediction
             check_is_fitted(self)
 
-    def _progress(self) -> Progress | None:
-        """Return what shows the progress, if that is wanted."""
-        return Progress(type(self).__name__) if self.verbose else None
+    def to_sklearn(self) -> Any:
+        """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
+
+        For what knows scikit-learn's classes only, such as converters to ONNX. It can be used and stored; fitted again,
+        it trains with LIBSVM.
+
+        Returns
+        -------
+        sklearn.svm.SVC, SVR or OneClassSVM
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> from refsvm import SVC
+        >>> from refsvm.datasets import load
+        >>> heart = load("heart")
+        >>> model = SVC(gamma=0.005).fit(heart.X, heart.y)
+        >>> theirs = model.to_sklearn()
+        >>> type(theirs).__module__, bool((theirs.predict(heart.X) == model.predict(heart.X)).all())
+        ('sklearn.svm._classes', True)
+        """
+        from refsvm.estimators.export import to_sklearn
+
+        self._check_fitted()
+        return to_sklearn(self)
 
     @abstractmethod
     def _sums(self, values: Any) -> np.ndarray:

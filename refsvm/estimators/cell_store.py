@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.resampling.grid import Cell
+from refsvm.rounds.grid import Cell
 
 __all__ = ["CellStore", "fingerprint"]
 

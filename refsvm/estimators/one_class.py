@@ -39,7 +39,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,), float64
         −b: what `score_samples` is compared with.
     support_, n_support_, support_vectors_, dual_coef_, intercept_, coef_, alpha_, n_iter_, n_kernel_rows_
         As of `SVR`.
@@ -106,7 +106,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
             return DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=weights)
 
         self._train(X, sample_weight, problem)
-        self.offset_ = -float(self.intercept_[0])
+        self.offset_ = -self.intercept_
         return self
 
     def _intercept(self, solution: Solution) -> float:

@@ -11,22 +11,18 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.stats import rankdata
 
 from refsvm._checks import is_sparse
+from refsvm.engine.pool import in_workers, worker_count
 from refsvm.estimators.cell_store import CellStore, fingerprint
-from refsvm.kernels import RBF, Gram, Kernel, Precomputed
-from refsvm.kernels.gram import TILE_ENTRIES, KernelMatrix, held_as_array
-from refsvm.kernels.memory import scratch
+from refsvm.kernels import Kernel, Precomputed
+from refsvm.kernels.checked import gram_on
+from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.rows import megabytes
-from refsvm.kernels.single import SinglePrecision
-from refsvm.kernels.threads import run_in_pieces
-from refsvm.problem import DualProblem
-from refsvm.resampling.grid import Cell, Split, solve_cells
+from refsvm.rounds.grid import Cell, Split, solve_cells
 from refsvm.seeders.base import Seeder
-from refsvm.solver.handover import prepare_for_threads
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["GammaColumn", "Search", "results_table"]
@@ -154,17 +150,13 @@ class Search:
         delivery: Delivery,
     ) -> None:
         """Solve the cells that are missing; each is delivered as it comes, from another process with its column."""
-        if effective_n_jobs(n_jobs) == 1 or len(tasks) < 2:
-            for number, wanted in tasks:
-                solved_column(self, X, codes, token, number, wanted)
+        arguments = [(self, X, codes, token, *task) for task in tasks]
+        workers = worker_count(n_jobs)
+        if workers == 1 or len(tasks) < 2:
+            for each in arguments:
+                solved_column(*each)
             return
-        prepare_for_threads()
-        work = (delayed(solved_column)(self, X, codes, token, number, wanted) for number, wanted in tasks)
-        try:
-            pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator_unordered")
-        except ValueError:  # a backend that returns everything at the end
-            pool = Parallel(n_jobs=n_jobs, prefer="threads")
-        for number, cells in pool(work):
+        for number, cells in in_workers(solved_column, arguments, workers):
             for cell in cells:
                 delivery.take(number, cell)
 
@@ -174,7 +166,7 @@ class Search:
         """Solve the wanted cells of one γ."""
         options = dict(self.options)
         stop = KKTGap(options.pop("tol"))
-        gram = column_gram(X, codes, token, column.kernel, options["cache_mb"], stop.tol)
+        gram = column_gram(X, token, column.kernel, options["cache_mb"], stop.tol)
         return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
 
 
@@ -227,37 +219,17 @@ def solved_column(
     return number, cells
 
 
-def column_gram(
-    X: Any, codes: np.ndarray, token: str, kernel: Any, cache_mb: float, tol: float
-) -> KernelMatrix:
+def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, tol: float) -> KernelMatrix:
     """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them."""
-    n = X.shape[0]
-    binary = np.where(codes == 0, -1, 1)
-    gram = DualProblem.classification(X, binary, kernel=kernel).gram
+    gram, n = gram_on(kernel, X), X.shape[0]
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
         return held_as_array(gram)
-    inner, norms = shared_products(X, token, movable=isinstance(kernel, RBF))
-    # |k| ≤ 1; from here on a step waits for memory, and half of it is read in half the time
-    single = isinstance(kernel, RBF) and n >= SINGLE_FROM and tol >= SINGLE_TOL
-    K = np.empty((n, n), dtype=np.float32 if single else np.float64)
-
-    def piece(rows: slice) -> None:
-        tile = scratch((rows.stop - rows.start, n)) if single else K[rows]
-        tile[:] = inner[rows]  # stays in the cache while the kernel is evaluated in it
-        values = kernel.from_inner(tile, norms[rows], norms)
-        if single or values is not tile:
-            K[rows] = values
-
-    run_in_pieces(piece, n, max(1, TILE_ENTRIES // n))
-    if isinstance(kernel, RBF):
-        np.fill_diagonal(K, 1.0)  # exp(0), which rounding of ‖x − x‖² misses
-    if single:
-        return SinglePrecision(K, gram.rounding)
-    held = Gram(Precomputed(), K, is_checked=isinstance(kernel, RBF))
-    held.rounding = gram.rounding
-    return held
+    inner, norms = shared_products(X, token, movable=kernel.distance_scale > 0.0)
+    # a step waits for memory, and half of it is read in half the time
+    single = kernel.has_unit_diagonal and n >= SINGLE_FROM and tol >= SINGLE_TOL
+    return held_from_products(gram, kernel, inner, norms, np.float32 if single else np.float64)
 
 
 _products: dict[str, tuple[np.ndarray, np.ndarray]] = {}

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
 
 from refsvm.estimators.base import KernelMachine
+from refsvm.estimators.progress import Progress
+from refsvm.estimators.validation import checked_weights
 from refsvm.kernels import Precomputed
 from refsvm.kernels.names import is_precomputed
+from refsvm.multiclass.one_vs_one import shortcoming
 from refsvm.problem import DualProblem
-from refsvm.result import Solution
+from refsvm.result import Solution, Status
 from refsvm.solver import solve
 
 __all__ = ["SingleMachine"]
-
-REMEDY: Final = (
-    "Scale the features and targets (StandardScaler), raise max_iter or time_limit, or go on from here with "
-    "warm_start=True."
-)
 
 
 class SingleMachine(KernelMachine):
@@ -32,10 +29,8 @@ class SingleMachine(KernelMachine):
         """Return the examples that count and their weights, None for none."""
         if sample_weight is None:
             return np.arange(X.shape[0]), None
-        weights = _check_sample_weight(sample_weight, X)
+        weights = checked_weights(sample_weight, X)
         rows = np.flatnonzero(weights > 0.0)
-        if not len(rows):
-            raise ValueError("sample_weight holds no positive weight; give at least one example one.")
         if not weights.max() <= 1e300:
             raise ValueError(
                 f"sample_weight contains {weights.max()}; give weights of moderate size, such as 1.0."
@@ -60,7 +55,7 @@ class SingleMachine(KernelMachine):
             data = data[np.ix_(rows, rows)] if isinstance(solver_kernel, Precomputed) else data[rows]
         with self._interruptible():
             problem = problem_on(data, solver_kernel, rows, 1.0 if weights is None else weights)
-            progress = self._progress()
+            progress = Progress(type(self).__name__) if self.verbose else None
             solution = solve(
                 problem,
                 start=self._start(problem, X.shape[0], rows),
@@ -72,9 +67,8 @@ class SingleMachine(KernelMachine):
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X, rows, computed)
-        if self.fit_status_:
-            gap = f"The KKT gap is {self.kkt_gap_:.3g}, asked for was tol={self.tol:g}."
-            warnings.warn(f"{self.status_.value} {gap} {REMEDY}", ConvergenceWarning, stacklevel=4)
+        if sentence := shortcoming([solution], self.tol):
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
         """Return the α of the last `fit`, made feasible, if that is wanted and as many examples remain."""
@@ -104,7 +98,8 @@ class SingleMachine(KernelMachine):
         self.n_kernel_rows_ = computed + solution.kernel_rows
         self.dual_objective_, self.primal_objective_ = solution.objective, solution.primal_objective
         self.duality_gap_, self.kkt_gap_ = solution.duality_gap, solution.kkt_gap
-        self._store_status(solution.status)
+        self.status_ = solution.status
+        self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
     def _intercept(self, solution: Solution) -> float:
         """Return b."""

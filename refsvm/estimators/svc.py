@@ -13,20 +13,21 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import _check_sample_weight
 
 from refsvm._checks import number
+from refsvm.engine.pool import worker_count
 from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, KernelMachine, explaining
-from refsvm.estimators.validation import encoded, refuse_empty_classes, refuse_unusable
+from refsvm.estimators.progress import Progress
+from refsvm.estimators.validation import checked_weights, encoded, refuse_empty_classes, refuse_unusable
 from refsvm.kernels.names import is_precomputed
 from refsvm.multiclass.one_vs_one import BinaryResult, layout, pairs, shortcoming, solve_pairs, worst
 from refsvm.multiclass.prediction import pair_sums, votes
+from refsvm.result import Status
 
 __all__ = ["SVC"]
 
@@ -196,7 +197,7 @@ class SVC(ClassifierMixin, KernelMachine):
             class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
         weights = None
         if sample_weight is not None:
-            weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+            weights = checked_weights(sample_weight, X)
         refuse_unusable(self.C, class_weight, weights)
         factor = class_weight[codes] if weights is None else class_weight[codes] * weights
         penalties = np.zeros(len(codes))
@@ -219,8 +220,8 @@ class SVC(ClassifierMixin, KernelMachine):
     predict_log_proba = predict_proba
 
     def _previous(self, codes: np.ndarray) -> list[BinaryResult] | None:
-        """Return the results of the last `fit` if they are to start from and as many examples and classes remain."""
-        if not self.warm_start or not hasattr(self, "binary_results_"):
+        """Return the results of the last `fit`, to start from, if as many examples and classes remain."""
+        if not hasattr(self, "binary_results_"):
             return None
         if self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1:
             return self.binary_results_
@@ -236,12 +237,12 @@ class SVC(ClassifierMixin, KernelMachine):
     ) -> tuple[list[BinaryResult], int]:
         """Train every pair of classes; also say how many kernel rows a user's kernel gave beforehand."""
         kernel, X, computed = self._for_the_solver(kernel, X)
-        progress = self._progress()
+        progress = Progress(type(self).__name__) if self.verbose else None
         results = []
         for result in solve_pairs(
             pairs(kernel, X, codes, penalties),
-            self._previous(codes),
-            n_jobs=effective_n_jobs(self.n_jobs),
+            self._previous(codes) if self.warm_start else None,
+            n_jobs=worker_count(self.n_jobs),
             time_limit=self.time_limit,
             **self._solver_options(progress),
         ):
@@ -263,7 +264,8 @@ class SVC(ClassifierMixin, KernelMachine):
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
             values = [getattr(result, name) for result in results]
             setattr(self, f"{name}_", values[0] if len(values) == 1 else np.array(values))
-        self._store_status(worst(results).status)
+        self.status_ = worst(results).status
+        self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values.
@@ -301,7 +303,10 @@ class SVC(ClassifierMixin, KernelMachine):
         """
         self._check_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError('break_ties=True needs decision_function_shape="ovr"; set one or the other.')
+            raise ValueError(
+                "break_ties must be False when decision_function_shape is 'ovo'; set one or the other: ties are broken "
+                'by the values of "ovr".'
+            )
         k = len(self.classes_)
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])

@@ -20,14 +20,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refsvm.estimators.base import KernelTags
 from refsvm.estimators.search import GammaColumn, Search, results_table
 from refsvm.estimators.svc import SVC
-from refsvm.estimators.validation import NO_LABELS, checked_data, encoded, refuse_empty_classes
+from refsvm.estimators.validation import (
+    NO_LABELS,
+    checked_data,
+    checked_weights,
+    encoded,
+    refuse_empty_classes,
+)
 from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
-from refsvm.resampling.grid import Split
+from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
@@ -184,7 +190,7 @@ class SVCCV(ClassifierMixin, KernelTags):
         classes, codes = encoded(y)
         weights = None
         if sample_weight is not None:
-            weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+            weights = checked_weights(sample_weight, X)
             refuse_empty_classes(classes, codes[weights > 0.0])
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
         columns = [GammaColumn(gamma, self._kernel(X, gamma)) for gamma in gammas]

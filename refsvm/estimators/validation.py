@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 __all__ = [
     "NO_LABELS",
@@ -149,6 +149,44 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
+    """Return the weights of the examples in X, 0 in place of negative ones, or refuse weights that leave none.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,)
+    X : array-like of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+
+    Raises
+    ------
+    ValueError
+        If none is positive, and what scikit-learn raises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.validation import checked_weights
+    >>> checked_weights([1, -2, 3], np.zeros((3, 1)))
+    array([1., 0., 3.])
+    """
+    weights = np.asarray(sample_weight)
+    if (
+        weights.dtype.kind in "biuf"
+        and weights.size
+        and not (weights > 0.0).any()
+        and not np.isnan(weights).any()
+    ):
+        raise ValueError(
+            "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one positive "
+            "number; give the examples that count a weight such as 1.0."
+        )
+    return np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+
+
 def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
     """Refuse weights that leave a class without examples.
 
@@ -166,9 +204,12 @@ def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
     """
     empty = np.flatnonzero(np.bincount(used, minlength=len(classes)) == 0)
     if len(empty):
+        # scikit-learn's words where one class is left
+        one = "Invalid input - all samples with positive weights belong to the same class. "
         raise ValueError(
-            f"The weights leave the class {classes.tolist()[empty[0]]!r} without examples: none has a positive "
-            "sample_weight and class_weight; take that class out of X and y."
+            f"{one if len(empty) == len(classes) - 1 else ''}The weights leave the class "
+            f"{classes.tolist()[empty[0]]!r} without examples: none has a positive sample_weight and class_weight; "
+            "take that class out of X and y."
         )
 
 

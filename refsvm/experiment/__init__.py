@@ -28,18 +28,6 @@ from refsvm.experiment.strategy import Strategy
 from refsvm.experiment.track_path import TrackPath
 
 __all__ = [
-    "STEP_RATIO_EDGES",
-    "Comparison",
-    "CrossValidate",
-    "Experiment",
-    "Grid",
-    "Instance",
-    "LeaveOneOutError",
-    "Problem",
-    "RunStore",
-    "Solve",
-    "Strategy",
-    "Summary",
-    "TrackPath",
-    "paired_p",
-]
+    "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "Instance", "LeaveOneOutError",
+    "Problem", "RunStore", "Solve", "Strategy", "Summary", "TrackPath", "paired_p",
+]  # fmt: skip

@@ -99,6 +99,8 @@ class Comparison:
         The strategy that the others are compared with.
     cells : mapping
         The `Summary` by (problem, strategy); pairs without a finished run are missing.
+    notes : tuple of str
+        What is to be known beside the table: runs that were refused, and why; seconds of different engines or machines.
     """
 
     metric: str
@@ -106,6 +108,7 @@ class Comparison:
     strategies: tuple[str, ...]
     baseline: str | None
     cells: Mapping[tuple[str, str], Summary]
+    notes: tuple[str, ...] = ()
 
     def geometric_mean(self, strategy: str) -> float | None:
         """Return exp of the mean of log ratio over the problems; None without ratios, or where one is not positive."""
@@ -148,7 +151,7 @@ class Comparison:
             for column in beside.values():
                 entry = column.get(problem, "")
                 row.append(entry if isinstance(entry, str) else number(entry, digits))
-        return Grid((*headers, *beside), tuple(map(tuple, rows)))
+        return Grid((*headers, *beside), tuple(map(tuple, rows)), notes=self.notes)
 
     def _row(self, problem: str, others: Sequence[str], digits: int) -> list[str]:
         """Return the row of a problem."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any
 
 from refsvm.experiment.problem import Instance
-from refsvm.experiment.strategy import Record, Strategy, one_thread
-from refsvm.kernels import RBF
-from refsvm.resampling.cross_validation import cross_validate
+from refsvm.experiment.strategy import Call, Record
 from refsvm.result import Status
+from refsvm.rounds.cross_validate import cross_validate
+from refsvm.rounds.results import CrossValidation
 from refsvm.seeders import SIR, Seeder
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
@@ -20,7 +19,7 @@ __all__ = ["CrossValidate"]
 
 
 @dataclass(frozen=True)
-class CrossValidate(Strategy):
+class CrossValidate(Call):
     """One call of `refsvm.cross_validate`, its arguments by the same names.
 
     The folds are neighbours in the order of the examples, which the experiment makes random: each permutation has
@@ -65,30 +64,15 @@ class CrossValidate(Strategy):
     cache_mb: float = 200.0
     engine: str = "auto"
 
-    def run(self, instance: Instance) -> Record:
+    def call(self, instance: Instance, **arguments: Any) -> CrossValidation:
         """Cross-validate."""
-        with one_thread():
-            result = cross_validate(
-                instance.X,
-                instance.y,
-                kernel=instance.kernel,
-                C=instance.C,
-                **self.arguments() | {"folds": min(self.folds, len(instance.y))},
-            )
-        if result.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        statuses = [each.status for each in result.rounds]
-        return {
-            "error": result.error,
-            "iterations": result.iterations,
-            "kernel_rows": result.kernel_rows,
-            "seed_seconds": result.seed_seconds,
-            "rest_seconds": result.seconds - result.seed_seconds,
-            "seconds": result.seconds,
-            "unfinished": sum(status is not Status.CONVERGED for status in statuses),
-        }
+        arguments["folds"] = min(self.folds, len(instance.y))
+        return cross_validate(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **arguments)
 
-    def warm_up(self) -> None:
-        """Cross-validate on eight points."""
-        X, y = np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
-        self.run(Instance(X, y, RBF(1.0), 1.0))
+    def measured(self, result: CrossValidation) -> Record:
+        """Take the error and what it cost."""
+        own = ("error", "iterations", "kernel_rows", "seed_seconds", "seconds")
+        return {name: getattr(result, name) for name in own} | {
+            "rest_seconds": result.seconds - result.seed_seconds,
+            "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
+        }

@@ -5,25 +5,25 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import refsvm
 from refsvm._checks import whole
+from refsvm.engine.limits import interruptible
 from refsvm.experiment.comparison import Comparison, summarise
 from refsvm.experiment.grid import Grid
-from refsvm.experiment.identity import described, digest
+from refsvm.experiment.identity import code_of, computed_by, described, digest
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy, one_thread
 from refsvm.result import Status
-from refsvm.solver.limits import Interrupt, interruptible
 
 __all__ = ["Experiment"]
 
@@ -67,8 +67,10 @@ class Experiment:
 
     Notes
     -----
-    The identity of a run is the version of refsvm, the settings of the strategy, the values of X and y, kernel, C, seed
-    and k. Names and `n_jobs` do not belong to it.
+    The identity of a run is the version of refsvm and the code of its numerical rooms, the settings of the strategy,
+    the files of the strategy's class and of the classes of its rules and kernel, the values of X and y, kernel, C, seed
+    and k. Names and `n_jobs` do not belong to it; nor do the versions of Python, NumPy, Numba and the BLAS and the
+    processor, which each record tells as ``computed_by``.
 
     Examples
     --------
@@ -128,11 +130,16 @@ class Experiment:
         Raises
         ------
         ValueError
-            If the store cannot be written, n_jobs is 0, or a strategy refuses a problem; the runs before that are kept.
+            If the store cannot be written, or n_jobs is 0.
         ImportError
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
             After Ctrl-C. The run under way is stored if it ended before that; half a run is not.
+
+        Notes
+        -----
+        Where a strategy refuses a problem, that is what is stored: status "REFUSED", and the sentence as `reason`. The
+        other runs go on, and tables show a dash and the sentence.
         """
         _check_processes(n_jobs)
         store = RunStore(Path(self.store))
@@ -146,7 +153,10 @@ class Experiment:
         # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
         # joblib each have their own, and joblib ends them when this one is interrupted.
         in_this_process = n_jobs in (None, 1)
-        with store.kept_open(), interruptible() if in_this_process else nullcontext(Interrupt()) as interrupt:
+        with (
+            store.kept_open(),
+            interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
+        ):
             for carried_out in _outcomes(self._tasks(store, missing), n_jobs):
                 done, new = done + 1, new + carried_out
                 if progress is not None:
@@ -169,9 +179,11 @@ class Experiment:
             "C": problem.C,
             "seed": int(self.seed),
         }
-        for k, strategy in product(range(int(self.permutations)), self.strategies):
-            config = {**common, "permutation": k, **strategy.settings()}
-            yield _Run(strategy, problem.name, k, config, digest(config))
+        own = [each.settings() | {"code": code_of(each, problem.kernel)} for each in self.strategies]
+        for k in range(int(self.permutations)):
+            for strategy, settings in zip(self.strategies, own, strict=True):
+                config = {**common, "permutation": k, **settings}
+                yield _Run(strategy, problem.name, k, config, digest(config))
 
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[RunStore, _Run, Instance]]:
         """Pair the missing runs with their examples, one problem in memory at a time."""
@@ -221,25 +233,25 @@ class Experiment:
         names = tuple(strategy.name for strategy in self.strategies)
         if baseline is not None and baseline not in names:
             raise ValueError(f"baseline={baseline!r} is not a strategy here; choose from {', '.join(names)}.")
-        values = self._values(metric)
-        cells = {
-            (problem, name): summarise(
-                runs, None if baseline in (None, name) else values.get((problem, baseline), {})
-            )
-            for (problem, name), runs in values.items()
-        }
-        return Comparison(metric, tuple(p.name for p in self.problems), names, baseline, cells)
-
-    def _values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric by permutation, for each problem and strategy."""
         records = self.records()
+        values, cells = self._values(records, metric), {}
+        for (problem, name), runs in values.items():
+            others = None if baseline in (None, name) else values.get((problem, str(baseline)), {})
+            cells[problem, name] = summarise(runs, others)
+        problems = tuple(problem.name for problem in self.problems)
+        return Comparison(metric, problems, names, baseline, cells, tuple(_notes(records, metric)))
+
+    def _values(self, records: list[dict[str, Any]], metric: str) -> dict[tuple[str, str], dict[int, float]]:
+        """Return a metric by permutation, for each problem and strategy."""
         if not records:
             raise ValueError(
                 f"store={str(self.store)!r} holds no finished run of this experiment; call run() first."
             )
-        numeric = {
-            name for record in records for name, value in record.items() if isinstance(value, int | float)
-        } - {"permutation"}
+        numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
+        numeric -= {"permutation"}
+        refused = [record["reason"] for record in records if record.get("status") == REFUSED]
+        if len(refused) == len(records):
+            raise ValueError(f"Every run was refused; the first: {refused[0]}")
         if metric not in numeric:
             near = get_close_matches(metric, numeric, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(numeric))}."
@@ -293,8 +305,12 @@ class Experiment:
             row += [str(column.get(place, "")) for column in beside.values()]
             rows.append(tuple(row))
         headers = ("problem", "strategy", *(metric.replace("_", " ") for metric in digits), *beside)
-        return Grid(headers, tuple(rows), labels=2)
+        notes = dict.fromkeys(note for comparison in comparisons.values() for note in comparison.notes)
+        return Grid(headers, tuple(rows), labels=2, notes=tuple(notes))
 
+
+REFUSED: Final = "REFUSED"
+"""Status of a run that the strategy refused."""
 
 _warm: set[str] = set()
 """Descriptions of the strategies that are warmed up in this process."""
@@ -306,22 +322,36 @@ def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
         return False
     settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
-        try:
-            with one_thread():
-                if settings not in _warm:
+        with one_thread():
+            if settings not in _warm:
+                with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
                     run.strategy.warm_up()
-                    _warm.add(settings)
+                _warm.add(settings)
+            try:
                 record = run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
-        except ValueError as error:
-            error.add_note(f"Refused: strategy {run.strategy.name!r} on problem {run.problem!r}.")
-            raise
+            except ValueError as refusal:
+                record = {"status": REFUSED, "reason": str(refusal)}
         ended = record.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
-        store.add(
-            run.hash, config=run.config, problem=run.problem, strategy=run.strategy.name, metrics=record
-        )
+        metrics = {**record, "computed_by": computed_by()}
+        names = {"problem": run.problem, "strategy": run.strategy.name}
+        store.add(run.hash, config=run.config, metrics=metrics, **names)
     return True
+
+
+def _notes(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
+    """Say what a table of a metric cannot show: refusals, and seconds that do not compare."""
+    refused = [record for record in records if record.get("status") == REFUSED]
+    for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
+        yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
+    if "seconds" not in metric:
+        return
+    measured = [record for record in records if record.get(metric) is not None]
+    for key in ("engine", "computed_by"):
+        found = sorted({str(record[key]) for record in measured if key in record})
+        if len(found) > 1:
+            yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
 
 
 def _outcomes(tasks: Iterable[tuple[RunStore, _Run, Instance]], n_jobs: int | None) -> Iterable[bool]:

@@ -18,6 +18,8 @@ class Grid:
     headers : tuple of str
     rows : tuple of tuples of str
     labels : int
+    notes : tuple of str
+        Sentences below the table; comments in LaTeX.
 
     Examples
     --------
@@ -32,14 +34,15 @@ class Grid:
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     labels: int = 1
+    notes: tuple[str, ...] = ()
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a pipe between columns."""
-        return self._set("pipe")
+        return "\n\n".join([self._set("pipe"), *self.notes])
 
     def to_latex(self) -> str:
         """Return the table in LaTeX, with the rules of the package booktabs."""
-        return self._set("latex_booktabs")
+        return "\n".join([self._set("latex_booktabs"), *(f"% {note}" for note in self.notes)])
 
     def _set(self, style: str) -> str:
         if find_spec("tabulate") is None:

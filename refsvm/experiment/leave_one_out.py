@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any
 
 from refsvm.experiment.problem import Instance
-from refsvm.experiment.strategy import Record, Strategy, one_thread
-from refsvm.kernels import RBF
-from refsvm.resampling.leave_one_out import leave_one_out
-from refsvm.resampling.result import LeaveOneOut
-from refsvm.resampling.sufficiency import CHECKS
-from refsvm.result import Status
+from refsvm.experiment.strategy import Call, Record
+from refsvm.rounds.leave_one_out import leave_one_out
+from refsvm.rounds.results import LeaveOneOut
+from refsvm.rounds.sufficiency import CHECKS
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 
-__all__ = ["LeaveOneOutError", "measured"]
+__all__ = ["LeaveOneOutError"]
 
 
 @dataclass(frozen=True)
-class LeaveOneOutError(Strategy):
+class LeaveOneOutError(Call):
     """One call of `refsvm.leave_one_out`, its arguments by the same names.
 
     Parameters
@@ -66,44 +63,21 @@ class LeaveOneOutError(Strategy):
     engine: str = "auto"
     max_iter: int | None = None
 
-    def run(self, instance: Instance) -> Record:
+    def call(self, instance: Instance, **arguments: Any) -> LeaveOneOut:
         """Compute the error."""
-        return measured(self.computed(instance))
+        return leave_one_out(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **arguments)
 
-    def computed(self, instance: Instance) -> LeaveOneOut:
-        """Call `leave_one_out` with one thread; Ctrl-C interrupts, so that half a run is never stored."""
-        with one_thread():
-            loo = leave_one_out(
-                instance.X,
-                instance.y,
-                kernel=instance.kernel,
-                C=instance.C,
-                **self.arguments(LeaveOneOutError),
-            )
-        if loo.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        return loo
-
-    def warm_up(self) -> None:
-        """Leave each of six points out."""
-        X = np.arange(6.0)[:, None]
-        self.computed(Instance(X, np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0))
-
-
-def measured(loo: LeaveOneOut) -> Record:
-    """Take from a result what is stored."""
-    rounds = int(loo.counts["duality gap"] + loo.counts["kkt"] + loo.counts["limit"])
-    return {
-        "error": loo.error,
-        "iterations": loo.iterations,
-        "round_iterations": int(loo.round_iterations.sum()),
-        "rounds": rounds,
-        "early": loo.counts["duality gap"] / rounds if rounds else 0.0,
-        "kernel_rows": loo.kernel_rows,
-        "seconds": loo.seconds,
-        "full_iterations": loo.full_solution.iterations,
-        "full_seconds": loo.full_solution.seconds,
-        "engine": loo.engine,
-        "status": loo.status.name,
-        **loo.counts,
-    }
+    def measured(self, result: LeaveOneOut) -> Record:
+        """Take the error, what decided, and what it cost."""
+        counts = result.counts
+        rounds = int(counts["duality gap"] + counts["kkt"] + counts["limit"])
+        own = ("error", "iterations", "kernel_rows", "seconds", "engine")
+        return {name: getattr(result, name) for name in own} | {
+            "round_iterations": int(result.round_iterations.sum()),
+            "rounds": rounds,
+            "early": counts["duality gap"] / rounds if rounds else 0.0,
+            "full_iterations": result.full_solution.iterations,
+            "full_seconds": result.full_solution.seconds,
+            "status": result.status.name,
+            **counts,
+        }

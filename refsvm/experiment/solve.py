@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.experiment.problem import Instance
-from refsvm.experiment.strategy import Record, Strategy
-from refsvm.kernels import RBF
+from refsvm.experiment.strategy import Call, Record
 from refsvm.result import Solution, Trace
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
@@ -19,14 +18,19 @@ from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["STEP_RATIO_EDGES", "Solve", "record_of"]
+__all__ = ["STEP_RATIO_EDGES", "Solve"]
 
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
 """Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
 
+_MEASURED: Final = (
+    "iterations", "kernel_rows", "kernel_hits", "seconds", "objective", "primal_objective", "duality_gap", "kkt_gap",
+    "engine",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
-class Solve(Strategy):
+class Solve(Call):
     """One call of `refsvm.solve`, its arguments by the same names.
 
     Parameters
@@ -82,42 +86,28 @@ class Solve(Strategy):
         for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
             object.__setattr__(self, role, rule)
         object.__setattr__(self, "cache_mb", float(self.cache_mb))
-        self.settings()
+        super().__post_init__()
 
-    def run(self, instance: Instance) -> Record:
+    def call(self, instance: Instance, **arguments: Any) -> Solution:
         """Solve the dual."""
-        return record_of(self.solve(instance))
-
-    def warm_up(self) -> None:
-        """Solve four points."""
-        X = np.array([[0.0], [1.0], [2.0], [3.0]])
-        self.solve(Instance(X, np.array([-1.0, 1.0, 1.0, -1.0]), RBF(1.0), 1.0))
+        return solve(instance.dual(), **arguments)
 
     def solve(self, instance: Instance, callback: Callable[[SolverState], object] | None = None) -> Solution:
         """Solve the dual; return the solution itself. `callback` is that of `refsvm.solve`."""
-        return solve(instance.dual(), callback=callback, **self.arguments())
+        return self.call(instance, callback=callback, **self.arguments())
 
-
-def record_of(solution: Solution) -> Record:
-    """Take from the solution of a classification problem what is stored; see `Solve`."""
-    problem, alpha = solution.problem, solution.alpha
-    at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
-    record: dict[str, Any] = {
-        "iterations": solution.iterations,
-        "kernel_rows": solution.kernel_rows,
-        "kernel_hits": solution.kernel_hits,
-        "seconds": solution.seconds,
-        "objective": solution.objective,
-        "primal_objective": solution.primal_objective,
-        "duality_gap": solution.duality_gap,
-        "kkt_gap": solution.kkt_gap,
-        "training_error": float(np.mean(np.where(solution.decision_values >= 0.0, 1.0, -1.0) != problem.v)),
-        "support_vectors": int(np.count_nonzero(alpha)),
-        "bounded_support_vectors": int(np.count_nonzero(at_bound)),
-        "engine": solution.engine,
-        "status": solution.status.name,
-    }
-    return record if solution.trace is None else record | of_trace(solution.trace)
+    def measured(self, result: Solution) -> Record:
+        """Take what is stored from the solution of a classification problem."""
+        problem, alpha = result.problem, result.alpha
+        at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
+        wrong = np.where(result.decision_values >= 0.0, 1.0, -1.0) != problem.v
+        record: Record = {name: getattr(result, name) for name in _MEASURED} | {
+            "training_error": float(np.mean(wrong)),
+            "support_vectors": int(np.count_nonzero(alpha)),
+            "bounded_support_vectors": int(np.count_nonzero(at_bound)),
+            "status": result.status.name,
+        }
+        return record if result.trace is None else record | of_trace(result.trace)
 
 
 def of_trace(trace: Trace) -> Record:

@@ -67,9 +67,7 @@ class RunStore:
             If the file cannot be made or written, or another process holds it for a minute.
         """
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
-            raise ValueError(
-                f"store={str(self.path)!r} cannot be written; give a file in a folder that exists."
-            )
+            raise self._refused("cannot be written; give a file in a folder that exists.")
         with self._connected() as connection:
             self._write_ahead(connection)
             connection.execute("BEGIN IMMEDIATE")
@@ -149,21 +147,18 @@ class RunStore:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise OSError(
-                f"store={str(self.path)!r} cannot be used ({_line(error)}); free it or give another file."
-            ) from error
-        except (
-            sqlite3.Error,
-            UnicodeDecodeError,
-        ) as error:  # a damaged name may stand in SQLite's own message
+            reason = f"cannot be used ({_line(error)}); free it or give another file."
+            raise OSError(str(self._refused(reason))) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may stand in SQLite's message
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-                raise ValueError(
-                    f"store={str(self.path)!r} is not an SQLite file; give another file."
-                ) from None
-            raise ValueError(self._damaged(error)) from error
+                raise self._refused("is not an SQLite file; give another file.") from None
+            raise self._damaged(_line(error)) from error
 
-    def _damaged(self, reason: object) -> str:
-        return f"store={str(self.path)!r} is damaged ({_line(reason)}); move it away and give another file."
+    def _refused(self, reason: str) -> ValueError:
+        return ValueError(f"store={str(self.path)!r} {reason}")
+
+    def _damaged(self, reason: str) -> ValueError:
+        return self._refused(f"is damaged ({reason}); move it away and give another file.")
 
     def _document(self, text: object) -> dict[str, Any]:
         """Read the metrics of a run."""
@@ -172,19 +167,17 @@ class RunStore:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
-            raise ValueError(self._damaged("the metrics of a run cannot be read"))
+            raise self._damaged("the metrics of a run cannot be read")
         return document
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is no store, or one of another format."""
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        marks = tuple(
-            connection.execute(f"PRAGMA {mark}").fetchone()[0] for mark in ("application_id", "user_version")
+        tables, application, form = (
+            connection.execute(text).fetchone()[0]
+            for text in ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
         )
-        if tables and marks != (_APPLICATION, _FORMAT):
-            raise ValueError(
-                f"store={str(self.path)!r} is an SQLite file that this version of refsvm did not make; give another."
-            )
+        if tables and (application, form) != (_APPLICATION, _FORMAT):
+            raise self._refused("is an SQLite file that this version of refsvm did not make; give another.")
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
@@ -206,8 +199,6 @@ def _line(message: object) -> str:
 
 def _text(document: Mapping[str, Any]) -> str:
     """Return JSON; NaN and infinity become null."""
-    finite = {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in document.items()
-    }
-    return json.dumps(finite, ensure_ascii=False, allow_nan=False)
+    numbers = {key: value for key, value in document.items() if isinstance(value, float)}
+    nothing = {key: None for key, value in numbers.items() if not math.isfinite(value)}
+    return json.dumps({**document, **nothing}, ensure_ascii=False, allow_nan=False)

@@ -1,32 +1,43 @@
-"""Strategy: what is done with an instance and measured; the base of all kinds of strategies."""
+"""Strategy: what is done with an instance and measured. Call: the strategies that call one function of this package."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+import numpy as np
+
+from refsvm.engine.handover import numba_compiles
 from refsvm.experiment.identity import described
 from refsvm.experiment.problem import Instance
+from refsvm.kernels import RBF
+from refsvm.result import Status
 
-__all__ = ["Strategy", "one_thread"]
+__all__ = ["Call", "Strategy", "one_thread"]
 
 Record: TypeAlias = dict[str, Any]
 """What one run measured: values by name, as JSON can hold them."""
+
+EIGHT_POINTS: Final = Instance(
+    np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0
+)
+"""What is computed before anything is timed."""
 
 
 @dataclass(frozen=True)
 class Strategy(ABC):
     """What is done with an instance, and measured.
 
-    A kind of strategy is one file of this folder with one frozen dataclass. `Solve` is the first kind. Others may
-    compute leave-one-out errors, cross-validate or follow a path. To add one:
+    A kind of strategy is one file of this folder with one frozen dataclass. `Solve` is the first kind. Others compute
+    leave-one-out errors, cross-validate or follow a path. To add one:
 
-    1. Derive from this class. The fields are the settings: rules as objects, numbers, strings. All but the name belong
-       to the identity of a run, so each needs a repr that says all that matters.
+    1. Derive from this class, or from `Call` if it calls one function of this package. The fields are the settings:
+       rules as objects, numbers, strings. All but the name belong to the identity of a run, so each needs a repr that
+       says all that matters.
     2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and return a record.
     3. Override `warm_up` if the first run in a process would wait for a compiler.
     4. Export the class in ``refsvm/experiment/__init__.py``.
@@ -98,15 +109,68 @@ class Strategy(ABC):
     def warm_up(self) -> None:  # noqa: B027 (nothing to warm up unless a strategy says so)
         """Compile what `run` needs; called once in each process, before anything is timed."""
 
-    def arguments(self, of: type[Strategy] | None = None) -> dict[str, Any]:
-        """Return the fields but the name, of this class or of a base; the shipped strategies pass them on."""
-        own = fields(self if of is None else of)
-        return {field.name: getattr(self, field.name) for field in own if field.name != "name"}
+    def arguments(self) -> dict[str, Any]:
+        """Return the fields but the name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
 
     def settings(self) -> Record:
         """Return what makes this strategy what it is: its class, and its fields but the name."""
         own = {name: described(name, value) for name, value in self.arguments().items()}
         return {"strategy": f"{type(self).__module__.partition('.')[0]}: {type(self).__qualname__}", **own}
+
+
+@dataclass(frozen=True)
+class Call(Strategy):
+    """One call of a function of this package: the fields but the name are its arguments, by the same names.
+
+    A concrete class has the fields, `engine` among them, and two methods: `call`, and `measured`.
+
+    Raises
+    ------
+    ValueError
+        If a field has no lasting description.
+    """
+
+    def __post_init__(self) -> None:
+        self.settings()
+
+    @abstractmethod
+    def call(self, instance: Instance, **arguments: Any) -> Any:
+        """Call the function with an instance and the fields; what it returns has a `refsvm.Status`."""
+
+    @abstractmethod
+    def measured(self, result: Any) -> Record:
+        """Take from what the function returned what is stored."""
+
+    def computed(self, instance: Instance) -> Any:
+        """Return what the function returns.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C ended it, so that half a run is never stored.
+        """
+        with one_thread():
+            result = self.call(instance, **self.arguments())
+        if result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return result
+
+    def run(self, instance: Instance) -> Record:
+        """Call the function, and return what is measured."""
+        return self.measured(self.computed(instance))
+
+    def warm_up(self) -> None:
+        """Call the function with eight points. With engine "auto" that loads the compiled loop, so that `run` has it.
+
+        Otherwise the first runs of a process would be those of the readable loop, and their seconds not comparable.
+        """
+        if self.arguments()["engine"] == "auto" and numba_compiles():
+            compiled: dict[str, Any] = {"engine": "numba"}
+            with suppress(ValueError):  # a rule without a twin is run by the readable loop
+                replace(self, **compiled).computed(EIGHT_POINTS)
+                return
+        self.computed(EIGHT_POINTS)
 
 
 @contextmanager

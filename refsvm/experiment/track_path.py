@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from refsvm._checks import positive
 from refsvm.experiment.problem import Instance
-from refsvm.experiment.strategy import Record, Strategy
-from refsvm.kernels import RBF
-from refsvm.paths.base import PathTracker
+from refsvm.experiment.strategy import Call, Record
+from refsvm.paths.path import RegularizationPath
 from refsvm.paths.regularization_path import regularization_path
-from refsvm.paths.svmp import SVMP
+from refsvm.trackers.base import PathTracker
+from refsvm.trackers.svmp import SVMP
 
 __all__ = ["TrackPath"]
 
 
 @dataclass(frozen=True)
-class TrackPath(Strategy):
+class TrackPath(Call):
     """The whole path of C, the instance's own C aside; arguments as in `refsvm.regularization_path`.
 
     Parameters
@@ -27,7 +25,7 @@ class TrackPath(Strategy):
     name : str
         Name in the tables.
     tracker : PathTracker
-        With its linear algebra: ``SVMP(algebra=SVD())`` and ``SVMP(algebra=UpdatedQR())`` are two strategies.
+        With its linear algebra: ``SVMP(algebra=SVD())`` and ``SVMP(algebra=PivotedQR())`` are two strategies.
     C_min, C_max : float
     merge : bool
         Whether duplicates share a variable.
@@ -74,30 +72,22 @@ class TrackPath(Strategy):
             raise ValueError(
                 f"tracker={self.tracker!r} is not a PathTracker; pass an instance, such as SVMP()."
             )
-        self.settings()  # refuses what has no lasting description
+        super().__post_init__()
 
-    def warm_up(self) -> None:
-        """Track a small path, which compiles the event search."""
-        X = np.arange(6.0)[:, None]
-        self._path(X, np.array([-1, 1, 1, -1, 1, -1]), RBF(1.0))
+    def call(self, instance: Instance, **arguments: Any) -> RegularizationPath:
+        """Track the path."""
+        return regularization_path(instance.X, instance.y, kernel=instance.kernel, **arguments)
 
-    def run(self, instance: Instance) -> Record:
-        """Track the path once."""
-        path = self._path(instance.X, instance.y, instance.kernel)
-        counts = {name: path.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
-        return {
-            "breakpoints": len(path.C),
-            "events": len(path.events),
-            "largest_elbow": int(path.record.elbow.max()),
-            "nullity": path.nullity,
+    def measured(self, result: RegularizationPath) -> Record:
+        """Take the numbers of events and calls, the accuracy, and the seconds."""
+        counts = {name: result.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
+        own = ("nullity", "drift", "seconds", "start_seconds")
+        return {name: getattr(result, name) for name in own} | {
+            "breakpoints": len(result.C),
+            "events": len(result.events),
+            "largest_elbow": int(result.record.elbow.max()),
             **counts,
-            "kkt_violation": path.kkt_audit().worst,
-            "drift": path.drift,
-            "seconds": path.seconds,
-            "start_seconds": path.start_seconds,
-            "tracking_seconds": path.seconds - path.start_seconds,
-            "status": path.status.name,
+            "kkt_violation": result.kkt_audit().worst,
+            "tracking_seconds": result.seconds - result.start_seconds,
+            "status": result.status.name,
         }
-
-    def _path(self, X: Any, y: Any, kernel: Any) -> Any:
-        return regularization_path(X, y, kernel=kernel, **self.arguments())

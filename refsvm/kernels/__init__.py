@@ -4,11 +4,11 @@
 `functions`    Linear, RBF, Polynomial, Sigmoid, Precomputed: the formulas
 `names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
-`checked`      a kernel on data, both checked first
-`repeated`     the matrix of variables that share examples
+`matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
+`checked`      a kernel on data, or a matrix of the user's own, both checked first
 `products`     x·z for many pairs of examples; the origin of the data
 `sparse`       x·z for CSR data
-`rows`         KernelRows: kernel rows on demand, within a byte budget, counted
+`rows`         KernelRows: kernel rows held or computed on demand, within a byte budget, counted
 `memory`       memory for kernel rows
 `threads`      how threads share the evaluation
 =============  ====================================================

@@ -1,17 +1,64 @@
-"""A kernel on data, both checked first."""
+"""The kernel matrix that a caller means, checked: a kernel on data, an array, or an object of the caller's own."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import examples, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
-from refsvm.kernels.gram import Gram
+from refsvm.kernels.gram import Gram, check_finite_values
+from refsvm.kernels.matrix import KernelMatrix
 
-__all__ = ["gram_on"]
+__all__ = ["GivenMatrix", "gram_on", "matrix_given"]
+
+AGREEMENT: Final = 1e-6
+"""How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
+
+
+def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
+    """Return the kernel matrix of a front door's arguments: of a kernel on X, or `gram` itself.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d), or None
+    kernel : Kernel, Precomputed, callable or None
+    gram : array-like of shape (n, n), object with `n` and `block`, or None
+        See `GivenMatrix`.
+
+    Raises
+    ------
+    ValueError
+        If there is neither X nor gram, or both, or one of them is none.
+
+    Examples
+    --------
+    >>> from refsvm.kernels.checked import matrix_given
+    >>> matrix_given(None, None, [[2.0, 1.0], [1.0, 2.0]]).diagonal()
+    array([2., 2.])
+    """
+    if gram is None:
+        if X is None:
+            raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
+        return gram_on(kernel, examples(X))
+    if X is not None or kernel is not None:
+        other = "kernel" if X is None else "X"
+        raise ValueError(
+            f"gram and {other} are both given; gram is the whole kernel matrix, leave {other} out."
+        )
+    return matrix_of(gram)
+
+
+def matrix_of(gram: Any) -> KernelMatrix:
+    """Return a kernel matrix of the package as it is, and anything else checked and wrapped."""
+    if isinstance(gram, KernelMatrix):
+        return gram
+    if isinstance(gram, np.ndarray | list | tuple) or hasattr(gram, "toarray"):
+        return gram_on(Precomputed(), examples(gram))
+    return GivenMatrix(gram)
 
 
 def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any) -> Gram:
@@ -33,6 +80,129 @@ def _symmetric(K: Any) -> np.ndarray:
         )
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
-            warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=4)
+            warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)
         K = 0.5 * (K + K.T)
     return K
+
+
+class GivenMatrix(KernelMatrix):
+    """A kernel matrix that an object of the caller's evaluates: of strings or graphs, on a GPU, in a database.
+
+    The object needs two things:
+
+    =============================  ==============================================================================
+    ``n``                          how many examples there are
+    ``block(rows, columns=None)``  K[rows][:, columns] for two int64 vectors, all columns by default: one number for
+                                   each pair, in this order, as anything that NumPy takes for an array
+    =============================  ==============================================================================
+
+    It may have more:
+
+    =================================  ==========================================================================
+    ``diagonal()``                     all kᵢᵢ; made of blocks otherwise
+    ``at_once = True``                 all rows are evaluated in one block, where there is memory for them
+    ``prefers_batches = True``         several rows in one block cost far less than one by one
+    ``is_psd = True``                  the kernel is known to be positive semi-definite
+    ``rounding = 1e-7``                about how far a value may be from the true one, if that is much
+    =================================  ==========================================================================
+
+    Rows are stored and counted by `refsvm.kernels.rows.KernelRows` as those of any kernel. With ``n_jobs`` several
+    threads call `block` at the same time.
+
+    Parameters
+    ----------
+    given : object
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or what `block` and `diagonal` return is no symmetric matrix of finite numbers: looked
+        at in a few places here, and in every block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, solve
+    >>> class CommonLetters:
+    ...     def __init__(self, words):
+    ...         self.words, self.n = [set(word) for word in words], len(words)
+    ...
+    ...     def block(self, rows, columns=None):
+    ...         others = self.words if columns is None else [self.words[j] for j in columns]
+    ...         return [[len(self.words[i] & word) for word in others] for i in rows]
+    >>> problem = DualProblem.classification(y=[1, 1, -1, -1], gram=CommonLetters(["abc", "abd", "xy", "xyz"]))
+    >>> solve(problem).alpha.round(3)
+    array([ 0.222,  0.222, -0.444,  0.   ])
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given, self._name = given, f"gram={type(given).__name__}"
+        if isinstance(given, type):
+            raise ValueError(f"gram={given.__name__} is a class; pass an object of it.")
+        for name in ("n", "block"):
+            if not hasattr(given, name):
+                raise ValueError(
+                    f"{self._name} has no {name!r}: it is neither an array nor an object with n, the number of "
+                    "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
+                )
+        self.n = whole(f"n of {self._name}", given.n, 1)
+        for name in ("at_once", "prefers_batches", "is_psd", "rounding"):
+            setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
+        self._diagonal = self._all_diagonal()
+        self._probe()
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns], as the object says, checked."""
+        shape = len(rows), self.n if columns is None else len(columns)
+        call = f"block of {shape[0]} rows" + ("" if columns is None else f" and {shape[1]} columns")
+        values = self._numbers(call, shape, lambda: self.given.block(rows, columns))
+        if out is None:
+            return values
+        out[...] = values
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, which were asked for once."""
+        return self._diagonal.copy()
+
+    def _all_diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, as the object says, or made of small blocks: few values are evaluated in vain."""
+        if hasattr(self.given, "diagonal"):
+            return self._numbers("diagonal()", (self.n,), self.given.diagonal)
+        steps = [np.arange(s, min(s + 8, self.n)) for s in range(0, self.n, 8)]
+        return np.concatenate([self.block(s, s).diagonal() for s in steps])
+
+    def _numbers(self, call: str, shape: tuple[int, ...], evaluate: Callable[[], Any]) -> np.ndarray:
+        """Return what the object returns as an array of its own; what is wrong with it is said in one sentence."""
+        try:
+            values = np.array(evaluate(), order="C")  # a copy: the object may go on to use its own
+            if values.dtype.kind not in "fiub" or values.shape != shape:
+                raise ValueError(
+                    f"it returned values of type {values.dtype}, shape {values.shape}; it must return one real number "
+                    f"for each pair, shape {shape}."
+                )
+            check_finite_values(values)
+        except Exception as error:
+            raise ValueError(f"{self._name} fails on a {call}: {type(error).__name__}: {error}") from error
+        return values.astype(np.float64, copy=False)
+
+    def _probe(self) -> None:
+        """Compare a few values that should be the same: a wrong order would train on another matrix without a word."""
+        some = np.unique([0, self.n // 3, self.n // 2, self.n - 1])
+        back, turned, B = some[::-1], np.roll(some, 1), self.block(some, some)
+        for what, one, other in (
+            ("is not symmetric: block(i, j) and block(j, i) differ", B.T, B),
+            ("does not follow the order of the rows asked for", self.block(back, some), B[::-1]),
+            (
+                "does not follow the order of the columns asked for",
+                self.block(some, turned),
+                np.roll(B, 1, axis=1),
+            ),
+            ("has another row without columns than with them", self.block(some[:1])[:, some], B[:1]),
+            ("has a diagonal() that is not that of its blocks", self._diagonal[some], B.diagonal()),
+        ):
+            difference = float(np.abs(one - other).max())
+            if difference > AGREEMENT * float(np.abs(B).max()):
+                raise ValueError(f"{self._name} {what}, by {difference:.3g} among examples {some.tolist()}.")

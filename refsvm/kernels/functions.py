@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,17 @@ class Kernel(ABC):
         X, norms = others.prepared(X)
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
+    is_bounded: ClassVar[bool] = False
+    """Whether |k(x, z)| ≤ 1, so that values need no check."""
+
+    has_unit_diagonal: ClassVar[bool] = False
+    """Whether k(x, x) = 1, which rounding of ‖x − x‖² would miss."""
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether every matrix of this kernel is known to be positive semi-definite."""
+        return False
+
     @property
     def distance_scale(self) -> float:
         """γ of a kernel that depends on γ‖x − z‖² alone, which may therefore move the origin; 0 of all others."""
@@ -74,6 +85,8 @@ class Linear(Kernel):
     >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[11.]])
     """
+
+    is_psd = True
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Return the inner products unchanged."""
@@ -103,6 +116,7 @@ class RBF(Kernel):
     """
 
     gamma: float
+    is_psd = is_bounded = has_unit_diagonal = True
 
     def __post_init__(self) -> None:
         not_negative("gamma", self.gamma)
@@ -115,18 +129,15 @@ class RBF(Kernel):
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate −γ‖x − z‖² and its exponential."""
         fast = compiled()
-        if fast is None or not inner.flags.c_contiguous:
-            self.exponents(inner, x_norms, z_norms)
+        if fast is not None and inner.flags.c_contiguous:
+            fast.exponents(inner, self.gamma, x_norms, z_norms)  # in one pass, with the same bits
         else:
-            fast.exponents(inner, self.gamma, x_norms, z_norms)
+            # −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖²
+            inner *= 2.0 * self.gamma
+            inner -= (self.gamma * x_norms)[:, None]
+            inner -= self.gamma * z_norms
+            np.minimum(inner, 0.0, out=inner)  # rounding must not make a kernel value exceed 1
         return np.exp(inner, out=inner)
-
-    def exponents(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
-        """Turn x·z into −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖², in place; its twin is `refsvm.fast.kernels.exponents`."""
-        inner *= 2.0 * self.gamma
-        inner -= (self.gamma * x_norms)[:, None]
-        inner -= self.gamma * z_norms
-        np.minimum(inner, 0.0, out=inner)  # rounding must not make a kernel value exceed 1
 
 
 @dataclass(frozen=True)
@@ -159,6 +170,11 @@ class Polynomial(Kernel):
         real("coef0", self.coef0)
         whole("degree", self.degree, 0)
 
+    @property
+    def is_psd(self) -> bool:
+        """Whether c ≥ 0: sums and products of kernels are kernels."""
+        return self.coef0 >= 0.0
+
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate (γ x·z + c)ᵈ."""
         inner *= self.gamma
@@ -187,6 +203,7 @@ class Sigmoid(Kernel):
 
     gamma: float = 1.0
     coef0: float = 0.0
+    is_bounded = True
 
     def __post_init__(self) -> None:
         not_negative("gamma", self.gamma)

@@ -1,22 +1,24 @@
 """Gram: the matrix that a kernel spans on data, evaluated in blocks and never stored here.
 
-A block is one matrix product (`refsvm.kernels.products`) and one pass of the kernel function.
+A block is one matrix product (`refsvm.kernels.products`) and one pass of the kernel function. A small one is made as it
+stands; a large one in tiles that several threads share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm.kernels.functions import RBF, Kernel, Precomputed, Sigmoid
+from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import scratch
 from refsvm.kernels.products import PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
-__all__ = ["Gram", "KernelMatrix", "check_finite_values", "held_as_array", "shaped"]
+__all__ = ["Gram", "KernelMatrix", "check_finite_values", "held_as_array", "held_from_products", "shaped"]
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
@@ -31,31 +33,7 @@ LARGEST_VALUE: Final = 1e300
 """Kernel values above this are refused."""
 
 
-class KernelMatrix(Protocol):
-    """A kernel matrix that can be evaluated block by block: `Gram`, or `refsvm.kernels.rows.RowsOf`."""
-
-    n: int
-    dense: np.ndarray | None
-    prefers_batches: bool  # whether several rows in one product cost far less than one by one
-    at_once: bool  # whether all rows should be evaluated in one block, where there is memory for them
-    rounding: float  # about how far a value may be from the true one
-
-    def block(
-        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
-    ) -> np.ndarray:
-        """K[rows][:, columns]; all columns by default."""
-        ...
-
-    def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ."""
-        ...
-
-    def restrict(self, indices: np.ndarray) -> KernelMatrix:
-        """Return the matrix of the examples in `indices`."""
-        ...
-
-
-class Gram:
+class Gram(KernelMatrix):
     """The matrix K[i, j] = k(xᵢ, xⱼ) of a kernel on data, evaluated block by block and never stored here.
 
     Parameters
@@ -63,7 +41,7 @@ class Gram:
     kernel : Kernel, Precomputed or callable
         A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
     X : ndarray or CSR array of shape (n, d)
-        Checked data (float64). For `Precomputed`, the (n, n) matrix.
+        Checked data (float64). For `Precomputed`, the (n, n) matrix, which may be float32.
     is_checked : bool
         Whether the values of such a matrix are known to be finite and not too large.
 
@@ -80,6 +58,8 @@ class Gram:
         may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
     rounding : float
         About how far a kernel value may be from the true one, see `refsvm.kernels.products.PreparedExamples`.
+    is_psd : bool
+        Whether the kernel is known to be positive semi-definite.
 
     Raises
     ------
@@ -98,18 +78,20 @@ class Gram:
     def __init__(
         self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False
     ) -> None:
-        self.kernel = kernel
-        self.X = X
-        self.n = int(X.shape[0])
-        self.dense = X if isinstance(kernel, Precomputed) else None
-        self._examples = PreparedExamples(kernel, X) if isinstance(kernel, Kernel) else None
-        self.prefers_batches = self._examples is not None and self._examples.products.prefers_batches
-        self.at_once = not isinstance(kernel, Kernel | Precomputed)
-        self.rounding = 0.0 if self._examples is None else self._examples.rounding
-        self._buffers: list[np.ndarray] = []  # for inner products; a thread takes one while it computes
-        self._bounded = isinstance(kernel, RBF | Sigmoid)  # |k| ≤ 1: values need no check
-        if self.dense is not None and not is_checked:
-            check_finite_values(self.dense)
+        self.kernel, self.X, self.n = kernel, X, int(X.shape[0])
+        self._buffers: list[np.ndarray] = []  # for inner products, as large as they may be
+        if isinstance(kernel, Kernel):
+            self._examples = PreparedExamples(kernel, X)
+            self.prefers_batches = self._examples.products.prefers_batches
+            self.rounding, self.is_psd = self._examples.rounding, kernel.is_psd
+        elif isinstance(kernel, Precomputed):
+            self.dense = X
+            if X.dtype == np.float32:
+                self.rounding = float(np.finfo(np.float32).eps) / 2.0
+            if not is_checked:
+                check_finite_values(X)
+        else:
+            self.at_once = True
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -117,8 +99,11 @@ class Gram:
         """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
+        if self.dense is not None:
+            out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
+            return out
         if self.at_once and columns is None and np.array_equal(rows, np.arange(self.n)):
-            self._call(self.X, self.X, out)
+            self._call(self.X, self.X, out)  # a callable may look whether it is given the same object twice
             return out
         height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
         for start in range(0, len(rows), height):
@@ -128,20 +113,32 @@ class Gram:
 
     def _evaluate(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
         """Write K[rows][:, columns] to `out`, for as many rows as are multiplied at once."""
-        if isinstance(self.kernel, Precomputed):
-            out[:] = self.X[rows] if columns is None else self.X[np.ix_(rows, columns)]
-        elif not isinstance(self.kernel, Kernel):
+        kernel = self.kernel
+        if not isinstance(kernel, Kernel):
             self._call(self.X[rows], self.X if columns is None else self.X[columns], out)
-        elif columns is not None:
-            self._some_columns(self.kernel, rows, columns, out)
-        elif self._prepared.products.by_columns:
-            self._by_columns(self.kernel, rows, out)
+            return
+        products, norms = self._examples.products, self._examples.norms
+        if columns is not None:
+            inner = inner_products(products.Z[rows], products.Z[columns])
+            out[:] = kernel.from_inner(inner, norms[rows], norms[columns])
+        elif products.by_columns:
+            self._by_columns(kernel, rows, out)
+        elif out.dtype != np.float64 or len(rows) > max(1, TILE_ENTRIES // self.n):
+            self._by_rows(kernel, rows, out)
         else:
-            self._by_rows(self.kernel, rows, out)
-        if isinstance(self.kernel, RBF):
-            set_diagonal_to_one(rows, columns, out)
-        elif isinstance(self.kernel, Kernel) and not self._bounded:
-            check_finite_values(out)
+            inner = products.of(products.Z, rows, out)
+            values = kernel.from_inner(inner, norms[rows], norms)
+            if values is not inner:  # a user's kernel need not work in place
+                out[:] = values
+        if not kernel.has_unit_diagonal:
+            if not kernel.is_bounded:
+                check_finite_values(out)
+        elif columns is not None:
+            out[rows[:, None] == columns] = 1.0
+        elif len(rows) == 1:  # as nearly always on large data
+            out[0, rows[0]] = 1.0
+        else:
+            out[np.arange(len(rows)), rows] = 1.0
 
     def _call(self, X: Any, Z: Any, out: np.ndarray) -> None:
         """Write the values of a user's callable to `out`."""
@@ -149,20 +146,9 @@ class Gram:
         out[:] = shaped(self.kernel(X, Z), out.shape)
         check_finite_values(out)
 
-    @property
-    def _prepared(self) -> PreparedExamples:
-        """The examples, where the kernel is a `Kernel`."""
-        assert self._examples is not None
-        return self._examples
-
-    def _some_columns(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-        """Evaluate the kernel between some examples and some others."""
-        Z, norms = self._prepared.products.Z, self._prepared.norms
-        out[:] = kernel.from_inner(inner_products(Z[rows], Z[columns]), norms[rows], norms[columns])
-
     def _by_columns(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Multiply and evaluate all of these rows for some columns at a time, which then stay in the cache."""
-        products, norms = self._prepared.products, self._prepared.norms
+        products, norms = self._examples.products, self._examples.norms
         x_norms, width = norms[rows], max(1, TILE_ENTRIES // len(rows))
 
         def piece(part: slice) -> None:
@@ -174,7 +160,8 @@ class Gram:
 
     def _by_rows(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Multiply all of these rows, then evaluate some of them at a time."""
-        products, norms = self._prepared.products, self._prepared.norms
+        products, norms = self._examples.products, self._examples.norms
+        # float32 rows are evaluated as float64 ones, beside them
         buffer = out if out.dtype == np.float64 else self._borrow_buffer(len(out))
         inner, x_norms = products.of(products.Z, rows, buffer[: len(out)]), norms[rows]
 
@@ -184,7 +171,7 @@ class Gram:
             if values is not some or buffer is not out:
                 out[part] = values
 
-        run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // max(1, self.n)))
+        run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // self.n))
         if buffer is not out:
             self._buffers.append(buffer)
 
@@ -199,21 +186,21 @@ class Gram:
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""
         if self.dense is not None:
-            return self.dense.diagonal().copy()
-        if isinstance(self.kernel, RBF):
-            return np.ones(self.n)  # exp(0)
-        if isinstance(self.kernel, Kernel):
-            column, zero = self._prepared.norms.copy()[:, None], np.zeros(1)
-            values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
-            check_finite_values(values)
-            return values
-        steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
-        return np.concatenate([self.block(s, s).diagonal() for s in steps])
+            return self.dense.diagonal().astype(np.float64)
+        if not isinstance(self.kernel, Kernel):
+            steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
+            return np.concatenate([self.block(s, s).diagonal() for s in steps])
+        if self.kernel.has_unit_diagonal:
+            return np.ones(self.n)
+        column, zero = self._examples.norms.copy()[:, None], np.zeros(1)
+        values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
+        check_finite_values(values)
+        return values
 
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the Gram matrix of the examples in `indices`."""
         if self.dense is not None:
-            return Gram(self.kernel, np.ascontiguousarray(self.dense[np.ix_(indices, indices)]))
+            return _holding(np.ascontiguousarray(self.dense[np.ix_(indices, indices)]), self, is_checked=True)
         return Gram(self.kernel, self.X[indices])
 
 
@@ -229,19 +216,47 @@ def held_as_array(gram: KernelMatrix) -> Gram:
     array([[1., 2.],
            [2., 4.]])
     """
-    held = Gram(Precomputed(), gram.block(np.arange(gram.n)), is_checked=True)
-    held.rounding = gram.rounding
+    return _holding(gram.block(np.arange(gram.n)), gram, is_checked=True)
+
+
+def held_from_products(
+    gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray, dtype: type = np.float64
+) -> Gram:
+    """Return the matrix of `gram`, held as an array, made of inner products that several kernels share.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of the same kernel on the same data.
+    kernel : Kernel
+    inner : ndarray of shape (n, n), float64
+        x·z of all pairs, from any origin that the kernel allows; not changed.
+    norms : ndarray of shape (n,), float64
+        ‖x‖² from the same origin.
+    dtype : numpy type
+        float32 halves the memory that each step of a solve reads.
+    """
+    n, in_place = len(norms), dtype == np.float64
+    K: np.ndarray = np.empty((n, n), dtype)
+
+    def piece(rows: slice) -> None:
+        tile = K[rows] if in_place else scratch((rows.stop - rows.start, n))
+        tile[:] = inner[rows]  # stays in the cache while the kernel is evaluated in it
+        values = kernel.from_inner(tile, norms[rows], norms)
+        if values is not tile or not in_place:
+            K[rows] = values
+
+    run_in_pieces(piece, n, max(1, TILE_ENTRIES // n))
+    if kernel.has_unit_diagonal:
+        np.fill_diagonal(K, 1.0)
+    return _holding(K, gram, is_checked=kernel.is_bounded)
+
+
+def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
+    """Return K as a matrix about which the same is known as about `gram`."""
+    held = Gram(Precomputed(), K, is_checked=is_checked)
+    held.rounding, held.is_psd = max(held.rounding, gram.rounding), gram.is_psd
     return held
-
-
-def set_diagonal_to_one(rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-    """kᵢᵢ = 1 in K[rows][:, columns], where rounding of ‖xᵢ − xᵢ‖² may have left less."""
-    if columns is None and len(rows) == 1:  # as nearly always on large data
-        out[0, rows[0]] = 1.0
-    elif columns is None:
-        out[np.arange(len(rows)), rows] = 1.0
-    else:
-        out[rows[:, None] == columns] = 1.0
 
 
 def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -10,7 +10,7 @@ of the data the norms are as small as they can be.
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -77,21 +77,13 @@ class DenseProducts:
         return np.matmul(X[rows], self.Z.T if self._features is None else self._features, out=out)
 
 
-class DistanceKernel(Protocol):
-    """The part of a `Kernel` that decides about the origin."""
-
-    @property
-    def distance_scale(self) -> float:
-        """γ of a kernel of γ‖x − z‖², 0 for all others."""
-        ...
-
-
 class PreparedExamples:
     """Examples Z, ready to be multiplied with others: where their origin lies, their norms, their products.
 
     Parameters
     ----------
     kernel : Kernel
+        Its `distance_scale` decides about the origin.
     Z : ndarray or CSR of shape (n, d), float64
     table_from : int
         See `SparseProducts`.
@@ -121,7 +113,7 @@ class PreparedExamples:
     array([1., 1.])
     """
 
-    def __init__(self, kernel: DistanceKernel, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
+    def __init__(self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
         scale, norms = kernel.distance_scale, squared_norms(Z)
         if not np.isfinite(norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")

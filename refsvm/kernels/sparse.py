@@ -175,6 +175,6 @@ def dense_row(X: Any, i: int) -> np.ndarray:
 @cache
 def compiled_products() -> Callable[..., None]:
     """Return the compiled product of sparse rows with a dense table."""
-    from refsvm.fast import sparse
+    from refsvm.compiled.kernels import sparse
 
     return sparse.times

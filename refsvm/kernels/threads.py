@@ -18,17 +18,17 @@ __all__ = ["compiled", "helper_threads", "load_compiled", "run_in_pieces"]
 
 
 def compiled() -> ModuleType | None:
-    """Return `refsvm.fast.kernels` once it is loaded; None before, and where Numba is not installed or interprets.
+    """Return the compiled functions once they are loaded; None before, and where Numba is not installed or interprets.
 
     Loading takes some tenths of a second. Until a solve has taken long enough to pay for that, NumPy does the work and
     gives the same bits.
     """
-    module = sys.modules.get("refsvm.fast.kernels")
+    module = sys.modules.get("refsvm.compiled.kernels")
     return module if module is not None and getattr(module, "AVAILABLE", False) else None
 
 
 def load_compiled() -> ModuleType | None:
-    """Load `refsvm.fast.kernels` and return it; None where Numba is not installed, cannot be used, or interprets.
+    """Load the compiled functions and return them; None where Numba is not installed, cannot be used, or interprets.
 
     Warns
     -----
@@ -42,7 +42,7 @@ def load_compiled() -> ModuleType | None:
 def _can_be_loaded() -> bool:
     """Try it once in a process: a broken installation may take long to fail."""
     try:
-        import refsvm.fast.kernels  # noqa: F401
+        import refsvm.compiled.kernels  # noqa: F401
     except Exception as error:  # noqa: BLE001  whatever a broken installation or a damaged cache raises
         warnings.warn(f"{numba_trouble(error)}. Kernels are evaluated in NumPy.", stacklevel=4)
         return False

@@ -14,7 +14,43 @@ from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.sparse import TABLE_BYTES
 from refsvm.multiclass.prediction import decision_values, pair_sums, votes
 
-__all__ = ["FunctionModel", "Model"]
+__all__ = ["FunctionModel", "Model", "Scaling"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Shift and scale of the features of a model: (x − mean)/scale.
+
+    Parameters
+    ----------
+    mean, scale : ndarrays of shape (d,), float64
+        All means are 0 for sparse data, which are not shifted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.multiclass.model import Scaling
+    >>> Scaling(np.array([1.0, 0.0]), np.array([2.0, 4.0]))(np.array([[3.0, 4.0]]))
+    array([[1., 1.]])
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def __call__(self, X: Any) -> Any:
+        """Return the data, dense or CSR, shifted and scaled; a CSR matrix may have fewer columns."""
+        if not is_sparse(X):
+            if X.shape[1] != len(self.mean):
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but {len(self.mean)} were scaled; give the same ones."
+                )
+            return (X - self.mean) / self.scale
+        X = _widened(X, max(X.shape[1], len(self.scale)))
+        if self.mean.any():
+            return self(X.toarray())
+        scale = np.ones(X.shape[1])
+        scale[: len(self.scale)] = self.scale
+        return type(X)((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +71,10 @@ class Model:
         Labels.
     n_support : ndarray of int64, shape (k,)
         Support vectors of each class.
+    columns : tuple of str or None
+        Names of the features, if they are known.
+    scaling : Scaling or None
+        What is done with the features first.
 
     Examples
     --------
@@ -54,6 +94,8 @@ class Model:
     intercept: np.ndarray
     classes: np.ndarray
     n_support: np.ndarray
+    columns: tuple[str, ...] | None = None
+    scaling: Scaling | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the pairs of classes, h(x) = Σ αᵢ k(x, xᵢ) + b.
@@ -100,7 +142,7 @@ class Model:
 
     @cached_property
     def _stored(self) -> Stored:
-        return Stored(self.kernel, self.support_vectors)
+        return Stored(self.kernel, self.support_vectors, self.scaling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +157,8 @@ class FunctionModel:
         β of the support vectors, and b.
     task : {"regression", "novelty"}
         Whether `predict` gives h(x), or +1 where it is not negative and −1 where it is.
+    columns, scaling
+        As of `Model`.
 
     Examples
     --------
@@ -132,10 +176,12 @@ class FunctionModel:
     dual_coef: np.ndarray
     intercept: np.ndarray
     task: str
+    columns: tuple[str, ...] | None = None
+    scaling: Scaling | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
-        stored = Stored(self.kernel, self.support_vectors)
+        stored = Stored(self.kernel, self.support_vectors, self.scaling)
         values = stored.values(X, lambda kernel_values: np.asarray(self.dual_coef @ kernel_values))
         return np.asarray((values + self.intercept)[:, 0])
 
@@ -151,10 +197,12 @@ class Stored:
 
     kernel: Kernel | Precomputed
     vectors: Any
+    scaling: Scaling | None = None
 
     def values(self, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
         """Σ αᵢ k(x, xᵢ) of every decision function for every row of X."""
-        X, vectors = self.aligned(examples(X))
+        X = examples(X)
+        X, vectors = self.aligned(X if self.scaling is None else self.scaling(X))
         return decision_values(self.kernel, X, vectors, sums)
 
     def aligned(self, X: Any) -> tuple[Any, Any]:

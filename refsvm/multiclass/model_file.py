@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,18 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels import Precomputed
-from refsvm.multiclass.model import FunctionModel, Model
-from refsvm.multiclass.model_text import KERNELS, NAMES, model_of, sign
+from refsvm.multiclass.model import FunctionModel, Model, Scaling
+from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, model_of, sign
 
 __all__ = ["read_model", "whole_numbers", "write_model"]
 
 
-def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
+def write_model(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    scaling: Scaling | None = None,
+) -> None:
     """Write a fitted estimator as a LIBSVM model file.
 
     Parameters
@@ -44,6 +49,10 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
         Fitted, with one of this package's kernels; see Notes for its labels.
     path : str or path
         The file to write; an existing one is replaced.
+    columns : sequence of str, optional
+        Names of the features, by default those that the estimator was trained with (``feature_names_in_``).
+    scaling : refsvm.multiclass.model.Scaling, optional
+        How the features were scaled before training; `read_model` returns a model that does it. LIBSVM does not.
 
     Raises
     ------
@@ -56,8 +65,8 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     Notes
     -----
     LIBSVM's labels are whole numbers. Other classes are numbered from 0, and a last line, which LIBSVM does
-    not read, keeps their names. The last feature of the first support vector is written even if it is zero,
-    so that the file tells how many features there were.
+    not read, keeps their names; so does another one for the features. The last feature of the first support
+    vector is written even if it is zero, so that the file tells how many features there were.
 
     References
     ----------
@@ -99,6 +108,11 @@ def write_model(estimator: Any, path: str | os.PathLike[str]) -> None:
         )
         if names:
             stream.write(NAMES + json.dumps(names) + "\n")
+        known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
+        if known is not None and not isinstance(kernel, Precomputed):
+            stream.write(COLUMNS + json.dumps([str(name) for name in known]) + "\n")
+        if scaling is not None:
+            stream.write(SCALING + json.dumps([scaling.mean.tolist(), scaling.scale.tolist()]) + "\n")
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.multiclass.model import FunctionModel, Model
+from refsvm.multiclass.model import FunctionModel, Model, Scaling
 
-__all__ = ["KERNELS", "NAMES", "TASKS", "model_of", "sign"]
+__all__ = ["COLUMNS", "KERNELS", "NAMES", "SCALING", "TASKS", "model_of", "sign"]
 
 KERNELS: Final[dict[str, Any]] = {
     "linear": Linear,
@@ -25,6 +25,12 @@ KERNELS: Final[dict[str, Any]] = {
 
 NAMES: Final = "# names "
 """Begins the line, behind the support vectors and unread by LIBSVM, of classes that are no numbers."""
+
+COLUMNS: Final = "# columns "
+"""Begins another such line: the names of the features, where they are known."""
+
+SCALING: Final = "# scaling "
+"""Begins another such line: means and scales of the features, where they were scaled. LIBSVM predicts scaled data."""
 
 TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
 """LIBSVM's names of the models with one decision function, and what they are for."""
@@ -104,6 +110,8 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         intercept=intercept,
         classes=classes,
         n_support=n_support,
+        columns=_columns(body[total:], vectors),
+        scaling=_scaling(body[total:], vectors),
     )
 
 
@@ -113,22 +121,55 @@ def _function(header: dict[str, list[str]], body: list[str], kernel: Any, total:
         raise ValueError(f"total_sv is {total} and {len(body)} lines follow SV")
     rho = _finite(header.get("rho", []), "rho", 1)
     coefficients, vectors = _support_vectors(body[:total], 2, isinstance(kernel, Precomputed))
-    return FunctionModel(kernel, vectors, coefficients, -rho, TASKS[_one(header, "svm_type")])
+    task, columns = TASKS[_one(header, "svm_type")], _columns(body[total:], vectors)
+    return FunctionModel(kernel, vectors, coefficients, -rho, task, columns, _scaling(body[total:], vectors))
 
 
 def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
     """Labels as whole numbers, or the names kept behind the support vectors."""
-    for line in rest:
-        if line.startswith(NAMES):
-            names = json.loads(line.removeprefix(NAMES))
-            if not isinstance(names, list) or len(names) != len(labels):
-                raise ValueError(f"the last line should name {len(labels)} classes")
-            if len({name for name in names if isinstance(name, str)}) < len(names):
-                raise ValueError("the last line should name the classes by different texts")
-            return np.array(names)
+    names = _kept(rest, NAMES, len(labels), "classes")
+    if names is not None:
+        return np.array(names)
     if len(set(labels.tolist())) < len(labels):
         raise ValueError("label holds the same label twice")
     return labels
+
+
+def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
+    """Names of the features, if they are kept behind the support vectors."""
+    names = _kept(rest, COLUMNS, vectors.shape[1], "features")
+    return None if names is None else tuple(names)
+
+
+def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
+    """Shift and scale of the features, if they are kept behind the support vectors."""
+    for line in rest:
+        if line.startswith(SCALING):
+            kept, d = json.loads(line.removeprefix(SCALING)), vectors.shape[1]
+            if (
+                not isinstance(kept, list)
+                or len(kept) != 2
+                or not all(isinstance(part, list) for part in kept)
+            ):
+                raise ValueError("the line of the scaling should hold two lists")
+            mean, scale = (_finite([str(number) for number in part], "scaling", d) for part in kept)
+            if (scale <= 0.0).any():
+                raise ValueError("the scales of the features should be positive")
+            return Scaling(mean, scale)
+    return None
+
+
+def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
+    """Return the names in the line that begins with a mark, if there is one."""
+    for line in rest:
+        if line.startswith(mark):
+            names = json.loads(line.removeprefix(mark))
+            if not isinstance(names, list) or len(names) != size:
+                raise ValueError(f"the last line should name {size} {things}")
+            if len({name for name in names if isinstance(name, str)}) < len(names):
+                raise ValueError(f"the last line should name the {things} by different texts")
+            return names
+    return None
 
 
 def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.ndarray, Any]:

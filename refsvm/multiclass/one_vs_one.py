@@ -11,9 +11,7 @@ pairs, and column s holds its α in each of them, ordered by the other class.
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final, TypeVar
@@ -21,20 +19,18 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import in_threads
 from refsvm.kernels import Precomputed
+from refsvm.kernels.checked import gram_on
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.solver import solve
-from refsvm.solver.handover import prepare_for_threads
-from refsvm.solver.limits import interruptible
+from refsvm.solver.solve import solve
 
 __all__ = [
     "BinaryResult", "Pair", "RowKernel",
-    "in_threads", "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
+    "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "worst",
 ]  # fmt: skip
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
@@ -143,18 +139,9 @@ class BinaryResult:
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
         """Keep the numbers of a solution and let go of the problem, which holds the data."""
         return cls(
-            negative=pair.negative,
-            positive=pair.positive,
-            rows=pair.rows,
-            alpha=solution.alpha,
-            intercept=solution.intercept,
-            dual_objective=solution.objective,
-            primal_objective=solution.primal_objective,
-            kkt_gap=solution.kkt_gap,
-            iterations=solution.iterations,
-            kernel_rows=solution.kernel_rows,
-            status=status,
-        )
+            pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
+            solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
+        )  # fmt: skip
 
     @property
     def duality_gap(self) -> float:
@@ -201,7 +188,9 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
         elif isinstance(kernel, Precomputed):
             # compiled code takes no read-only matrix, such as a memory map
             data = np.require(X, requirements="W")
-        problem = DualProblem.classification(data, labels, kernel=kernel, C=penalties[rows])
+        signed = labels * penalties[rows]
+        lower, upper = np.minimum(0.0, signed), np.maximum(0.0, signed)
+        problem = DualProblem._of_checked(gram_on(kernel, data), labels, lower, upper)
         yield Pair(negative, positive, rows, problem)
 
 
@@ -246,10 +235,7 @@ def solve_pairs(
             cut = pressed and solution.status is not Status.CONVERGED
             return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 
-        if n_jobs == 1:
-            yield from map(solved, enumerate(problems))
-        else:
-            yield from in_threads(solved, enumerate(problems), n_jobs)
+        yield from in_threads(solved, enumerate(problems), n_jobs)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
@@ -258,33 +244,16 @@ def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
 
-def in_threads(work: Callable[[Item], Result], items: Iterable[Item], n_jobs: int) -> Iterator[Result]:
-    """Yield ``work(item)`` of every item, in order, from `n_jobs` threads; a few items are taken ahead at a time.
-
-    Examples
-    --------
-    >>> from refsvm.multiclass.one_vs_one import in_threads
-    >>> list(in_threads(abs, [-1, 2, -3], n_jobs=2))
-    [1, 2, 3]
-    """
-    waiting: deque[Future[Result]] = deque()
-    prepare_for_threads()
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > n_jobs:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+Trained = TypeVar("Trained", BinaryResult, Solution)
 
 
-def worst(results: list[BinaryResult]) -> BinaryResult:
+def worst(results: Sequence[Trained]) -> Trained:
     """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
 
-def shortcoming(results: list[BinaryResult], tol: float) -> str | None:
+def shortcoming(results: Sequence[Trained], tol: float) -> str | None:
     """Say why the worst result is not finished, how far it got and what to do; None if all converged."""
     result, count = worst(results), ""
     if result.status is Status.CONVERGED:

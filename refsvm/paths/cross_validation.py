@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import examples
+from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.base import PathTracker
-from refsvm.paths.duplicates import merge_duplicates
+from refsvm.paths.duplicates import Merged, merge_duplicates
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.regularization_path import kernel_matrix, track
 from refsvm.problem import DualProblem
-from refsvm.resampling.folds import fold_numbers
-from refsvm.solver.limits import interruptible
+from refsvm.rounds.folds import fold_numbers
+from refsvm.trackers.base import PathTracker
 
 __all__ = ["PathCrossValidation", "cross_validate_path"]
 
@@ -104,23 +104,11 @@ def cross_validate_path(
     problem = DualProblem.classification(X, y, kernel=kernel, C=1.0)
     labels = problem.v
     fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=_counted(folds, stratified), rng=rng)
-    K = kernel_matrix(problem, cache_mb)
-    curves, breakpoints = [], []
+    K, curves, breakpoints = kernel_matrix(problem, cache_mb), [], []
     with interruptible() as interrupt:
         for number in range(int(fold.max()) + 1):
             held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            weight = labels[rest]
-            if weight.min() == weight.max():
-                raise ValueError(
-                    f"Fold {number} leaves a single class to train on; give other or fewer folds."
-                )
-            merged = merge_duplicates(X[rest], weight)
-            chosen = rest[merged.first]
-            bound = np.bincount(merged.group, weights=weight)
-            own = DualProblem(
-                Gram(Precomputed(), np.ascontiguousarray(K[np.ix_(chosen, chosen)])),
-                labels[chosen], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0),
-            )  # fmt: skip
+            own, merged = _training_problem(X, labels, K, rest, number)
             path = track(
                 own,
                 C_min=C_min,
@@ -137,6 +125,18 @@ def cross_validate_path(
     return PathCrossValidation(
         ErrorCurve.total(curves), tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began
     )
+
+
+def _training_problem(
+    X: Any, labels: np.ndarray, K: np.ndarray, rest: np.ndarray, number: int
+) -> tuple[DualProblem, Merged]:
+    """Return the problem without a fold, equal examples merged."""
+    if labels[rest].min() == labels[rest].max():
+        raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
+    merged = merge_duplicates(X[rest], labels[rest])
+    chosen, bound = rest[merged.first], np.bincount(merged.group, weights=labels[rest])
+    gram = Gram(Precomputed(), np.ascontiguousarray(K[np.ix_(chosen, chosen)]))
+    return DualProblem(gram, labels[chosen], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0)), merged
 
 
 def _counted(folds: Any, stratified: bool) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
-from refsvm._checks import whole
-from refsvm.paths.breakpoint import Breakpoint
+from refsvm.engine.limits import Limits
 from refsvm.result import Status
-from refsvm.solver.limits import AnyLimits
+from refsvm.walk.breakpoint import Breakpoint
 
 __all__ = ["PathLimits"]
 
 
-class PathLimits(AnyLimits[Breakpoint]):
+class PathLimits(Limits[Breakpoint]):
     """What may end a path before C_max.
 
     Parameters
@@ -34,9 +34,14 @@ class PathLimits(AnyLimits[Breakpoint]):
     Examples
     --------
     >>> from refsvm.paths.limits import PathLimits
-    >>> PathLimits(5).max_events
+    >>> PathLimits(5).most
     100000
     """
+
+    counted: ClassVar[str] = "max_events"
+    default: ClassVar[int] = 100_000
+    seen: ClassVar[str] = "a breakpoint"
+    events: int = 0
 
     def __init__(
         self,
@@ -45,17 +50,9 @@ class PathLimits(AnyLimits[Breakpoint]):
         time_limit: float | None = None,
         callback: Callable[[Breakpoint], object] | None = None,
     ) -> None:
-        super().__init__(time_limit, callback, "a breakpoint")
-        self.max_events = max(100_000, 100 * n) if max_events is None else whole("max_events", max_events, 1)
-        self.events = 0
+        super().__init__(n, max_events, time_limit, callback)
 
-    def reached(self, point: Breakpoint) -> Status | None:
+    def reached(self, seen: Breakpoint, count: int = 1) -> Status | None:
         """Count a breakpoint; return the Status of the first limit reached, or None."""
-        self.events += 1
-        if self.callback is not None and self.callback(point):
-            return Status.CALLBACK
-        if self.interrupt.pressed:
-            return Status.INTERRUPTED
-        if self.events >= self.max_events:
-            return Status.MAX_ITER
-        return Status.TIME_LIMIT if self.is_late() else None
+        self.events += count
+        return super().reached(seen, self.events)

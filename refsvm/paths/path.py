@@ -175,7 +175,7 @@ class RegularizationPath:
         Parameters
         ----------
         X : array-like or CSR of shape (t, d)
-            With a precomputed kernel: shape (t, n), the kernel values with the n training examples.
+            With a precomputed kernel or ``gram=``: shape (t, n), the kernel values with the n training examples.
         C : float
 
         Returns
@@ -194,11 +194,11 @@ class RegularizationPath:
         """Kernel values of rows of X with the examples of `variables`, shape (t, len(variables))."""
         gram: Any = self.problem.gram
         X = examples(X)
-        if isinstance(gram.kernel, Precomputed):
+        if isinstance(getattr(gram, "kernel", Precomputed()), Precomputed):
             if X.shape[1] != self.n:
                 raise ValueError(
-                    f"X has shape {X.shape}; with a precomputed kernel give one column for each of the {self.n} "
-                    "training examples."
+                    f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
+                    f"{self.n} training examples."
                 )
             return np.asarray(X[:, self.merged.first[variables]])
         if X.shape[1] != gram.X.shape[1]:

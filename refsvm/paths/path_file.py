@@ -52,11 +52,13 @@ def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
     True
     """
     gram: Any = path.problem.gram
-    names = [name for name, kind in KERNELS.items() if type(gram.kernel) is kind]
+    kernel = getattr(gram, "kernel", None)
+    names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
     if not names:
-        raise ValueError(
-            f"kernel={gram.kernel!r} has no name in a file; track with one of {', '.join(KERNELS)}."
+        given = (
+            f"gram={type(getattr(gram, 'given', gram)).__name__}" if kernel is None else f"kernel={kernel!r}"
         )
+        raise ValueError(f"{given} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
         "format": FORMAT,
         "kernel": names[0],

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from refsvm.paths.breakpoint import Breakpoint
+from refsvm.walk.breakpoint import Breakpoint
 
 __all__ = ["EVENT", "PathRecord", "PathRecorder"]
 
@@ -63,7 +63,7 @@ class PathRecorder:
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.paths.breakpoint import Breakpoint
+    >>> from refsvm.walk.breakpoint import Breakpoint
     >>> from refsvm.paths.recorder import PathRecorder
     >>> recorder = PathRecorder(2)
     >>> recorder.add(Breakpoint(1.0, np.array([0.5, -0.5]), 0.0, "start", (), 2))

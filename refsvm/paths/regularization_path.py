@@ -8,32 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, positive, positive_or_inf, signs, vector
-from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed
-from refsvm.kernels.gram import Gram, KernelMatrix
+from refsvm._checks import positive, positive_or_inf, vector
+from refsvm.engine.limits import interruptible
+from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
-from refsvm.paths.backup import solve_at
-from refsvm.paths.base import PathTracker
-from refsvm.paths.breakpoint import Breakpoint
 from refsvm.paths.duplicates import Merged, merge_duplicates, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
-from refsvm.paths.recorder import PathRecorder
-from refsvm.paths.search import search_called
-from refsvm.paths.state import PathState
-from refsvm.paths.svmp import SVMP
-from refsvm.problem import DualProblem
+from refsvm.paths.recorder import PathRecord, PathRecorder
+from refsvm.problem import DualProblem, classification_given
 from refsvm.result import Status
-from refsvm.solver.limits import interruptible
+from refsvm.trackers.base import PathTracker
+from refsvm.trackers.svmp import SVMP
+from refsvm.walk.backup import solve_at
+from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.state import PathState
 
 __all__ = ["kernel_matrix", "regularization_path", "track"]
 
 
 def regularization_path(
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     *,
     kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    gram: Any = None,
     C_min: float = 1e-4,
     C_max: float = 1e3,
     sample_weight: Any = None,
@@ -50,11 +49,15 @@ def regularization_path(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification, which is
+        that of C = 1; y, kernel and gram are then left out.
     y : array-like of shape (n,)
         Labels −1 and +1, both present, in any proportion.
     kernel : kernel object or callable, default Linear()
         Positive semi-definite.
+    gram : array-like of shape (n, n) or object, optional
+        The kernel matrix in place of X and kernel, as in `DualProblem.classification`. The examples of an object
+        are not compared: duplicates keep variables of their own.
     C_min, C_max : float
         The range of C; 0 < C_min < C_max.
     sample_weight : array-like of shape (n,), optional
@@ -94,12 +97,12 @@ def regularization_path(
     >>> path.kkt_audit().worst <= 1e-6
     True
     """
-    X = examples(X)
-    problem = DualProblem.classification(X, y, kernel=kernel, C=1.0)
-    labels = signs(y, problem.n)
-    weight = labels * (1.0 if sample_weight is None else _weights(sample_weight, labels))
-    gram: Any = problem.gram
-    merged = merge_duplicates(gram.X, weight) if merge else no_merging(weight)
+    gram, y, widths = classification_given(X, y, kernel, gram)
+    problem = DualProblem.classification(y=y, gram=gram)
+    labels = problem.v
+    weight = labels * widths * (1.0 if sample_weight is None else _weights(sample_weight, labels))
+    features = getattr(gram, "X", None)
+    merged = merge_duplicates(features, weight) if merge and features is not None else no_merging(weight)
     if len(merged.first) < problem.n:
         gram, weight = gram.restrict(merged.first), np.bincount(merged.group, weights=weight)
         labels = labels[merged.first]
@@ -142,40 +145,43 @@ def track(
     if not C_min < C_max:
         raise ValueError(f"C_min={C_min!r} is not below C_max={C_max!r}; give C_min < C_max.")
     tracker = SVMP() if tracker is None else tracker
-    if not isinstance(tracker, PathTracker):
-        raise ValueError(
-            f"tracker={tracker!r} is not a PathTracker; pass an instance of one, such as SVMP()."
-        )
+    PathTracker.checked("tracker", tracker)
     limits = PathLimits(problem.n) if limits is None else limits
-    state = _state(problem, engine, cache_mb)
-    recorder = PathRecorder(problem.n)
-    status: Status | None = None
+    walk = _walk(problem, engine, cache_mb)
+    record, status, started = _followed(walk, tracker, C_min, C_max, limits)
+    path = RegularizationPath(
+        problem=problem,
+        record=record,
+        merged=no_merging(problem.lower + problem.upper) if merged is None else merged,
+        status=status,
+        seconds=time.perf_counter() - limits.began,
+        start_seconds=started - limits.began,
+        nullity=walk.nullity,
+        drift=walk.drift,
+        tracker=repr(tracker),
+        counts=dict(walk.counts),
+    )
+    path.__dict__["kernel_matrix"] = walk.K
+    return path
+
+
+def _followed(
+    walk: PathState, tracker: PathTracker, C_min: float, C_max: float, limits: PathLimits
+) -> tuple[PathRecord, Status, float]:
+    """Follow the path from C_min; return what the tracker has reported, why it ended, and when the start was found."""
+    recorder = PathRecorder(walk.problem.n)
     with interruptible() as limits.interrupt:
-        solve_at(state, 1.0 / C_min, 1e-9, "start")
-        recorder.add(state.breakpoint("start")._replace(C=C_min))
+        solve_at(walk, 1.0 / C_min, 1e-9, "start")
+        recorder.add(walk.breakpoint("start")._replace(C=C_min))
         started = time.perf_counter()
-        follower = tracker.follow(state, 1.0 / C_max)
-        for point in follower:
+        for point in tracker.follow(walk, 1.0 / C_max):
             if abs(point.C / C_max - 1.0) <= 1e-12:
                 point = point._replace(C=C_max)  # not 1/(1/C_max)
             recorder.add(point)
             status = limits.reached(point)
             if status is not None:
-                break
-    path = RegularizationPath(
-        problem=problem,
-        record=recorder.record(),
-        merged=no_merging(problem.lower + problem.upper) if merged is None else merged,
-        status=Status.CONVERGED if status is None else status,
-        seconds=time.perf_counter() - limits.began,
-        start_seconds=started - limits.began,
-        nullity=state.nullity,
-        drift=state.drift,
-        tracker=repr(tracker),
-        counts=dict(state.counts),
-    )
-    path.__dict__["kernel_matrix"] = state.K
-    return path
+                return recorder.record(), status, started
+    return recorder.record(), Status.CONVERGED, started
 
 
 def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
@@ -189,16 +195,16 @@ def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _state(problem: DualProblem, engine: str, cache_mb: float) -> PathState:
-    """Check a problem, compute its kernel matrix, and set up the state."""
+def _walk(problem: DualProblem, engine: str, cache_mb: float) -> PathState:
+    """Check a problem, compute its kernel matrix, and set up the walk."""
     if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
         raise ValueError(
             "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
         )
     K = kernel_matrix(problem, cache_mb)
-    if not _known_psd(problem.gram):
+    if not problem.gram.is_psd:
         _refuse_indefinite(K)
-    return PathState(problem, K, problem.lower + problem.upper, search_called(engine), engine)
+    return PathState(problem, K, engine)
 
 
 def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
@@ -211,12 +217,6 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     return np.ascontiguousarray(problem.gram.block(np.arange(n)))
-
-
-def _known_psd(gram: KernelMatrix) -> bool:
-    """Whether the kernel is positive semi-definite whatever the data."""
-    kernel = gram.kernel if isinstance(gram, Gram) else None
-    return isinstance(kernel, Linear | RBF) or (isinstance(kernel, Polynomial) and kernel.coef0 >= 0.0)
 
 
 def _refuse_indefinite(K: np.ndarray) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,9 +53,3 @@ class ActiveSet(Seeder):
         alpha[risen] = problem.upper[risen]
         alpha[fallen] = problem.lower[fallen]
         return complete(alpha, problem.z, problem.lower, problem.upper)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.replacement.active_set`."""
-        from refsvm.fast.replacement import active_set
-
-        return active_set

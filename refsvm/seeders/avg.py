@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,9 +43,3 @@ class AVG(Seeder):
         """Return the feasible α."""
         lower, upper = problem.lower, problem.upper
         return complete(np.clip(solved.alpha, lower, upper), problem.z, lower, upper)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.seeders.avg`."""
-        from refsvm.fast.seeders import avg
-
-        return avg

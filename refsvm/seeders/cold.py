@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,9 +34,3 @@ class Cold(Seeder):
         """Ignore what was solved."""
         alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.seeders.cold`."""
-        from refsvm.fast.seeders import cold
-
-        return cold

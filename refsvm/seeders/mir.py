@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,16 +85,6 @@ class MIR(Seeder):
             alpha[T] = np.clip(least_squares(rows, right, self.max_iter, self.tol), lower[T], upper[T])
             spread(alpha, T, problem.z - total(alpha), lower, upper)
         return complete(alpha, problem.z, lower, upper)
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return the limits of the conjugate gradients."""
-        return float(self.max_iter), self.tol
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.replacement.mir`."""
-        from refsvm.fast.replacement import mir
-
-        return mir
 
 
 def wanted_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:

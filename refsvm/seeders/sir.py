@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -97,9 +96,3 @@ class SIR(Seeder):
     def parameters(self) -> tuple[float, ...]:
         """Return what the random choices start from."""
         return (float(self._first_state()),)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.replacement.sir`."""
-        from refsvm.fast.replacement import sir
-
-        return sir

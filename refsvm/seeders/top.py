@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,9 +57,3 @@ class TOP(Seeder):
                 alpha[t] = moved(before, weight, lower[t], upper[t])
                 weight -= alpha[t] - before
         return complete(alpha, problem.z, lower, upper)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.seeders.top`."""
-        from refsvm.fast.seeders import top
-
-        return top

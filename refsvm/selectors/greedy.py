@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,9 +60,3 @@ class Greedy(WorkingSetSelector):
     def rows_needed(self, n: int) -> int:
         """All of them."""
         return n
-
-    def twin(self) -> Callable[..., tuple[int, int]]:
-        """Return `refsvm.fast.gain_selectors.greedy`."""
-        from refsvm.fast.gain_selectors import greedy
-
-        return greedy

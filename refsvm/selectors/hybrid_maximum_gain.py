@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,9 +82,3 @@ class HybridMaximumGain(WorkingSetSelector):
     def parameters(self) -> tuple[float, ...]:
         """Return (eta, rows), 0 standing for "all"."""
         return (self.eta, checked_rows(self.rows))
-
-    def twin(self) -> Callable[..., tuple[int, int]]:
-        """Return `refsvm.fast.gain_selectors.hybrid_maximum_gain`."""
-        from refsvm.fast.gain_selectors import hybrid_maximum_gain
-
-        return hybrid_maximum_gain

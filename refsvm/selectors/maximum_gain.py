@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -67,12 +66,6 @@ class MaximumGain(WorkingSetSelector):
     def parameters(self) -> tuple[float, ...]:
         """Return (rows,), 0 standing for "all"."""
         return (checked_rows(self.rows),)
-
-    def twin(self) -> Callable[..., tuple[int, int]]:
-        """Return `refsvm.fast.gain_selectors.maximum_gain`."""
-        from refsvm.fast.gain_selectors import maximum_gain
-
-        return maximum_gain
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:

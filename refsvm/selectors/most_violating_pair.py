@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,9 +41,3 @@ class MostViolatingPair(WorkingSetSelector):
             return -1, -1
         # i = argmax_{I_up} G,  j = argmin_{I_down} G
         return state.top, state.bottom
-
-    def twin(self) -> Callable[..., tuple[int, int]]:
-        """Return `refsvm.fast.selectors.most_violating_pair`."""
-        from refsvm.fast.selectors import most_violating_pair
-
-        return most_violating_pair

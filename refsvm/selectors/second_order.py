@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -99,13 +98,3 @@ class SecondOrder(WorkingSetSelector):
                 if gain > best:
                     i, j, best = k, m, gain
         return i, j
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return (planned_range,)."""
-        return (self.planned_range,)
-
-    def twin(self) -> Callable[..., tuple[int, int]]:
-        """Return `refsvm.fast.selectors.second_order`."""
-        from refsvm.fast.selectors import second_order
-
-        return second_order

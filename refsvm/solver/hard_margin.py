@@ -1,7 +1,7 @@
 """Hard margins: a solve whose box is open, C = ∞.
 
 Separable classes have an optimum, inseparable ones have none: their dual grows without bound, and so would α. Between
-the rounds of another engine two things are therefore done that a closed box does not need.
+the rounds of another loop two things are therefore done that a closed box does not need.
 
 **Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α names one point in the convex hull of each class, and the
 width of the margin is at most their distance ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. Where that distance
@@ -18,20 +18,16 @@ classifier design", IEEE Transactions on Neural Networks 11, 2000.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from refsvm.solver.engine import Engine
+from refsvm.engine.loops import INSEPARABLE, Loop
 
 if TYPE_CHECKING:
-    from refsvm.solver.rules import Rules
     from refsvm.state import SolverState
 
-__all__ = ["INSEPARABLE", "HardMarginEngine"]
-
-INSEPARABLE: Final = -2
-"""What `HardMarginEngine.advance` returns where no margin is left."""
+__all__ = ["HardMargin"]
 
 NARROWEST: Final = 1e-7
 """Width of a margin, in units of the largest ‖φ(xᵢ)‖, that can still be told from the rounding of K."""
@@ -43,38 +39,35 @@ ROUND: Final = 1000
 """Steps between two looks; more for more variables."""
 
 LONGER: Final = 1.5
-"""Factor from which on α is stretched: the last digits are the other engine's work."""
+"""Factor from which on α is stretched: the last digits are the other loop's work."""
 
 
-class HardMarginEngine:
-    """Runs another engine, and watches over the margin between its rounds.
+class HardMargin:
+    """Runs another loop, and watches over the margin between its rounds.
 
     Parameters
     ----------
     state : SolverState
         Of a problem with an open side.
-    engine : Engine
+    loop : Loop
         What takes the steps on this state.
-    balanced : bool
-        Whether z = 0.
     """
 
-    runs_in_chunks = False
+    runs_in_chunks: ClassVar[bool] = False
 
-    def __init__(self, state: SolverState, engine: Engine, balanced: bool) -> None:
-        self._state, self._engine = state, engine
+    def __init__(self, state: SolverState, loop: Loop) -> None:
+        self._state, self._loop = state, loop
         bounds = np.concatenate([state.lower, state.upper])
         # any factor of a feasible α is feasible
-        self._cone = bool(((bounds == 0.0) | np.isinf(bounds)).all()) and balanced
+        self._cone = bool(((bounds == 0.0) | np.isinf(bounds)).all()) and state.problem.z == 0.0
         self._open = np.isinf(state.lower) | np.isinf(state.upper)
-        self._largest = float(np.abs(state.diagonal).max())
         self._scale = float(np.abs(state.v).max()) or 1.0
 
     def advance(self, budget: int) -> int:
-        """Take one round of up to `budget` steps; return what the engine does, or INSEPARABLE."""
+        """Take one round of up to `budget` steps; return what the loop does, or INSEPARABLE."""
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):
-            outcome = self._engine.advance(min(budget, max(ROUND, len(before))))
+            outcome = self._loop.advance(min(budget, max(ROUND, len(before))))
         if not np.abs(self._state.alpha).max() <= LARGEST:  # q < 0 in an open direction: an indefinite kernel
             self._state.alpha[:] = before
             self._state.refresh()
@@ -84,14 +77,6 @@ class HardMarginEngine:
         if not outcome and self._cone:
             self._stretch()
         return outcome
-
-    def restart(self, rules: Rules) -> bool:
-        """Take another engine: the open sides may have changed."""
-        return False
-
-    def close(self) -> None:
-        """Release the other engine."""
-        self._engine.close()
 
     def _hulls_meet(self) -> bool:
         """Whether the points that α names in the two hulls are one but for rounding."""
@@ -116,7 +101,7 @@ class HardMarginEngine:
 
         ‖w‖ ≥ vᵀα/√(αᵀKα) for whatever keeps the margins, so |h| would reach 1/NARROWEST times the largest |v|.
         """
-        return quadratic <= self._largest * (0.5 * NARROWEST * linear / self._scale) ** 2
+        return quadratic <= self._state.largest_diagonal * (0.5 * NARROWEST * linear / self._scale) ** 2
 
     def _stretch(self) -> None:
         """α ← tα with the best t; then G ← v − t(v − G)."""

@@ -10,8 +10,7 @@ from typing import Any
 
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import chosen_rules
-from refsvm.solver.start import row_store, starting_point
+from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -29,14 +28,15 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         if min(i, j) < 0:
             return -1
         # --- step ---
-        first, second = (i, j) if state.rows.slots[i] >= 0 else (j, i)
-        state.rows.use(first)  # a stored row first, so that the other one does not take its place
-        state.rows.use(second)
+        state.rows.use(i, j)
         state.measure(i, j)
         state.n_candidates = 0
         mu = step.length(state, i, j)
         # --- update ---
-        state.move(i, j, mu)
+        if step.carries:
+            state.move(i, j, *mu)  # μ and κ
+        else:
+            state.move(i, j, mu)
         yield state
     return code
 

@@ -1,27 +1,40 @@
-"""The three rules of a solve: defaults, and what does not fit together."""
+"""Where a solve begins: its three rules, memory for kernel rows, and a feasible α."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import warnings
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.kernels.rows import KernelRows
-from refsvm.problem import DualProblem
+from refsvm._checks import vector
+from refsvm.kernels.rows import KernelRows, megabytes, stored_rows
+from refsvm.problem import EPSILON, DualProblem
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
 from refsvm.selectors.second_order import SecondOrder
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
+from refsvm.steps.conjugate import ConjugateStep
 from refsvm.steps.newton import NewtonStep
 from refsvm.steps.planning_ahead import PlanningAheadStep
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["Rules", "chosen_rules"]
+__all__ = ["Rules", "chosen_rules", "row_store", "starting_point"]
 
+SECOND_ORDER: Final = SecondOrder()
+CONJUGATE_SECOND_ORDER: Final = ConjugateSecondOrder()
+NEWTON: Final = NewtonStep()
+CONJUGATE: Final = ConjugateStep()
+PLANNING_AHEAD: Final = PlanningAheadStep()
+KKT_GAP: Final = KKTGap()
 
-BASES: Final = {"selector": WorkingSetSelector, "step": StepRule, "stop": StoppingRule}
-"""What the rule of each role has to be."""
+TIGHTEST: Final = 1e-12
+"""A tolerance below this is no fault of the data: it asks for more than floating point has anywhere."""
+
+CROWDED_FROM: Final = 10_000
+"""Variables from which on float32 rows are worth their rounding where not all rows fit the budget."""
 
 
 class Rules(NamedTuple):
@@ -35,42 +48,116 @@ class Rules(NamedTuple):
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, gradient: np.ndarray | None = None
     ) -> SolverState:
         """Return the state before the first step of these rules; arguments as in `SolverState`."""
-        return SolverState(
-            problem,
-            alpha,
-            rows,
-            history=self.step.history,
-            memories=self.memories(problem),
-            gradient=gradient,
-        )
+        step, memories = self.step, self.memories(problem)
+        return SolverState(problem, alpha, rows, step.history, memories, gradient, step.carries)
 
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
-        return self.selector.prepare(problem), self.step.prepare(problem), self.stop.prepare(problem)
+        return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
+
+    def rows_needed(self, n: int) -> int:
+        """How many kernel rows must be in memory at once: two of the pair, or those of a rule that wants more."""
+        most = max(2, self.selector.rows_needed(n), self.step.rows_needed(n))
+        return min(most + self.stop.rows_needed(n), n)
 
 
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
     """Fill in the default rules and refuse what is no rule or does not fit together."""
-    selector = SecondOrder() if selector is None else selector
-    if step is None:
-        step = PlanningAheadStep() if getattr(selector, "takes_candidates", False) else NewtonStep()
-    rules = Rules(selector, step, KKTGap() if stop is None else stop)
-    for (name, base), rule in zip(BASES.items(), rules, strict=True):
-        if not isinstance(rule, base):
-            raise ValueError(
-                f"{name}={rule!r} is not a {base.__name__}; pass an instance of one, such as "
-                f"{name}={type(rules_default(name)).__name__}()."
-            )
+    if selector is None:
+        selector = CONJUGATE_SECOND_ORDER if getattr(step, "carries", False) else SECOND_ORDER
+    selector = WorkingSetSelector.checked("selector", selector)
+    step = StepRule.checked("step", partner(selector) if step is None else step)
+    stop = StoppingRule.checked("stop", KKT_GAP if stop is None else stop)
+    rules = Rules(selector, step, stop)
     if rules.step.history and not rules.selector.takes_candidates:
         raise ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
             "needs a selector that also considers the pairs planned with, such as SecondOrder()."
         )
+    if rules.step.history and rules.step.carries:
+        raise ValueError(
+            f"step={step!r} carries the last displacement and plans with candidates, history = {rules.step.history}; "
+            "a planned step is one of the pair alone: set carries = False or history = 0."
+        )
     return rules
 
 
-def rules_default(name: str) -> object:
-    """Return the default rule of a role, for messages."""
-    return {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap()}[name]
+def partner(selector: WorkingSetSelector) -> StepRule:
+    """Return the step rule that a selector goes with by default."""
+    if selector.takes_displacement:
+        return CONJUGATE
+    return PLANNING_AHEAD if selector.takes_candidates else NEWTON
+
+
+def row_store(
+    problem: DualProblem, rules: Rules, cache_mb: float, dtype: str = "float64", shrinking: object = False
+) -> KernelRows:
+    """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
+    n, gram = problem.n, problem.gram
+    if dtype not in ("auto", "float64", "float32"):
+        raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
+    # only restricted problems read float32 rows as float64 ones at little cost
+    crowded = dtype == "auto" and shrinking and n >= CROWDED_FROM and megabytes(n, n) > cache_mb
+    kept = np.float32 if dtype == "float32" or crowded else np.float64
+    needed = rules.rows_needed(n)
+    rows = stored_rows(gram, cache_mb, kept, needed)
+    if needed > rows.capacity:
+        raise ValueError(
+            f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
+            f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
+        )
+    if gram.rounding > TIGHTEST:
+        warn_of_rounding(gram.rounding, rules.stop.tolerance)
+    return rows
+
+
+def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
+    """Return a feasible α: near 0, or the given one, which is repaired with a warning where it is not feasible."""
+    if start is None:
+        return np.zeros(problem.n) if problem.holds_zero else problem.feasible(_filled_up(problem))
+    return feasible_start(problem, vector("start", start, problem.n))
+
+
+def feasible_start(problem: DualProblem, given: np.ndarray) -> np.ndarray:
+    """Return the α that was given, or its nearest repair."""
+    # an α that is feasible up to the rounding of its sum is taken as it is
+    inside = ((problem.lower <= given) & (given <= problem.upper)).all()
+    rounding = 4.0 * EPSILON * problem.n**0.5 * (float(np.abs(given).sum()) + abs(problem.z))
+    if inside and abs(problem.z - float(given.sum())) <= rounding:
+        return given
+    point = problem.feasible(given)
+    scale = 1e-9 * max(1.0, float(np.abs(point).max()))
+    if np.abs(point - given).max() > scale:
+        warnings.warn(
+            "start is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
+            stacklevel=4,
+        )
+    return point
+
+
+def warn_of_rounding(rounding: float, tolerance: float) -> None:
+    """Say so if kernel values are rounded by more than the tolerance of the stopping rule."""
+    if rounding > tolerance:
+        warnings.warn(
+            f"The features are so large that kernel values are only right to about {rounding:.1g}, and the "
+            f"tolerance is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or choose a "
+            "smaller gamma.",
+            stacklevel=4,
+        )
+
+
+def _filled_up(problem: DualProblem) -> np.ndarray:
+    """Return α = 0, clipped to the box, and what its sum lacks put on the first variables, as LIBSVM does.
+
+    One-class problems begin with z ≠ 0. All but one of these variables are at a bound then: few kernel rows are needed
+    for G, and the examples that end without weight need not first lose it.
+    """
+    point = np.zeros(problem.n).clip(problem.lower, problem.upper)
+    missing = problem.z - float(point.sum())
+    room = problem.upper - point if missing > 0.0 else point - problem.lower
+    if missing == 0.0 or not np.isfinite(room).all():
+        return point
+    before = np.cumsum(room) - room
+    return point + np.sign(missing) * (abs(missing) - before).clip(0.0, room)

@@ -16,31 +16,82 @@ on all variables with their true gradient; if one was left out wrongly, the next
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from refsvm.kernels.rows import KernelRows, RowsOf, megabytes
+from refsvm.kernels.rows import megabytes, stored_rows
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
+from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
 if TYPE_CHECKING:
-    from refsvm.solver.engine import Engine
-    from refsvm.solver.limits import Limits
+    from refsvm.engine.limits import Limits
+    from refsvm.engine.loops import Loop
     from refsvm.solver.rules import Rules
 
-__all__ = ["ShrinkingEngine", "ShrinkingPolicy", "fetch_if_few"]
+    MakeLoop: TypeAlias = Callable[[SolverState, Rules, Trace | None], Loop]
+
+__all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
+
+
+class Shrinking(Rule):
+    """Which variables the steps are taken on, and when the others return. False in a test where they all are, always.
+
+    Attributes
+    ----------
+    full_gram_up_to : int
+        Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
+    """
+
+    such_as: ClassVar[str] = "Restriction()"
+    full_gram_up_to: int = 0
+
+    @abstractmethod
+    def around(
+        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+        trace: Trace | None,
+    ) -> Loop:  # fmt: skip
+        """Return what takes the steps in place of `loop`, which takes them on all variables.
+
+        Its ``advance(budget)`` takes up to so many steps; 0 says that more may follow, a code of ``rules.stop`` that it
+        is satisfied with all variables and their true gradient, −1 that no step gains. ``make(state, rules, trace)``
+        is a loop for another state, such as that of a restricted problem.
+        """
 
 
 @dataclass(frozen=True)
-class ShrinkingPolicy:
-    """When to restrict, and to how many variables; the defaults were measured.
+class NoShrinking(Shrinking):
+    """All variables, always: the steps of the papers.
+
+    Examples
+    --------
+    >>> from refsvm import NoShrinking
+    >>> bool(NoShrinking())
+    False
+    """
+
+    def __bool__(self) -> bool:
+        """False, as the option ``shrinking=False`` is."""
+        return False
+
+    def around(
+        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+        trace: Trace | None,
+    ) -> Loop:  # fmt: skip
+        """Return the loop itself."""
+        return loop
+
+
+@dataclass(frozen=True)
+class Restriction(Shrinking):
+    """Restrict the problem, solve it, bring the gradient up to date, look again; the defaults were measured.
 
     Parameters
     ----------
@@ -63,6 +114,17 @@ class ShrinkingPolicy:
     multiple: int = 32
     block: int = 512
 
+    def around(
+        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+        trace: Trace | None,
+    ) -> Loop:  # fmt: skip
+        """Return the loop that restricts."""
+        return ShrinkingEngine(state, rules, loop, make, limits, self, trace)
+
+
+ShrinkingPolicy = Restriction
+"""The name of 0.1."""
+
 
 class ShrinkingEngine:
     """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve.
@@ -73,40 +135,27 @@ class ShrinkingEngine:
         Of the problem to solve.
     rules : (selector, step, stop)
         `stop` decides on this problem; restricted problems are solved to a KKT gap.
+    loop : Loop
+        What takes the steps on all variables.
     make : callable
-        ``make(state, rules, trace)`` returns the engine that takes the steps.
+        ``make(state, rules, trace)`` returns what takes them on the variables of a restricted problem.
     limits : Limits
         Asked between the passes of a restricted solve whether to return early.
-    policy : ShrinkingPolicy
+    policy : Restriction
     trace : Trace or None
     """
 
-    runs_in_chunks = False
+    runs_in_chunks: ClassVar[bool] = False
 
     def __init__(
-        self,
-        state: SolverState,
-        rules: Rules,
-        make: Callable[[SolverState, Rules, Trace | None], Engine],
-        limits: Limits,
-        policy: ShrinkingPolicy,
-        trace: Trace | None = None,
-    ) -> None:
+        self, state: SolverState, rules: Rules, loop: Loop, make: MakeLoop, limits: Limits[SolverState],
+        policy: Restriction, trace: Trace | None = None,
+    ) -> None:  # fmt: skip
         self._state, self._rules, self._make, self._trace = state, rules, make, trace
-        self._limits, self._policy = limits, policy
-        self._steps = make(state, rules, trace)
+        self._limits, self._policy, self._steps = limits, policy, loop
         self._recent = 0  # steps of the last `advance`
         whole = state.rows.evaluator.gram
         self._blocks = whole.prefers_batches and len(state.alpha) == whole.n
-
-    def restart(self, rules: Rules) -> bool:
-        """Go on with another solve of the same state."""
-        self._rules, self._recent = rules, 0
-        return self._steps.restart(rules)
-
-    def close(self) -> None:
-        """Release the engine of the full problem."""
-        self._steps.close()
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
@@ -118,7 +167,10 @@ class ShrinkingEngine:
         if self._blocks and len(B := block(state, policy.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
             outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
-        elif self._recent and self._pays(len(A := active_set(state, policy.multiple))):
+        elif late := state.iteration % self._rules.stop.period:
+            # restricted solves end at any step; the rule is asked again when it wants to be
+            outcome = self._steps.advance(min(budget, self._rules.stop.period - late))
+        elif state.gap > 0.0 and self._recent and self._pays(len(A := active_set(state, policy.multiple))):
             outcome = self._solve_restricted(A, budget)
         else:
             outcome = self._steps.advance(min(budget, policy.period))
@@ -141,9 +193,10 @@ class ShrinkingEngine:
         rules, outcome = self._rules._replace(stop=KKTGap(tolerance)), 0
         inner = restricted(state, A, rules, self._policy.full_gram_up_to)
         trace = None if self._trace is None else Trace(self._trace.every)
-        with closing(ShrinkingEngine(inner, rules, self._make, self._limits, self._policy, trace)) as engine:
-            while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
-                outcome = engine.advance(budget - inner.iteration)
+        loop = self._make(inner, rules, trace)
+        engine = ShrinkingEngine(inner, rules, loop, self._make, self._limits, self._policy, trace)
+        while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
+            outcome = engine.advance(budget - inner.iteration)
         before = state.objective
         self._apply(A, inner, trace)
         # a stalled problem that gained no more than rounding will not gain in the next round either
@@ -173,15 +226,6 @@ class ShrinkingEngine:
             self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
 
 
-def fetch_if_few(rows: KernelRows, policy: ShrinkingPolicy) -> None:
-    """Compute all kernel rows of a small problem at once, if they fit in memory."""
-    gram, most = rows.gram, policy.full_gram_up_to
-    if isinstance(gram, RowsOf) and gram.repeats and gram.source.holds_all and gram.source.gram.n <= 2 * most:
-        gram.source.fetch(np.arange(gram.source.gram.n))
-    if gram.n <= most and rows.holds_all and (not isinstance(gram, RowsOf) or gram.repeats):
-        rows.fetch(np.arange(gram.n))
-
-
 def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:
     """Return the state of the problem over α_A, with the variables counted from where they stand: δ = α_A − now.
 
@@ -194,14 +238,16 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     source, there = rows.evaluator, rows.indices[A]
     if len(A) <= source.capacity or source.holds_all:
         budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
-        small = KernelRows(RowsOf(source, there), budget)
+        small = stored_rows(source.restrict(there), budget)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
-        small = KernelRows(source.gram.restrict(there), rows.cache_mb)
+        small = stored_rows(source.gram.restrict(there), rows.cache_mb)
     G, alpha = state.gradient[A], state.alpha[A]
-    view = DualProblem(small.gram, G, 0.0, state.lower[A] - alpha, state.upper[A] - alpha)
-    return rules.begin(view, np.zeros(len(A)), small, gradient=G)
+    view = DualProblem._of_checked(small.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
+    inner = rules.begin(view, np.zeros(len(A)), small, gradient=G)
+    inner.whole = state, A
+    return inner
 
 
 def renumbered(steps: np.ndarray, A: np.ndarray, before: float, first: int, computed: int) -> np.ndarray:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from refsvm.engine.engine import Engine
+from refsvm.engine.limits import Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rounds import Rounds
-from refsvm.solver.shrinking import ShrinkingPolicy
+from refsvm.solver.rules import chosen_rules, row_store, starting_point
+from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -25,7 +27,7 @@ def solve(
     stop: StoppingRule | None = None,
     start: Any = None,
     engine: str = "auto",
-    shrinking: bool | ShrinkingPolicy = True,
+    shrinking: bool | Shrinking = True,
     cache_mb: float = 200.0,
     cache_dtype: str = "auto",
     max_iter: int | None = None,
@@ -48,7 +50,7 @@ def solve(
     engine : {"auto", "numba", "numpy"}
         The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable
         loop and goes on in the compiled one where Numba is installed and the time spent pays for loading it.
-    shrinking : bool or ShrinkingPolicy
+    shrinking : bool or Shrinking
         Solve restricted to the variables that matter, again and again (`refsvm.solver.shrinking`): much faster, same
         answer up to the tolerance. False takes the steps of the papers, one by one on all variables.
     cache_mb : float
@@ -89,8 +91,11 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    rounds = Rounds(
-        problem, selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
-        cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, polish=polish,
-    )  # fmt: skip
-    return rounds.solve(start=start, trace=trace)
+    limits = Limits(problem.n, max_iter, time_limit, callback)
+    rules = chosen_rules(selector, step, stop)
+    rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)
+    with Engine(engine, limits, rows, shrinking=shrinking, polish=polish) as runner:
+        state = rules.begin(problem, starting_point(problem, start), rows)
+        # --- steps, until a rule or a limit says stop ---
+        ending = runner.run(state, rules, trace)
+    return Solution.read(problem, state, ending)

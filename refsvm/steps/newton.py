@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,9 +35,3 @@ class NewtonStep(StepRule):
         """Clip the Newton step to the box."""
         # μ* = clip(ℓ/q, lo, hi)
         return min(max(state.slope / state.curvature, state.low), state.high)
-
-    def twin(self) -> Callable[..., float]:
-        """Return `refsvm.fast.steps.newton`."""
-        from refsvm.fast.steps import newton
-
-        return newton

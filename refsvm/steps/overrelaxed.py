@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,13 +56,3 @@ class OverrelaxedNewtonStep(StepRule):
         """Clip ω times the Newton step to the box."""
         # μ = clip(ω ℓ/q, lo, hi)
         return min(max(self.factor * (state.slope / state.curvature), state.low), state.high)
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return (factor,)."""
-        return (self.factor,)
-
-    def twin(self) -> Callable[..., float]:
-        """Return `refsvm.fast.steps.overrelaxed`."""
-        from refsvm.fast.steps import overrelaxed
-
-        return overrelaxed

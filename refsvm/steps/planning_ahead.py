@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -106,13 +105,3 @@ class PlanningAheadStep(StepRule):
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]
         state.n_candidates = count
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return (history,)."""
-        return (float(self.history),)
-
-    def twin(self) -> Callable[..., float]:
-        """Return `refsvm.fast.steps.planning_ahead`."""
-        from refsvm.fast.steps import planning_ahead
-
-        return planning_ahead

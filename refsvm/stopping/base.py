@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
+from refsvm.rule import Rule
 
 if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
+    from refsvm.result import Solution
     from refsvm.state import SolverState
 
 __all__ = ["StoppingRule"]
 
 
-class StoppingRule(ABC):
+class StoppingRule(Rule):
     """Decide, before every step, whether to stop.
 
-    Subclasses are frozen dataclasses that hold hyper-parameters only.
+    What `memory` returned is ``state.stop_memory``. Its twin is ``check(parameters, state) -> code``.
 
     Attributes
     ----------
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
+    period : int
+        The rule looks when ``state.iteration`` is a multiple of this; the steps that shrinking takes end there too.
     left_out : bool
         Whether the rule is made for problems from which one example is left out, and for no others.
-    rows_needed : int
-        Kernel rows that have to fit into memory beside those that the selector needs.
     """
 
+    such_as: ClassVar[str] = "KKTGap()"
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
-    rows_needed: ClassVar[int] = 0
-
-    def prepare(self, problem: DualProblem) -> np.ndarray:
-        """Return scratch memory for one solve, float64 of any length; it reappears as ``state.stop_memory``."""
-        return np.zeros(0)
+    period: int = 1
 
     @abstractmethod
     def check(self, state: SolverState) -> int:
@@ -45,18 +41,23 @@ class StoppingRule(ABC):
         May be asked more than once between two steps; asking again must change nothing.
         """
 
+    @property
+    def tolerance(self) -> float:
+        """The KKT gap that rounding is compared with, and ε where ε-KKT takes over: `tol`, or 1e-3 without it."""
+        return float(getattr(self, "tol", 1e-3))
+
+    def knowing(self, solved: Solution) -> StoppingRule:
+        """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""
+        return self
+
+    def outcome(self, reason: str, value: float) -> tuple[str, float]:
+        """Return what decided a left-out example, and its decision value, where a round ended for this reason."""
+        return "kkt", value
+
     def restricted_tolerance(self, gap: float) -> float:
-        """To which KKT gap `refsvm.solver.shrinking` solves a restricted problem while the full one has `gap`."""
-        return gap / 10.0
+        """To which KKT gap a restricted problem is solved while the full one has `gap`; by default, to half of it.
 
-    def parameters(self) -> tuple[float, ...]:
-        """Return the hyper-parameters as the twin gets them."""
-        return ()
-
-    def twin(self) -> Callable[..., int] | None:
-        """Return the Numba version ``check(parameters, state) -> code``, equal bit for bit, or None.
-
-        Compiled code computes no kernel. Where the rule calls ``state.row(i)`` its twin returns −1 − i if
-        ``state.slots[i] < 0``, and is asked again once the row is there.
+        With shrinking the rule is asked about the full problem, after each restricted one and at its `period`. Whoever
+        knows which gap satisfies the rule goes there at once.
         """
-        return None
+        return gap / 2.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,13 +58,3 @@ class KKTGap(StoppingRule):
     def restricted_tolerance(self, gap: float) -> float:
         """Solve restricted problems to 10 ε at first, to ε at the end."""
         return 10.0 * self.tol if gap > 20.0 * self.tol else self.tol
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return (tol,)."""
-        return (self.tol,)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.stopping.kkt_gap`."""
-        from refsvm.fast.stopping import kkt_gap
-
-        return kkt_gap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from refsvm.problem import DualProblem
     from refsvm.state import SolverState
 
-__all__ = ["LOODualityGap", "bounds_of"]
+__all__ = ["LOODualityGap", "best_intercept", "bounds_of", "tangent"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,6 @@ class LOODualityGap(StoppingRule):
     example: int | None = None
     variables: int = 2
     left_out: ClassVar[bool] = True
-    rows_needed: ClassVar[int] = 2
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
         "The primal objective is below the bound on solutions with h(x) = 0 at the left-out example.",
@@ -110,7 +108,7 @@ class LOODualityGap(StoppingRule):
         if self.variables not in (1, 2):
             raise ValueError(f"variables={self.variables!r} is unknown; give 2, or 1 for the paper's rule.")
 
-    def prepare(self, problem: DualProblem) -> np.ndarray:
+    def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: `HEAD` numbers, then γ, v − K′γ, K[r] and v, n values each."""
         memory = np.zeros(HEAD + 4 * problem.n)
         memory[EXAMPLE], memory[TAKEN], memory[ASKED] = self._left_out(problem), -1.0, -1.0
@@ -158,6 +156,14 @@ class LOODualityGap(StoppingRule):
             memory[CODE] = 2.0 * _decided(state)
         return int(memory[CODE])
 
+    def outcome(self, reason: str, value: float) -> tuple[str, float]:
+        """Return "duality gap" where that decided; the sign of the value is certain then."""
+        return "duality gap" if reason == self.reasons[1] else "kkt", value
+
+    def rows_needed(self, n: int) -> int:
+        """Two, of the γ that move."""
+        return 2
+
     def restricted_tolerance(self, gap: float) -> float:
         """Solve restricted problems to a tenth of the gap, so that F < H is looked at in between."""
         return max(gap / 10.0, self.tol)
@@ -165,12 +171,6 @@ class LOODualityGap(StoppingRule):
     def parameters(self) -> tuple[float, ...]:
         """Return (tol, variables)."""
         return (self.tol, float(self.variables))
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.loo_stopping.loo_duality_gap`."""
-        from refsvm.fast.loo_stopping import loo_duality_gap
-
-        return loo_duality_gap
 
 
 def _parts(state: SolverState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -274,7 +274,7 @@ def best_intercept(
     P is convex and piecewise linear. The tangents at two points on either side of the minimum meet at the next point,
     until P there is what the tangents predict.
     """
-    left, right = _tangent(G, lower, upper, low), _tangent(G, lower, upper, high)
+    left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
     for _ in range(CUTS):
         if not left[1] < 0.0 < right[1]:
@@ -284,7 +284,7 @@ def best_intercept(
         if not low < middle < high:
             break
         predicted = left[0] + left[1] * (middle - low)
-        here = _tangent(G, lower, upper, middle)
+        here = tangent(G, lower, upper, middle)
         if here[0] < value:
             b, value = middle, here[0]
         if here[0] - predicted <= EXACT * abs(here[0]):
@@ -296,7 +296,7 @@ def best_intercept(
     return b, value
 
 
-def _tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
+def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
     """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
     excess = G - b
     bound = np.where(excess > 0.0, upper, lower)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,6 +58,10 @@ class WorkingSetGap(StoppingRule):
     def __post_init__(self) -> None:
         positive("tol", self.tol)
 
+    def restricted_tolerance(self, gap: float) -> float:
+        """Solve restricted problems to a tenth of the gap: |μ| is looked at in between."""
+        return gap / 10.0
+
     def check(self, state: SolverState) -> int:
         """Compare the gap and the last step with ε."""
         # ψ ≤ ε
@@ -68,13 +71,3 @@ class WorkingSetGap(StoppingRule):
         latest, before = state.working_sets[0].tolist(), state.working_sets[1].tolist()
         related = latest[0] >= 0 and (latest[0] in before or latest[1] in before)
         return 2 if related and abs(state.last_step) < self.tol else 0
-
-    def parameters(self) -> tuple[float, ...]:
-        """Return (tol,)."""
-        return (self.tol,)
-
-    def twin(self) -> Callable[..., int]:
-        """Return `refsvm.fast.stopping.working_set_gap`."""
-        from refsvm.fast.stopping import working_set_gap
-
-        return working_set_gap

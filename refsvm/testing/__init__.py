@@ -3,6 +3,9 @@
 ==============  ====================================================================================
 `strategy`      check_strategy(): all of the below, for one rule
 `contract`      what the base classes promise, checked step by step in the readable loop
+`seeds`         what seeders promise
+`trackers`      what path trackers promise
+`roles`         what shrinking and the checks of leave-one-out promise
 `engines`       both engines compared bit for bit
 `practice`      the problems that this is done on: random ones and degenerate ones
 `shipped`       the shipped selectors and step rules, with several parameters

@@ -7,33 +7,32 @@ step length that the state remembers; what they do not explain, a rule has writt
 from __future__ import annotations
 
 import copy
-import dataclasses
 import itertools
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from refsvm.kernels.rows import KernelRows
-from refsvm.paths.base import PathTracker
+from refsvm.kernels.rows import stored_rows
 from refsvm.problem import DualProblem
-from refsvm.result import Solution
+from refsvm.rule import Rule
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps
-from refsvm.solver.rules import Rules
-from refsvm.solver.start import starting_point
+from refsvm.solver.rules import Rules, starting_point
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 
-__all__ = ["Case", "check_seeder", "check_solve", "check_value"]
+__all__ = ["Case", "check_solve", "check_value", "check_verdict", "telling"]
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
-
-Rule = WorkingSetSelector | StepRule | StoppingRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +61,11 @@ class Case:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", Rules(*self.rules))
 
+    @staticmethod
+    def default_rules() -> Rules:
+        """Return the rules that others are combined with."""
+        return Rules(SecondOrder(), NewtonStep(), KKTGap())
+
     def require(self, condition: Any, iteration: int, sentence: str) -> None:
         """Unless `condition` holds, raise an AssertionError naming the problem, the rules and the step."""
         if not condition:
@@ -69,7 +73,45 @@ class Case:
             raise AssertionError(f"Problem {self.name!r} with {rules}, step {iteration}: {sentence}")
 
 
-def check_value(rule: Rule | Seeder | PathTracker, problem: DualProblem) -> None:
+@contextmanager
+def telling(name: str, rules: Iterable[object], state: SolverState | None = None) -> Iterator[None]:
+    """Turn whatever is raised in this block into an AssertionError that names the problem, the rules and the step."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
+            yield
+    except (AssertionError, StopIteration):
+        raise
+    except Exception as error:
+        rules, step = tuple(rules), 0 if state is None else state.iteration + 1
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        asked = [
+            f"{type(rule).__name__}.{frame.f_code.co_name}()"
+            for frame in frames
+            for rule in rules
+            if frame.f_locals.get("self") is rule
+        ]
+        who, cause = asked[-1] if asked else _wrong_answer(rules, state), str(error).rstrip(".")
+        raise AssertionError(
+            f"Problem {name!r} with {', '.join(map(repr, rules))}, step {step}: {who} raised "
+            f"{type(error).__name__}: {cause}."
+        ) from error
+
+
+def _wrong_answer(rules: Iterable[object], state: SolverState | None) -> str:
+    """Say what the selector and the step answer where the loop, and none of them, has raised."""
+    if state is None or not isinstance(rules, tuple) or not isinstance(rules[0], WorkingSetSelector):
+        return "the solve"
+    pair: Any = rules[0].select(state)
+    n = len(state.alpha)
+    if not isinstance(pair, tuple) or any(
+        not isinstance(k, int | np.integer) or not 0 <= k < n for k in pair
+    ):
+        return f"select() returned {pair!r}, which is no pair of {n} variables; the loop"
+    return f"length() returned {rules[1].length(state, *pair)!r}; the loop"
+
+
+def check_value(rule: Rule, problem: DualProblem) -> None:
     """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.
 
     Raises
@@ -86,24 +128,39 @@ def check_value(rule: Rule | Seeder | PathTracker, problem: DualProblem) -> None
         hash(rule)
     except TypeError as error:
         raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
-    if isinstance(rule, PathTracker):
-        return
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
     _require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
     if find_spec("numba") is not None:
         _require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
-    if isinstance(rule, Seeder):
+        _check_role(rule)
+    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         return
-    memory: Any = rule.prepare(problem)
-    another = rule.prepare(problem)
+    memory: Any = rule.memory(problem)
+    another = rule.memory(problem)
     right = isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1
-    _require(right, f"{name}.prepare() returned {memory!r}; it must return a float64 vector.")
+    _require(right, f"{name}.memory() returned {memory!r}; it must return a float64 vector.")
     shared = np.shares_memory(memory, another)
-    _require(not shared, f"{name}.prepare() returned one array twice; make a new one for each solve.")
+    _require(not shared, f"{name}.memory() returned one array twice; make a new one for each solve.")
     if isinstance(rule, StoppingRule):
-        sentences = len(rule.reasons) > 0 and all(isinstance(reason, str) for reason in rule.reasons)
+        sentences = isinstance(rule.reasons, tuple) and all(  # type: ignore[redundant-expr]
+            isinstance(reason, str) for reason in rule.reasons
+        )
+        sentences = sentences and len(rule.reasons) > 0
         _require(sentences, f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().")
+
+
+def _check_role(rule: Rule) -> None:
+    """Check that the twin is one of the rule's own role, as far as it says for which it is made."""
+    from refsvm.compiled.interface import layout, seeding
+
+    length = "LENGTH_AND_CARRY" if getattr(rule, "carries", False) else "LENGTH"
+    roles = {WorkingSetSelector: "SELECT", StepRule: length, StoppingRule: "CHECK", Seeder: "SEED"}
+    for base, role in roles.items():
+        expected = getattr(seeding if role == "SEED" else layout, role)
+        if isinstance(rule, base) and getattr(rule.twin(), "signature", expected) != expected:  # type: ignore[redundant-expr]
+            found = f"{type(rule).__name__}.twin() is a twin of another role"
+            raise AssertionError(f"{found}; that of a {base.__name__} is decorated with @twin({role}).")
 
 
 def check_solve(case: Case) -> int:
@@ -130,13 +187,14 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
     problem, stop = case.problem, case.rules.stop
     start = starting_point(problem, None)
-    state = case.rules.begin(problem, start, KernelRows(problem.gram))
-    loop, cost = steps(state, *case.rules), 0.0
+    state = case.rules.begin(problem, start, stored_rows(problem.gram))
+    loop, cost = steps(state, *case.rules), state.objective if case.rules.step.carries else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
         alpha, gradient = state.alpha.copy(), state.gradient.copy()
         try:
-            next(loop)
+            with telling(case.name, case.rules, state):
+                next(loop)
         except StopIteration as end:
             _check_end(case, state, (alpha, gradient), end.value)
             return taken
@@ -158,9 +216,13 @@ def _check_step(case: Case, state: SolverState, before: tuple[np.ndarray, np.nda
     case.require(alpha[i] < upper[i], t, f"select() returned i = {i}, which is not in I_up.")
     case.require(alpha[j] > lower[j], t, f"select() returned j = {j}, which is not in I_down.")
     box = f"[lo, hi] = [{state.low!r}, {state.high!r}]"
-    case.require(state.low <= mu <= state.high, t, f"length() returned μ = {mu!r}, outside {box}.")
+    carries = case.rules.step.carries
+    case.require(carries or state.low <= mu <= state.high, t, f"length() returned μ = {mu!r}, outside {box}.")
     same = np.array_equal(state.lower, lower) and np.array_equal(state.upper, upper)
     case.require(same, t, "a rule wrote to state.lower or state.upper; the box belongs to the problem.")
+    if carries:
+        _check_carried(case, state, before)
+        return
     # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
     alpha[i] = moved(alpha[i], mu, lower[i], upper[i])
     alpha[j] = moved(alpha[j], -mu, lower[j], upper[j])
@@ -172,8 +234,26 @@ def _check_step(case: Case, state: SolverState, before: tuple[np.ndarray, np.nda
     case.require(0 <= count <= history, t, f"length() left {count} candidates with history = {history}.")
 
 
+def _check_carried(case: Case, state: SolverState, before: tuple[np.ndarray, np.ndarray]) -> None:
+    """Check that the displacement stays inside the box, up to rounding, and explains what has changed."""
+    t, (alpha, gradient), change = state.iteration, before, np.asarray(state.displacement)
+    over = np.maximum(change - (state.upper - alpha), (state.lower - alpha) - change).max()
+    size = 1.0 + np.abs(alpha).max()
+    case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
+    same = np.abs(alpha + change - state.alpha).max() <= 1e-12 * size
+    case.require(same, t, "a rule wrote to state.alpha; only the loop may.")
+    same = np.array_equal(gradient - np.asarray(state.displacement_image), state.gradient)
+    case.require(same, t, "a rule wrote to state.gradient; only the loop may.")
+
+
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     """Check that f has not fallen, a planned step and the next taken together; return by how much it has."""
+    if case.rules.step.carries:  # f is summed from the gains
+        fallen = cost - state.objective
+        case.require(
+            fallen <= 1e-12 * (1.0 + abs(cost)), state.iteration, f"the step lowers f by {fallen:.3g}."
+        )
+        return state.objective
     mu, q = state.last_step, state.curvature if state.curvature > TAU else 0.0
     # g = μℓ − ½μ²q; where q is not positive the true gain is at least μℓ
     gain = mu * state.slope - 0.5 * mu * mu * q
@@ -214,6 +294,35 @@ def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarra
         case.require(gap <= 1.01 * stop.tol, t, f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}.")
 
 
+def check_verdict(case: Case) -> None:
+    """Check that a stopping rule stops at a point that is good.
+
+    Good is a loss of a twentieth of f, or a KKT gap of ten times the tolerance; for a rule made for left-out examples,
+    the sign that the optimum gives.
+    """
+    selector, step, stop = case.rules
+    with telling(case.name, case.rules):
+        exact, found = (
+            solve(case.problem, selector=selector, step=step, stop=each, engine="numpy", shrinking=False)
+            for each in (KKTGap(1e-6), stop)
+        )
+    if stop.left_out:
+        r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
+        # the value as leave-one-out takes it: what the rule proves has the last word
+        decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
+        expected = exact.decision_values[r]
+        near = abs(expected) <= 1e-6 if decided != "kkt" else h * expected > -1e-6
+        good = near or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
+        case.require(
+            good, found.iterations, f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
+        )
+        return
+    lost = exact.objective - found.objective
+    good = lost <= 0.05 * abs(exact.objective) or found.kkt_gap <= 10.0 * stop.tolerance
+    said = f"{stop!r} stops too early, at ψ = {found.kkt_gap:.3g} and f = {found.objective:.3g}, {lost:.3g} below f*."
+    case.require(good, found.iterations, said)
+
+
 def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
     """By how much α leaves the box or misses its sum, relative to the largest sum the box allows.
 
@@ -229,73 +338,6 @@ def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
     off = float(outside.sum()) + abs(float(alpha.sum()) - problem.z)
     size = float(np.abs(problem.lower).sum() + np.abs(problem.upper).sum())
     return off / size if off > 0.0 else 0.0
-
-
-def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
-    """Check that seeds are feasible and reproducible and leave the optimum where it is; return how many there were.
-
-    One example is put back and another left out in some problems, a quarter of them in the others. The twin, if there
-    is one and Numba is installed, has to give the same α bit for bit.
-
-    Raises
-    ------
-    AssertionError
-        If the seeder breaks its contract.
-    """
-    removals, seeds = itertools.cycle((2, 4)), 0
-    for name, problem in problems.items():
-        if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
-            continue
-        every = next(removals) * (problem.n // 8 if problem.n % 3 else 1)
-        index = np.arange(problem.n)
-        old, new = _without(problem, index % every == 0), _without(problem, index % every == 1)
-        _check_seed(seeder, name, old, new)
-        _check_seed(seeder, name, problem, new)
-        _check_seed(seeder, name, old, problem)
-        seeds += 3
-    return seeds
-
-
-def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
-    """Seed one problem with the solution of another."""
-    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
-    case = Case(name, new, rules)
-    solved = solve(old, stop=rules.stop, engine="numpy")
-    alpha = solved.alpha.copy()
-    seed: Any = seeder.seed(solved, new)
-    again = seeder.seed(solved, new)
-    case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
-    case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")
-    same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
-    case.require(
-        same, 0, f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
-    )
-    right = isinstance(seed, np.ndarray) and seed.dtype == np.float64 and seed.shape == (new.n,)
-    case.require(right, 0, f"{seeder!r} gave {seed!r}; expected a float64 vector of {new.n}.")
-    off = infeasibility(new, seed)
-    case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
-    cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
-    sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
-    case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
-    if find_spec("numba") is not None and seeder.twin() is not None:
-        _check_seed_twin(case, seeder, solved, seed)
-
-
-def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
-    """Compare a seed with that of the twin, which has to ask for the kernel rows it wants."""
-    from refsvm.fast.seeding import compiled_seed
-
-    compiled = compiled_seed(seeder, solved, case.problem, KernelRows(case.problem.gram))
-    for i in np.flatnonzero(compiled != seed).tolist():
-        case.require(
-            False, 0, f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
-        )
-
-
-def _without(problem: DualProblem, removed: np.ndarray) -> DualProblem:
-    """Leave several examples out."""
-    lower, upper = np.where(removed, 0.0, problem.lower), np.where(removed, 0.0, problem.upper)
-    return dataclasses.replace(problem, lower=lower, upper=upper)
 
 
 def _require(condition: Any, sentence: str) -> None:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from refsvm.result import Solution
-from refsvm.solver.shrinking import ShrinkingPolicy
+from refsvm.solver.shrinking import Restriction, Shrinking
 from refsvm.solver.solve import solve
-from refsvm.testing.contract import Case
+from refsvm.testing.contract import Case, telling
 
 __all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
 
 TWIN_LIMIT = 500  # steps over which the engines are compared
 
-SHRINK_EARLY = ShrinkingPolicy(period=10, copy_cost=0.0, multiple=1)
+SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
 """Small problems are shrunk too, as large ones are by default."""
 
 
-def check_engines(case: Case, limit: int = TWIN_LIMIT, shrinking: bool = True, **options: Any) -> None:
+def check_engines(
+    case: Case, limit: int = TWIN_LIMIT, shrinking: bool | Shrinking = True, **options: Any
+) -> None:
     """Solve with both engines and compare; where they differ, find the first step after which they do.
 
     Parameters
@@ -29,8 +30,8 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, shrinking: bool = True, *
     case : Case
     limit : int
         Number of steps.
-    shrinking : bool
-        By `SHRINK_EARLY`.
+    shrinking : bool or Shrinking
+        True: by `SHRINK_EARLY`.
     **options
         For `refsvm.solve`, such as ``cache_mb``.
 
@@ -49,11 +50,11 @@ def check_engines(case: Case, limit: int = TWIN_LIMIT, shrinking: bool = True, *
 
     def run(engine: str, steps: int) -> Solution:
         selector, step, stop = case.rules
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
+        policy = SHRINK_EARLY if shrinking is True else shrinking
+        with telling(case.name, case.rules):
             return solve(
                 case.problem, selector=selector, step=step, stop=stop,
-                engine=engine, max_iter=steps, trace=True, shrinking=shrinking and SHRINK_EARLY, **options,
+                engine=engine, max_iter=steps, trace=True, shrinking=policy, **options,
             )  # fmt: skip
 
     found = first_difference(run("numpy", limit), run("numba", limit))

@@ -14,6 +14,7 @@ from refsvm.stopping.base import StoppingRule
 
 __all__ = [
     "any_box_problem",
+    "large_problem",
     "left_out_problems",
     "practice_problems",
     "smallest_cache_mb",
@@ -69,6 +70,21 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
     }
 
 
+def large_problem(rng: Any = 0) -> DualProblem:
+    """Make a problem of 500 variables, on which shrinking leaves most of them out.
+
+    Examples
+    --------
+    >>> from refsvm.testing.practice import large_problem
+    >>> large_problem().n
+    500
+    """
+    rng = np.random.default_rng(rng)
+    X = rng.normal(size=(500, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=500) > 0.0, 1, -1)
+    return DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0)
+
+
 def left_out_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
     """Leave one example out of each problem whose α sums to 0, if no other example is left out of it.
 
@@ -114,5 +130,5 @@ def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule |
     >>> int(smallest_cache_mb(SecondOrder(), n=1000) * 2**20 / (8 * 1000))
     2
     """
-    beside = 0 if stop is None else stop.rows_needed
+    beside = 0 if stop is None else stop.rows_needed(n)
     return megabytes(max(2, selector.rows_needed(n)) + beside + 0.5, n)

@@ -7,20 +7,34 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from refsvm.paths.base import PathTracker
+from refsvm.kernels.matrix import KernelMatrix
+from refsvm.problem import DualProblem
+from refsvm.rounds.sufficiency import Check
+from refsvm.rule import Rule
 from refsvm.seeders.base import Seeder
-from refsvm.selectors import HybridMaximumGain, MostViolatingPair, SecondOrder, WorkingSetSelector
+from refsvm.selectors import (
+    ConjugateSecondOrder,
+    HybridMaximumGain,
+    MostViolatingPair,
+    SecondOrder,
+    WorkingSetSelector,
+)
+from refsvm.solver import Shrinking
 from refsvm.solver.rules import Rules
-from refsvm.steps import NewtonStep, PlanningAheadStep, StepRule
+from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
-from refsvm.testing.contract import Case, check_seeder, check_solve, check_value
+from refsvm.testing.contract import Case, check_solve, check_value, check_verdict, telling
 from refsvm.testing.engines import check_engines
-from refsvm.testing.practice import left_out_problems, practice_problems, smallest_cache_mb
+from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
+from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
+from refsvm.testing.seeds import check_seeder
 from refsvm.testing.trackers import check_tracker
+from refsvm.trackers.base import PathTracker
 
 __all__ = ["StrategyReport", "check_strategy"]
 
-Rule = WorkingSetSelector | StepRule | StoppingRule
+
+FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check)
 
 
 @dataclass(frozen=True)
@@ -45,14 +59,16 @@ class StrategyReport:
     twin: str
 
 
-def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> StrategyReport:
+def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport:
     """Check a rule against the contract of its base, and its twin against the rule.
 
     **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
     memory lives in the state. It never writes to α, G or the box. A selector returns i in I_up and j in
     I_down, or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not
-    together with the next one. A stopping rule returns 0 or the number of one of its reasons, and asking it
-    again changes nothing; one made for left-out examples (``left_out``) is checked on problems that have one.
+    together with the next one. One that carries moves no variable out of its box.
+    A stopping rule returns 0 or the number of one of its reasons, and asking it
+    again changes nothing; it stops where f or the KKT gap is good; one made for left-out examples (``left_out``) is
+    checked on problems that have one, and has to stop where the sign is that of the optimum.
     Every practice problem is solved to its KKT tolerance; only a selector with an
     attribute ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from
     which the same optimum is reached.
@@ -63,12 +79,20 @@ def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> Strate
 
     **Trackers.** A path tracker covers the range of C that it is given, in ascending order, on every practice problem
     that has a path; with ``may_refuse = True`` it may refuse some in a sentence. The KKT conditions hold to 1e-6 at its
-    breakpoints and between them, and a second call as well as the other engine give the same path bit for bit.
+    breakpoints and between them, or to its ``accuracy``; a second call and the other engine give the same path bit for
+    bit.
+
+    **Around the steps.** With shrinking every problem is solved to the same tolerance, alike in both engines, and in
+    steps of the same order on one with 500 variables, where it bites. A check of leave-one-out is right about every
+    example that it decides.
+
+    Whatever a rule raises comes back as an AssertionError that names the rule, the problem and the step.
 
     Parameters
     ----------
-    rule : WorkingSetSelector, StepRule, StoppingRule, Seeder or PathTracker
-        An instance. A step rule that plans is tried with selectors that take candidates, and the reverse.
+    rule : Rule or KernelMatrix
+        An instance; a kernel matrix of one's own is asked for blocks. A step rule that plans is tried with selectors
+        that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems.
 
@@ -81,7 +105,7 @@ def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> Strate
     AssertionError
         At the first check that fails; the sentence names the problem, the step and what differs.
     TypeError
-        If `rule` is not an instance of one of the five bases.
+        If `rule` is not an instance of one of the seven bases.
 
     Examples
     --------
@@ -91,26 +115,44 @@ def check_strategy(rule: Rule | Seeder | PathTracker, *, rng: Any = 0) -> Strate
     >>> report.rule, len(report.problems)
     ('MostViolatingPair()', 15)
     """
-    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule | Seeder | PathTracker):
-        raise TypeError(
-            f"rule={rule!r} is no selector, step rule, stopping rule, seeder or path tracker; pass an instance."
-        )
+    if isinstance(rule, KernelMatrix):
+        return StrategyReport(repr(rule), (), 0, f"It gives {check_matrix(rule)} numbers that agree.")
+    if not isinstance(rule, FAMILIES):
+        names = ", ".join(family.__name__ for family in FAMILIES)
+        raise TypeError(f"rule={rule!r} is of no family ({names}); pass an instance.")
     problems = practice_problems(rng)
-    if isinstance(rule, PathTracker):
-        check_value(rule, next(iter(problems.values())))
-        names, breakpoints, sentence = check_tracker(rule, problems)
-        return StrategyReport(repr(rule), names, breakpoints, sentence)
-    if isinstance(rule, Seeder):
-        check_value(rule, next(iter(problems.values())))
-        seeds = check_seeder(rule, problems)
-        return StrategyReport(repr(rule), tuple(problems), 0, _told_of_seeds(rule, seeds))
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)
-    check_value(rule, next(iter(problems.values())))
-    combinations = tuple(_combinations(rule))
-    cases = [Case(name, problem, rules) for name, problem in problems.items() for rules in combinations]
+    with telling("any", (rule,)):
+        check_value(rule, next(iter(problems.values())))
+    steps = 0
+    if isinstance(rule, PathTracker):
+        return StrategyReport(repr(rule), *check_tracker(rule, problems))
+    elif isinstance(rule, Seeder):
+        sentence = _told_of_seeds(rule, check_seeder(rule, problems))
+    elif isinstance(rule, Check):
+        sentence = f"It decides {check_check(rule, problems)} examples, all of them rightly."
+    else:
+        steps, sentence = _check_steps(rule, problems, rng)
+    return StrategyReport(repr(rule), tuple(problems), steps, sentence)
+
+
+def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tuple[int, str]:
+    """Check a rule that takes part in every step, or stands around them; return the steps and the sentence."""
+    cases = [
+        Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
+    ]
+    large = Case("five hundred examples", large_problem(rng), cases[0].rules)
+    if isinstance(rule, Shrinking):
+        check_large(large, rule)
+        return check_shrinking(rule, cases), "Every problem is solved as without it."
     walked = sum(check_solve(case) for case in cases)
-    return StrategyReport(repr(rule), tuple(problems), walked, _check_twin(rule, cases))
+    sentence, left_out = _check_twin(rule, cases), isinstance(rule, StoppingRule) and rule.left_out
+    for case in cases if left_out else [large] * isinstance(rule, StoppingRule):
+        check_verdict(case)
+    if not left_out:
+        check_large(large)
+    return walked, sentence
 
 
 def _told_of_seeds(seeder: Seeder, seeds: int) -> str:
@@ -128,13 +170,19 @@ def _combinations(rule: Rule) -> Iterator[Rules]:
         yield Rules(rule, NewtonStep(), KKTGap())
         if rule.takes_candidates:
             yield Rules(rule, PlanningAheadStep(), KKTGap())
+        if rule.takes_displacement:
+            yield Rules(rule, ConjugateStep(), KKTGap())
     elif isinstance(rule, StepRule):
         yield Rules(SecondOrder(), rule, KKTGap())
         if not rule.history:
             yield Rules(MostViolatingPair(), rule, KKTGap())
-    else:
+        if rule.carries:
+            yield Rules(ConjugateSecondOrder(), rule, KKTGap())
+    elif isinstance(rule, StoppingRule):
         yield Rules(SecondOrder(), NewtonStep(), rule)
         yield Rules(HybridMaximumGain(), NewtonStep(), rule)
+    else:
+        yield Case.default_rules()
 
 
 def _check_twin(rule: Rule, cases: list[Case]) -> str:

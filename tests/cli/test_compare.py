@@ -206,7 +206,7 @@ def test_a_terminal_sees_how_far_it_is(monkeypatch):
     monkeypatch.setattr(tables, "_REFRESH_SECONDS", 0.0)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100)
-    wanted = comparison.choices(["mvp", "second-order"], ["newton"], ["numpy"], shrinking=False)
+    wanted = comparison.choices("mvp,second-order", "newton", "numpy", shrinking=False)
     sonar = Problem("sonar", partial(load, "sonar"), refsvm.RBF(0.1), 1e4).instance()
     with tables.progress(len(wanted), console) as watch:
         comparison.compare_once(wanted, {}, sonar, watch)

@@ -41,7 +41,7 @@ def test_json_is_what_python_returns(small):
 def test_seeders_and_stops_side_by_side(small):
     document = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")
     assert {run["seeder"] for run in document["runs"]} == set(SEEDERS)
-    assert {run["stop"] for run in document["runs"]} == {"kkt-gap", "loo-duality-gap"}
+    assert {run["stop"] for run in document["runs"]} == {"ball-rule", "kkt-gap", "loo-duality-gap"}
     assert len({run["error"] for run in document["runs"]}) == 1
     steps = {(run["seeder"], run["stop"]): run["round_iterations"] for run in document["runs"]}
     assert steps["top", "kkt-gap"] <= steps["cold", "kkt-gap"]

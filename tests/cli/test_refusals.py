@@ -111,12 +111,12 @@ def test_compare_wants_two_classes_and_a_csv_its_label(write):
         ("", "1,2\n", "is not a LIBSVM model file"),
         (bytes(range(256)), "1,2\n", "is not a LIBSVM model file"),
         (None, "1,2,3\n", "X has 3 features, but the model was trained on 2"),
-        (None, "1,two\n", "is not a CSV file of numbers"),
-        (None, "", "is not a CSV file of numbers"),
-        (None, "a,b\n", "is not a CSV file of numbers (it has no rows)"),
-        (None, bytes(range(256)), "is not a CSV file of numbers"),
+        (None, "1,two\n", "has 'two' in row 1, which is not a number; code or drop that column, or name it"),
+        (None, "", "is empty"),
+        (None, "a,b\n", "has a header but no examples"),
+        (None, bytes(range(256)), "is not a CSV text"),
         (None, "1,nan\n", "NaN"),
-        (None, "1,2\n3\n", "is not a CSV file of numbers"),
+        (None, "1,2\n3\n", "has 1 cells in row 2, but 2 in row 1"),
     ],
 )
 def test_predict_refuses_a_bad_model_and_bad_data(model, data, says, write):

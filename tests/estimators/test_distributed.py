@@ -1,11 +1,13 @@
-"""SVCCV through joblib's Dask backend, on a cluster of two worker processes on this machine."""
+"""Through joblib's Dask backend, on a cluster of two worker processes on this machine."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ import cloudpickle  # noqa: E402
 from joblib import parallel_config  # noqa: E402
 
 from refsvm import SVCCV  # noqa: E402
-from refsvm.datasets import load  # noqa: E402
+from refsvm.datasets import load, make_waveform  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -96,6 +98,51 @@ def test_a_worker_that_is_killed_costs_a_retry(client):
     client.wait_for_workers(2)
     np.testing.assert_array_equal(there, searched(heart, **fine))
     assert {worker["pid"] for worker in client.run(_pid).values()} != first
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The script that the page on several machines shows."""
+    file = Path(__file__).parents[2] / "docs" / "examples" / "several_machines.py"
+    specification = importlib.util.spec_from_file_location("several_machines", file)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["left_out", "folds", "experiment"])
+def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, tmp_path):
+    killed = []
+    waves = make_waveform(
+        {"left_out": 1500, "folds": 4000}.get(name, 10), rng=0
+    )  # longer than the killer needs
+
+    def result(folder):
+        if name != "experiment":
+            return getattr(page, name)(waves.X, waves.y).decision_values
+        folder.mkdir()
+        return np.array([run["iterations"] for run in page.experiment(folder / "runs.sqlite").records()])
+
+    def kill():
+        while not killed:
+            for worker, at_work in client.run(_is_at_work).items():
+                if at_work and not killed:
+                    killed.append(worker)
+                    os.kill(client.run(os.getpid, workers=[worker])[worker], signal.SIGKILL)
+            if done:
+                return
+            time.sleep(0.01)
+
+    done = []
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with parallel_config(backend="dask"):
+        there = result(tmp_path / "there")
+    done.append(True)
+    killer.join()
+    client.wait_for_workers(2)
+    np.testing.assert_array_equal(there, result(tmp_path / "here"))
+    assert killed, "nobody was at work when a worker was to be killed"
 
 
 def _received(dask_worker):

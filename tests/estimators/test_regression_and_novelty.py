@@ -75,7 +75,8 @@ def test_they_decide_as_those_of_scikit_learn(ours, theirs, options, kernel, con
     if kernel["kernel"] == "linear":
         np.testing.assert_allclose(mine.coef_, dense(other.coef_), rtol=0, atol=1e-5)
     if ours is OneClassSVM:
-        assert mine.offset_ == pytest.approx(float(other.offset_[0]), abs=1e-5 * scale)
+        assert mine.offset_.shape == other.offset_.shape == (1,)
+        assert mine.offset_ == pytest.approx(other.offset_, abs=1e-5 * scale)
         np.testing.assert_allclose(
             mine.score_samples(data), other.score_samples(data), rtol=0, atol=1e-5 * scale
         )
@@ -251,9 +252,9 @@ def test_bad_data_are_refused_with_a_sentence():
             SVR().fit(X, np.where(Y > 1, wrong, Y))
     with pytest.raises(ValueError, match=r"y reaches 1e.200; scale the targets"):
         SVR().fit(X, np.where(Y > 1, 1e200, Y))
-    with pytest.raises(ValueError, match=r"positive weight|non-zero number"):
+    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
         SVR().fit(X, Y, np.zeros(90))
-    with pytest.raises(ValueError, match=r"positive weight|non-zero number"):
+    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
         OneClassSVM().fit(X, sample_weight=np.zeros(90))
     with pytest.raises(ValueError, match="weights of moderate size"):
         OneClassSVM().fit(X, sample_weight=np.full(90, 1e305))

@@ -28,7 +28,7 @@ def test_a_whole_weight_counts_as_copies_in_gamma(estimator):
 
 @pytest.mark.parametrize("estimator", [SVR(), OneClassSVM()], ids=repr)
 def test_weights_that_leave_no_example_are_refused(estimator):
-    with pytest.raises(ValueError, match="sample_weight holds no positive weight"):
+    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
         estimator.fit(X, TARGETS, sample_weight=-1.0 * (np.arange(40) % 2))
 
 

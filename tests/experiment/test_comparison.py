@@ -126,6 +126,7 @@ def test_a_frame_has_a_row_for_each_run(store):
         "order",
         "nothing",
         "status",
+        "computed_by",
     ]
     assert frame["nothing"].isna().all()
     assert frame.groupby("strategy")["first"].mean()["times 2"] == pytest.approx(

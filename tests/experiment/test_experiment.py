@@ -70,14 +70,42 @@ def test_an_interrupted_run_is_not_stored(store, monkeypatch):
     assert experiment.run() == 4
 
 
-def test_a_refusal_names_the_run_and_keeps_those_before_it(store):
-    experiment = Experiment(
-        [Echo("echo"), Solve("tight", engine="numpy", cache_mb=1e-9)], [Problem("numbered", numbered)], store
+def test_a_refusal_is_recorded_and_the_others_go_on(store):
+    problems = [Problem("numbered", numbered), Problem("long", partial(numbered, 40))]
+    strategies = [Solve("tight", engine="numpy", cache_mb=1e-9), Echo("echo")]
+    experiment = Experiment(strategies, problems, store, permutations=2)
+    assert (experiment.run(), experiment.run()) == (8, 0)
+    refused_runs = [record for record in experiment.records() if record["status"] == "REFUSED"]
+    assert [(r["problem"], r["strategy"]) for r in refused_runs] == [("numbered", "tight")] * 2 + [
+        ("long", "tight")
+    ] * 2
+    assert all("does not hold two kernel rows" in record["reason"] for record in refused_runs)
+    pytest.importorskip("tabulate")
+    for grid in (experiment.table("first", baseline="tight"), experiment.listing(["first"])):
+        assert "–" in grid.to_markdown()
+        for name in ("numbered", "long"):
+            assert f"\n\ntight refused {name}: cache_mb=1e-09" in grid.to_markdown()
+            assert f"\n% tight refused {name}: cache_mb=1e-09" in grid.to_latex()
+    alone = replace(experiment, strategies=strategies[:1])
+    refused(lambda: alone.compare("seconds"), "Every run was refused; the first: cache_mb=1e-09")
+
+
+def test_seconds_that_do_not_compare_are_told(store):
+    @dataclass(frozen=True)
+    class By(Echo):
+        engine: str = "numba"
+
+        def run(self, instance):
+            return {"seconds": 1.0, "iterations": 7, "engine": self.engine}
+
+    problems = [Problem("numbered", numbered)]
+    alike = Experiment([By("a"), By("b", 2.0)], problems, store)
+    mixed = Experiment([By("a"), By("b", engine="numpy")], problems, store)
+    assert (alike.run(), mixed.run()) == (2, 1)
+    assert alike.compare("seconds").notes == mixed.compare("iterations").notes == ()
+    assert mixed.compare("seconds").notes == (
+        "These seconds were not all measured alike (engine: numba; numpy).",
     )
-    with pytest.raises(ValueError, match="does not hold two kernel rows") as caught:
-        experiment.run()
-    assert caught.value.__notes__ == ["Refused: strategy 'tight' on problem 'numbered'."]
-    assert len(rows_of(store)) == 1
 
 
 def test_strategies_are_warmed_up_once_in_a_process(store, monkeypatch):

@@ -31,7 +31,7 @@ def test_factorisations_find_the_same_events():
 def test_settings_make_different_runs():
     one, two = TrackPath("a"), TrackPath("b", tracker=SVMP(algebra=SVD()))
     assert one.settings() != two.settings()
-    assert "UpdatedQR" in str(one.settings()["tracker"])
+    assert "UpdatedInverse" in str(one.settings()["tracker"])
     with pytest.raises(ValueError, match="not below"):
         TrackPath("c", C_min=1.0, C_max=1.0)
     with pytest.raises(ValueError, match="not a PathTracker"):

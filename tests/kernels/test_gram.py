@@ -9,7 +9,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import stored_rows
 
 N = 60
 CLOSE = np.random.default_rng(0).normal(size=(N, 5))
@@ -118,7 +118,7 @@ def test_a_callable_is_called_once_if_its_matrix_fits(engine, shrinking, cache_d
 
 def test_a_callable_is_asked_for_rows_if_its_matrix_does_not_fit():
     kernel = Counting()
-    rows = KernelRows(Gram(kernel, CLOSE), cache_mb=8 * N * (N - 1) / 2**20)
+    rows = stored_rows(Gram(kernel, CLOSE), cache_mb=8 * N * (N - 1) / 2**20)
     np.testing.assert_allclose(rows.row(7), RBF(0.2)(CLOSE[[7]], CLOSE)[0])
     assert kernel.calls == [(1, N, False)]
 
@@ -126,7 +126,7 @@ def test_a_callable_is_asked_for_rows_if_its_matrix_does_not_fit():
 def test_the_matrix_of_a_callable_may_be_read_only():
     K = np.array(RBF(0.2)(CLOSE, CLOSE))
     K.flags.writeable = False
-    rows = KernelRows(Gram(lambda X, Z: K, CLOSE))
+    rows = stored_rows(Gram(lambda X, Z: K, CLOSE))
     np.testing.assert_array_equal(rows.block(ALL), K)
     np.testing.assert_array_equal(rows.diagonal(), K.diagonal())
     assert (rows.computed, rows.values.flags.writeable) == (N, True)
@@ -138,7 +138,7 @@ def test_the_matrix_of_a_callable_may_be_read_only():
 )
 def test_a_whole_matrix_that_is_none_is_refused(values, words):
     with pytest.raises(ValueError, match=words):
-        KernelRows(Gram(lambda X, Z: values, CLOSE)).row(0)
+        stored_rows(Gram(lambda X, Z: values, CLOSE)).row(0)
 
 
 def test_a_matrix_of_the_caller_is_not_called():

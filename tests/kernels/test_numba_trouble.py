@@ -17,7 +17,7 @@ SOLVE = """
 import warnings
 import numpy as np
 from refsvm import RBF, DualProblem, solve
-from refsvm.solver import handover
+from refsvm.engine import handover
 from scipy.sparse import csr_matrix
 handover.ALLOWANCE_SECONDS = 0.0  # so that "auto" goes over to Numba at once
 X = np.arange(6.0)[:, None]

@@ -1,14 +1,17 @@
-"""KernelRows against an obvious model of a store in which the least recently used row gives way."""
+"""Stores of kernel rows against an obvious model of a store in which the least recently used row gives way."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear, Precomputed
+from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows, RowsOf, megabytes, stored_rows
+from refsvm.kernels.matrix import View
+from refsvm.kernels.rows import CachedRows, KernelRows, megabytes, stored_rows
 from refsvm.kernels.threads import load_compiled
+
+from ..settings import needs_numba
 
 N = 12
 X = np.random.default_rng(0).normal(size=(N, 3))
@@ -32,26 +35,30 @@ class SlowRows:
                 self.stored.pop(0)
             self.stored.append(i)
 
-    def use(self, i: int) -> None:
-        if i in self.stored:
-            self.hits += 1
-            self.stored.remove(i)
-            self.stored.append(i)
-        else:
-            self.row(i)
+    def use(self, i: int, j: int) -> None:
+        for k in (i, j) if i in self.stored else (j, i):
+            if k in self.stored:
+                self.hits += 1
+                self.stored.remove(k)
+                self.stored.append(k)
+            else:
+                self.row(k)
 
 
 @pytest.mark.parametrize("capacity", [2, 3, 7, N])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_least_recently_used_row_gives_way(capacity, seed):
     rng = np.random.default_rng(seed)
-    rows, model = KernelRows(Gram(RBF(0.5), X), budget(capacity)), SlowRows(capacity)
+    rows, model = CachedRows(Gram(RBF(0.5), X), budget(capacity)), SlowRows(capacity)
     assert rows.capacity == capacity
-    for i in rng.integers(N, size=300).tolist():
-        action = "use" if rng.random() < 0.6 else "row"
-        got = getattr(rows, action)(i)
-        getattr(model, action)(i)
-        np.testing.assert_allclose(got, K[i], rtol=1e-12)
+    for i, j in rng.integers(N, size=(300, 2)).tolist():
+        if rng.random() < 0.6:
+            rows.use(i, j)
+            model.use(i, j)
+            assert min(rows.slots[[i, j]]) >= 0
+        else:
+            np.testing.assert_allclose(rows.row(i), K[i], rtol=1e-12)
+            model.row(i)
         assert sorted(model.stored) == np.flatnonzero(rows.slots >= 0).tolist()
         assert (rows.computed, rows.hits) == (model.computed, model.hits)
         for stored in model.stored:
@@ -62,7 +69,7 @@ def test_the_least_recently_used_row_gives_way(capacity, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_fetching_keeps_what_is_asked_for_and_computes_only_what_is_missing(seed):
     rng = np.random.default_rng(seed)
-    rows = KernelRows(Gram(RBF(0.5), X), budget(6))
+    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
     for _ in range(30):
         wanted = rng.choice(N, size=rng.integers(1, 7), replace=False)
         stored, before = set(np.flatnonzero(rows.slots >= 0).tolist()), rows.computed
@@ -71,14 +78,14 @@ def test_fetching_keeps_what_is_asked_for_and_computes_only_what_is_missing(seed
         assert (rows.slots[wanted] >= 0).all()
         assert (rows.slots >= 0).sum() <= 6
         np.testing.assert_allclose(rows.values[rows.slots[wanted]], K[wanted], rtol=1e-12)
-        rows.use(int(rng.integers(N)))
+        rows.use(*rng.integers(N, size=2).tolist())
         for slot, owner in enumerate(rows.owners):
             assert owner < 0 or rows.slots[owner] == slot
 
 
 @pytest.mark.parametrize("capacity", [2, N])
 def test_products_are_right_and_counted(capacity):
-    rows = KernelRows(Gram(RBF(0.5), X), budget(capacity))
+    rows = CachedRows(Gram(RBF(0.5), X), budget(capacity))
     coefficients = np.where(np.arange(N) % 3, 0.0, np.arange(N) - 4.0)
     np.testing.assert_allclose(rows.product(coefficients), K @ coefficients, rtol=1e-12)
     assert rows.computed == 4
@@ -88,7 +95,7 @@ def test_products_are_right_and_counted(capacity):
 
 def test_a_long_product_goes_block_by_block():
     wide = np.random.default_rng(1).normal(size=(600, 2))
-    rows = KernelRows(Gram(Linear(), wide), cache_mb=0.1)
+    rows = CachedRows(Gram(Linear(), wide), cache_mb=0.1)
     coefficients = np.random.default_rng(2).normal(size=600)
     np.testing.assert_allclose(rows.product(coefficients), wide @ (wide.T @ coefficients), rtol=1e-9)
 
@@ -104,7 +111,7 @@ def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
     coefficients = np.random.default_rng(3).normal(size=N) * np.logspace(0, 12, N)
     results = []
     for order in ([], [3], [11, 0], [7, 2, 9, 4]):
-        rows = KernelRows(gram, megabytes(capacity + 0.5, N, dtype), dtype)
+        rows = CachedRows(gram, megabytes(capacity + 0.5, N, dtype), dtype)
         for i in order:
             rows.row(i)
         results.append(rows.product(coefficients))
@@ -139,11 +146,11 @@ def test_float32_rows_are_summed_like_their_copies_as_float64(compiled, monkeypa
 def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
     rng, rows = (
         np.random.default_rng(0),
-        KernelRows(Gram(RBF(0.5), X), megabytes(capacity + 0.5, N, dtype), dtype),
+        CachedRows(Gram(RBF(0.5), X), megabytes(capacity + 0.5, N, dtype), dtype),
     )
     exact = K.astype(dtype).astype(float)
     chosen = rng.permutation(N)[:9]
-    part = RowsOf(rows, chosen)
+    part = rows.restrict(chosen)
     for size in (1, 2, 7, 9, 1):
         some, others = rng.integers(0, 9, size), rng.permutation(9)[:4]
         for found, there, across in [
@@ -151,7 +158,7 @@ def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
             (rows.block(some, others), some, others),
             (part.block(some), chosen[some], chosen),
             (part.block(some, others), chosen[some], chosen[others]),
-            (RowsOf(rows, np.arange(N)).block(some), some, np.arange(N)),
+            (rows.restrict(np.arange(N)).block(some), some, np.arange(N)),
         ]:
             assert found.dtype == np.float64
             np.testing.assert_allclose(
@@ -163,14 +170,16 @@ def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
 
 
 def test_all_rows_in_another_order_are_not_the_same_matrix():
-    """`RowsOf` takes whole rows without looking at the columns only where these are all, in order."""
-    backwards = np.arange(N)[::-1]
-    part = RowsOf(KernelRows(Gram(RBF(0.5), X)), backwards)
-    np.testing.assert_allclose(part.block(np.array([0, 3])), K[[11, 8]][:, ::-1], rtol=1e-12)
+    """Nor where they are those of a lazy matrix: problems over two orders of the variables differ."""
+    backwards, some = np.arange(N)[::-1], np.array([0, 3])
+    for matrix in (CachedRows(Gram(RBF(0.5), X)), View(Gram(RBF(0.5), X), np.arange(N))):
+        part = matrix.restrict(backwards)
+        np.testing.assert_allclose(part.block(some), K[[11, 8]][:, ::-1], rtol=1e-12)
+        np.testing.assert_allclose(stored_rows(part).block(some), K[[11, 8]][:, ::-1], rtol=1e-12)
 
 
 def test_a_block_computes_each_row_once():
-    rows = KernelRows(Gram(RBF(0.5), X))
+    rows = CachedRows(Gram(RBF(0.5), X))
     rows.block(np.array([3, 5, 7]))
     rows.block(np.array([5, 3, 1]), np.array([0]))
     assert rows.computed == 4
@@ -179,7 +188,7 @@ def test_a_block_computes_each_row_once():
 
 def test_megabytes_are_those_of_the_store():
     for dtype in (np.float64, np.float32):
-        rows = KernelRows(Gram(Linear(), X), megabytes(3, N, dtype), dtype)
+        rows = CachedRows(Gram(Linear(), X), megabytes(3, N, dtype), dtype)
         assert rows.capacity == 3
         assert rows.values.nbytes == megabytes(3, N, dtype) * 2**20
     assert stored_rows(Gram(Linear(), X), 1.0, np.float32).evaluator.values.dtype == np.float32
@@ -187,27 +196,64 @@ def test_megabytes_are_those_of_the_store():
 
 def test_nothing_is_computed_for_a_matrix_of_the_caller():
     rows = KernelRows(Gram(Precomputed(), K), cache_mb=1e-9)
-    np.testing.assert_array_equal(rows.use(3), K[3])
+    rows.use(3, 4)
+    np.testing.assert_array_equal(rows.row(3), K[3])
     rows.product(np.ones(N))
     rows.fetch(np.arange(N))
     assert rows.values is K
-    assert (rows.computed, rows.hits, rows.holds_all) == (0, 1, True)
+    assert (rows.computed, rows.hits, rows.holds_all) == (0, 2, True)
 
 
 @pytest.mark.parametrize("cache_mb", [budget(1), 1e-9])
 def test_a_budget_below_two_rows_is_refused_with_the_least_that_works(cache_mb):
     with pytest.raises(ValueError, match="does not hold two kernel rows of 12 float64 values") as refusal:
-        KernelRows(Gram(Linear(), X), cache_mb)
+        CachedRows(Gram(Linear(), X), cache_mb)
     assert f"cache_mb={cache_mb!r}" in str(refusal.value)
     least = float(str(refusal.value).split("at least ")[1].rstrip("."))
-    assert KernelRows(Gram(Linear(), X), least * 1.01).capacity == 2
+    assert CachedRows(Gram(Linear(), X), least * 1.01).capacity == 2
+
+
+def test_a_few_rows_are_computed_at_once_unless_they_are_copies():
+    few, many = CachedRows(Gram(RBF(0.5), X)), CachedRows(Gram(RBF(0.5), X))
+    few.fetch_if_few(N)
+    many.fetch_if_few(N - 1)
+    assert (few.computed, many.computed) == (N, 0)
+    copies = CachedRows(few)
+    copies.fetch_if_few(N)
+    assert copies.filled == 0
+    two_of_each = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
+    two_of_each.fetch_if_few(2 * N)
+    assert (two_of_each.filled, two_of_each.computed) == (2 * N, N)
+
+
+def test_a_store_reads_the_rows_of_another_and_says_where_they_stand():
+    rows = CachedRows(Gram(RBF(0.5), X))
+    order = np.random.default_rng(0).permutation(N)
+    some = CachedRows(CachedRows(CachedRows(rows).restrict(order)).restrict(np.array([5, 2, 7])))
+    assert some.evaluator is rows
+    np.testing.assert_array_equal(some.indices, order[[5, 2, 7]])
+    np.testing.assert_allclose(some.row(1), K[order[2], order[[5, 2, 7]]], rtol=1e-12)
+    assert (some.computed, rows.computed) == (1, 1)
 
 
 def test_an_infinite_budget_holds_all():
-    assert KernelRows(Gram(Linear(), X), np.inf).holds_all
+    assert CachedRows(Gram(Linear(), X), np.inf).holds_all
 
 
 @pytest.mark.parametrize("cache_mb", [0, -1.0, np.nan, "much", None])
 def test_a_budget_that_is_no_size_is_refused(cache_mb):
-    with pytest.raises(ValueError, match="cache_mb="):
-        KernelRows(Gram(Linear(), X), cache_mb)
+    for gram in (Gram(Linear(), X), Gram(Precomputed(), K)):
+        with pytest.raises(ValueError, match="cache_mb="):
+            stored_rows(gram, cache_mb)
+
+
+@needs_numba
+def test_nothing_is_subtracted_from_rows_that_variables_share():
+    """Compiled sums take numbers; `np.bincount` of nothing counts in integers."""
+    load_compiled()
+    X = np.array([[0.0], [1.0], [3.0]])
+    rows = stored_rows(DualProblem.regression(X, X[:, 0]).gram, 1.0)
+    rows.fetch(np.arange(6))
+    target, nothing = np.ones(6), np.array([], dtype=np.int64)
+    rows.subtract(target, nothing, np.array([]))
+    assert np.array_equal(target, np.ones(6))

@@ -78,7 +78,7 @@ def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monk
 
 
 def test_two_who_evaluate_one_matrix_do_not_write_to_the_same_room():
-    """One starts while the other is in the middle, as two threads might."""
+    """One thread starts and ends while the other is in the middle."""
 
     class Interrupted(Polynomial):
         busy = False
@@ -86,7 +86,13 @@ def test_two_who_evaluate_one_matrix_do_not_write_to_the_same_room():
         def from_inner(self, *three):
             if not Interrupted.busy:
                 Interrupted.busy = True
-                gram.block(np.arange(20, 30), out=np.empty((10, 370), np.float32))
+                out = np.empty((10, 370), np.float32)
+                other = threading.Thread(target=gram.block, args=(np.arange(20, 30),), kwargs={"out": out})
+                other.start()
+                other.join()
+                np.testing.assert_allclose(
+                    out, Gram(Polynomial(degree=2), X).block(np.arange(20, 30)), rtol=1e-6
+                )
             return super().from_inner(*three)
 
     gram, rows = Gram(Interrupted(degree=2), X), np.arange(10)

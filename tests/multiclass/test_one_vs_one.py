@@ -23,7 +23,7 @@ from refsvm import (
     SecondOrder,
     Status,
 )
-from refsvm.multiclass.one_vs_one import in_threads
+from refsvm.engine.pool import in_threads
 
 from ..several_classes import examples
 
@@ -160,9 +160,9 @@ def test_pairs_are_solved_at_the_same_time_and_come_in_order():
         release.append(item)
         return -item
 
-    assert list(in_threads(work, range(6), n_jobs=2)) == [0, -1, -2, -3, -4, -5]
+    assert list(in_threads(work, range(6), workers=2)) == [0, -1, -2, -3, -4, -5]
     with pytest.raises(ZeroDivisionError):
-        list(in_threads(lambda item: 1 / item, [1, 0, 2], n_jobs=2))
+        list(in_threads(lambda item: 1 / item, [1, 0, 2], workers=2))
 
 
 # -- warm starts -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, Hastie, regularization_path
+from refsvm import RBF, SVMP, Hastie, Linear, Polynomial, regularization_path
 
 from .sets import small
 
@@ -40,3 +40,15 @@ def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = SETS["overlapping, rbf"]
     path = regularization_path(X, y, kernel=RBF(0.5), C_max=10.0, tracker=Hastie(), engine="numpy")
     assert path.kkt_audit().worst <= 1e-6
+
+
+@pytest.mark.parametrize("seed", [630, 1016, 1283])
+def test_an_event_that_was_passed_over_is_noticed(seed: int) -> None:
+    """Whole numbers: two events fall together, the second is passed over, and the sum of ŝ tells."""
+    rng = np.random.default_rng(seed)
+    n, d, span = (int(rng.integers(low, high)) for low, high in ((2, 30), (1, 4), (1, 4)))
+    X, y = rng.integers(-span, span + 1, (n, d)).astype(float), rng.choice([-1, 1], n)
+    y[:2] = 1, -1
+    kernel = [Linear(), RBF(0.5), RBF(2.0), Polynomial(degree=2, coef0=1.0)][int(rng.integers(4))]
+    with pytest.raises(ValueError, match="Two events fall together"):
+        regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e3, tracker=Hastie(), engine="numpy")

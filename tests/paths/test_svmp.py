@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, track
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, track
 
 from .sets import small, solved, standardised
 
 pytest.importorskip("scipy")
 
 SETS = small()
-ALGEBRAS = [SVD(), PivotedQR(), UpdatedQR(), UpdatedInverse()]
+ALGEBRAS = [SVD(), PivotedQR(), UpdatedInverse()]
 
 
 @pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
@@ -141,21 +141,21 @@ def test_polynomial_and_callable_kernels() -> None:
 
 def test_a_wrong_point_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding errors put in on purpose do not reach the path."""
-    from refsvm.paths import svmp
+    from refsvm.trackers import svmp
 
     X, y, kernel = SETS["overlapping, rbf"]
     honest, calls = svmp.take, SimpleNamespace(count=0)
 
-    def careless(state: Any, step: Any, lam_min: float) -> str:
-        kind = str(honest(state, step, lam_min))
+    def careless(walk: Any, step: Any, end: float) -> str:
+        kind = str(honest(walk, step, end))
         calls.count += 1
         if calls.count == 5:
-            state.scaled[state.elbow[0]] += 1e-3
-            state.refresh()
+            walk.of.alpha[walk.elbow[0]] += 1e-3
+            walk.refresh()
         return kind
 
     monkeypatch.setattr(svmp, "take", careless)
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2)
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2, engine="numpy")
     assert path.drift > 0.0
     assert path.kkt_audit(between=0).worst <= 1e-6
 
@@ -170,11 +170,11 @@ def test_settings_do_not_change_the_optimum(tracker: SVMP) -> None:
 
 def test_backup_jumps_where_nothing_else_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the special events and the derivative taken away, SMO carries the path past every tie."""
-    from refsvm.paths import svmp
+    from refsvm.trackers import svmp
 
     X, y, kernel = SETS["whole numbers, rbf"]
     monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])
-    monkeypatch.setattr(svmp, "choose_sets", lambda state: False)
+    monkeypatch.setattr(svmp, "choose_sets", lambda walk: False)
     path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
     assert path.status is Status.CONVERGED
     assert "backup" in path.record.kind
@@ -183,7 +183,7 @@ def test_backup_jumps_where_nothing_else_helps(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_derivative_replaces_the_special_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refsvm.paths import svmp
+    from refsvm.trackers import svmp
 
     X, y, kernel = SETS["whole numbers, rbf"]
     monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])

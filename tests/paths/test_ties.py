@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, Linear, Polynomial, Status, regularization_path
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse
 
 pytest.importorskip("scipy")
 hypothesis = pytest.importorskip("hypothesis")
@@ -29,7 +29,7 @@ def whole_numbers(draw: Any) -> tuple[np.ndarray, np.ndarray]:
 @hypothesis.given(
     data=whole_numbers(),
     kernel=st.sampled_from([Linear(), RBF(0.5), RBF(2.0), Polynomial(degree=2, coef0=1.0)]),
-    algebra=st.sampled_from([SVD(), PivotedQR(), UpdatedQR(), UpdatedInverse()]),
+    algebra=st.sampled_from([SVD(), PivotedQR(), UpdatedInverse()]),
     merge=st.booleans(),
 )
 def test_never_loops_and_audits_clean(data: Any, kernel: Any, algebra: Any, merge: bool) -> None:

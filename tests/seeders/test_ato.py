@@ -11,9 +11,10 @@ import pytest
 
 from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, solve
 from refsvm.datasets import load
-from refsvm.kernels.rows import KernelRows
-from refsvm.seeders.ato import PATIENCE, TIED, Walk
-from refsvm.seeders.bordered import Bordered
+from refsvm.kernels.rows import stored_rows
+from refsvm.seeders import ato
+from refsvm.seeders.ato import PATIENCE, exchange
+from refsvm.walk.walk import TIED, Walk
 
 from ..settings import FAST, needs_numba
 
@@ -56,32 +57,41 @@ def test_along_c_it_is_the_regularisation_path(heart):
 @pytest.mark.parametrize("C", [1.0, 300.0])
 @needs_numba
 def test_the_twin_follows_the_same_path(C, twice):
-    """Long enough for its arrays to grow, which `check_strategy` is not."""
-    from refsvm.fast.seeding import compiled_seed
+    from refsvm.compiled.interface.seeding import compiled_seed
 
     problem = problem_of(200, C, 0.1, twice)
     fold = np.arange(problem.n) % 2
     solved, new = solve(problem, stop=EXACT, engine=FAST), boxed(problem, fold == 1)
-    walk = Walk(solved, new)
-    walk.begin(2.0, TO_THE_END.prepare(solved))
-    while walk.advance():
-        pass
-    assert len(walk.free.members) > 1.3 * walk.free.count
-    assert len(walk.rows) > 64
     seed = TO_THE_END.seed(solved, new)
     assert new.kkt_gap(seed) < 1e-5
-    rows = KernelRows(problem.gram)
+    rows = stored_rows(problem.gram)
     assert np.array_equal(compiled_seed(TO_THE_END, solved, new, rows), seed)
+
+
+@needs_numba
+def test_the_arrays_of_the_twin_grow():
+    from refsvm.compiled.interface.seeding import compiled_seed
+    from refsvm.compiled.walk.walk import MORE
+
+    problem = problem_of(250, 300.0, 1.0)
+    solved = solve(boxed(problem, np.arange(problem.n) >= 20), stop=EXACT)
+    seed = TO_THE_END.seed(solved, problem)
+    free = [
+        np.count_nonzero((p.lower < a) & (a < p.upper))
+        for p, a in ((solved.problem, solved.alpha), (problem, seed))
+    ]
+    assert free[1] > free[0] + MORE
+    assert problem.kkt_gap(seed) < 1e-5
+    assert np.array_equal(compiled_seed(TO_THE_END, solved, problem, stored_rows(problem.gram)), seed)
 
 
 def test_only_those_near_b_are_watched(heart):
     fold = np.arange(heart.n) % 10
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
-    counts = []
-    for margin in (0.01, 2.0, math.inf):
-        walk = Walk(solved, new)
-        walk.begin(margin, TO_THE_END.prepare(solved))
-        counts.append(len(walk.watched))
+    memory = TO_THE_END.memory(solved)
+    counts = [
+        len(ATO(margin=margin).begin(exchange(solved, new), memory)) for margin in (0.01, 2.0, math.inf)
+    ]
     assert counts[0] < counts[1] < counts[2] == (fold != 1).sum()
 
 
@@ -95,19 +105,37 @@ def test_a_path_that_cannot_pay_is_not_followed(heart):
     assert not np.array_equal(TO_THE_END.seed(solved, new), spread)
 
 
-def test_the_budget_ends_a_path_on_its_way(heart):
+class Noted:
+    """`Walk.advance`, which notes where each walk is, and the work so far."""
+
+    def __init__(self, monkeypatch):
+        self.t, self.work, honest = [], 0, Walk.advance
+
+        def advance(walk, room):
+            m = len(walk.members)
+            self.work += m * (len(walk.side) + 2 * m)
+            goes_on = honest(walk, room)
+            self.t.append(walk.t)
+            return goes_on
+
+        monkeypatch.setattr(Walk, "advance", advance)
+
+
+def test_the_budget_ends_a_path_on_its_way(heart, monkeypatch):
     fold = np.arange(heart.n) % 3
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
-    ends, work = [], math.inf
+    memory, ends, allowed = TO_THE_END.memory(solved), [], math.inf
+    monkeypatch.setattr(ato, "expected", lambda *sizes: 0.0)
     for part in (1.0, 0.7):
-        walk = Walk(solved, new)
-        walk.begin(2.0, TO_THE_END.prepare(solved))
-        walk.most = part * work / PATIENCE
-        while walk.advance():
-            pass
-        work = walk.work
-        ends.append(walk.done)
-    assert 0.0 < ends[1] < ends[0] == 1.0
+        noted = Noted(monkeypatch)
+        memory[0] = part * allowed / PATIENCE
+        TO_THE_END.seed(solved, new, memory)
+        moving = np.count_nonzero(exchange(solved, new).of.pace)
+        allowed = noted.work + heart.n * (moving + memory[1])
+        ends.append(noted.t[-1])
+        monkeypatch.undo()
+        monkeypatch.setattr(ato, "expected", lambda *sizes: 0.0)
+    assert 0.0 < ends[1] < ends[0] == pytest.approx(1.0)
 
 
 def test_the_longest_round_of_a_family_is_known(heart):
@@ -125,7 +153,7 @@ def test_the_longest_round_of_a_family_is_known(heart):
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_the_twin_follows_as_far_as_the_budget_goes(C):
     """Where the readable path is not begun the twin's is not, to the unit of work."""
-    from refsvm.fast.seeding import compiled_seed
+    from refsvm.compiled.interface.seeding import compiled_seed
 
     problem = problem_of(200, C, 0.05)
     fold = np.arange(problem.n) % 5
@@ -134,7 +162,7 @@ def test_the_twin_follows_as_far_as_the_budget_goes(C):
     for budget in np.geomspace(1e-3, 1.0, 60):
         seeder = ATO(budget=budget)
         seed = seeder.seed(solved, new)
-        assert np.array_equal(compiled_seed(seeder, solved, new, KernelRows(problem.gram)), seed)
+        assert np.array_equal(compiled_seed(seeder, solved, new, stored_rows(problem.gram)), seed)
         seeds.add(seed.tobytes())
     assert len(seeds) == 2
 
@@ -151,27 +179,33 @@ def small_problems():
 
 
 @needs_numba
-def test_the_twin_forgets_on_whom_equal_examples_depended_once_m_is_empty(monkeypatch):
-    """Several tied variables wait for the last free one: the product that took it out belongs to no M any more."""
-    from refsvm.fast.seeding import compiled_seed
+def test_the_twin_lets_equal_examples_join_once_m_is_empty(monkeypatch):
+    """Several tied variables wait for the last free one, which they depended on."""
+    from refsvm.compiled.interface.seeding import compiled_seed
 
-    leave, tied_then = Bordered.leave, []
-    walks = []
+    leave, tied_then = Walk.leave, []
 
-    def noted(free, k):
-        leave(free, k)
-        if not free.count:
-            tied_then.append(int((walks[-1].kinds == TIED).sum()))
+    def noted(walk, i, side):
+        if len(walk.members) == 1:
+            tied_then.append(int((walk.side == TIED).sum()))
+        leave(walk, i, side)
 
-    monkeypatch.setattr(Bordered, "leave", noted)
+    monkeypatch.setattr(Walk, "leave", noted)
     fold = np.arange(40) % 7
     for data, kernel, C, h in small_problems():
         problem = DualProblem.classification(*data, kernel=kernel, C=C)
         solved, new = solve(boxed(problem, fold == h)), boxed(problem, fold == h + 1)
-        walks.append(Walk(solved, new))
-        walks[-1].begin(1.0, TO_THE_END.prepare(solved))
-        while walks[-1].advance():
-            pass
-        seed = compiled_seed(TO_THE_END, solved, new, KernelRows(problem.gram))
+        seed = compiled_seed(TO_THE_END, solved, new, stored_rows(problem.gram))
         assert np.array_equal(seed, TO_THE_END.seed(solved, new))
     assert max(tied_then) > 1
+
+
+def test_the_others_take_over_what_a_growing_example_moved_before_it_was_tied():
+    """An example that joins where it depends on M stops; at the end all conditions are kept nevertheless."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        X, y = np.repeat(rng.normal(size=(15, 2)), 2, axis=0), rng.choice([-1, 1], 30)
+        problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=2.0)
+        fold = np.arange(30) % 5
+        solved, new = solve(boxed(problem, fold == 0), stop=EXACT), boxed(problem, fold == 1)
+        assert new.kkt_gap(ATO(budget=math.inf, margin=math.inf).seed(solved, new)) < 1e-6

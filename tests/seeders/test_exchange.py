@@ -98,8 +98,8 @@ def test_sir_where_a_class_is_missing_is_random_but_reproducible(heart):
 
 @needs_numba
 def test_a_large_seed_number_is_the_same_in_the_twin(heart):
-    from refsvm.fast.seeding import compiled_seed
-    from refsvm.kernels.rows import KernelRows
+    from refsvm.compiled.interface.seeding import compiled_seed
+    from refsvm.kernels.rows import stored_rows
 
     positive, negative = np.flatnonzero(heart.v > 0), np.flatnonzero(heart.v < 0)
     before, after = np.zeros((2, heart.n), dtype=bool)
@@ -108,7 +108,7 @@ def test_a_large_seed_number_is_the_same_in_the_twin(heart):
     for number in (2**53 + 1, 2**62 + 3):
         seeder = SIR(seed_number=number)
         assert np.array_equal(
-            compiled_seed(seeder, solved, new, KernelRows(heart.gram)), seeder.seed(solved, new)
+            compiled_seed(seeder, solved, new, stored_rows(heart.gram)), seeder.seed(solved, new)
         )
 
 

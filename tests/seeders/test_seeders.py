@@ -93,7 +93,7 @@ def test_seeds_save_iterations(seeder, solved):
 def test_a_wrong_twin_is_found():
     from numba import njit
 
-    from refsvm.fast.seeding import SEED
+    from refsvm.compiled.interface.seeding import SEED
 
     @njit(SEED)
     def clipped_only(parameters, seeding):
@@ -110,20 +110,26 @@ def test_a_wrong_twin_is_found():
 
 
 @needs_numba
-def test_a_twin_that_asks_for_a_row_it_has_is_stopped(solved):
+@pytest.mark.parametrize(
+    ("old", "words"),
+    [(False, "asked for kernel row 0, which is in memory"), (True, "returned -1; it must return 0")],
+)
+def test_a_twin_that_asks_for_a_row_it_has_is_stopped(solved, old, words):
     from numba import njit
 
-    from refsvm.fast.seeding import SEED, compiled_seed
-    from refsvm.kernels.rows import KernelRows
+    from refsvm.compiled.interface.seeding import SEED, compiled_seed
+    from refsvm.kernels.rows import stored_rows
 
     @njit(SEED)
     def insatiable(parameters, seeding):
+        if not old:
+            seeding.now[0].missing = 0
         return -1
 
     class Broken(AVG):
         def twin(self):
             return insatiable
 
-    rows = KernelRows(solved.problem.gram)
-    with pytest.raises(RuntimeError, match="asked for kernel row 0, which is in memory"):
+    rows = stored_rows(solved.problem.gram)
+    with pytest.raises(RuntimeError, match=words):
         compiled_seed(Broken(), solved, solved.problem.without(0), rows)

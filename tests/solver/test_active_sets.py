@@ -13,7 +13,7 @@ from refsvm.datasets import make_chessboard, make_ringnorm
 from refsvm.kernels.rows import stored_rows
 from refsvm.solver import active_sets as sets
 from refsvm.solver import iterate
-from refsvm.solver.start import row_dtype
+from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.state import SolverState
 from refsvm.testing import SHRINK_EARLY
 
@@ -145,10 +145,18 @@ def test_an_unknown_precision_is_refused():
         solve(problem, cache_dtype="half")
 
 
+def row_dtype(name, n, cache_mb, shrinking):
+    """In which type the rows of a problem of this size are kept."""
+    X = np.linspace(-1.0, 1.0, n)[:, None]
+    problem = DualProblem.classification(X, np.sign(X[:, 0] + 1e-9), kernel=RBF(0.1))
+    rows = row_store(problem, chosen_rules(None, None, None), cache_mb, name, shrinking)
+    return rows.evaluator.values.dtype.type
+
+
 def test_rows_are_float32_by_default_only_where_many_do_not_fit():
     assert row_dtype("auto", 9_999, 1.0, True) is np.float64
     assert row_dtype("auto", 10_000, 1.0, True) is np.float32
     assert row_dtype("auto", 10_000, 1.0, False) is np.float64
     assert row_dtype("auto", 10_000, 800.0, True) is np.float64
     assert row_dtype("float32", 10, 800.0, False) is np.float32
-    assert row_dtype("float64", 10**6, 1.0, True) is np.float64
+    assert row_dtype("float64", 20_000, 1.0, True) is np.float64

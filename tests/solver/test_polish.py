@@ -7,14 +7,14 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import stored_rows
 from refsvm.solver.polish import LARGEST, polish
 from refsvm.solver.rules import chosen_rules
 
 
 def polished(solution):
     """Polish a copy of where a solve ended; return the solution itself if that changed nothing."""
-    rows, alpha = KernelRows(solution.problem.gram), solution.alpha.copy()
+    rows, alpha = stored_rows(solution.problem.gram), solution.alpha.copy()
     state = chosen_rules(None, None, None).begin(solution.problem, alpha, rows, gradient=solution.gradient)
     if polish(state):
         return replace(solution, alpha=state.alpha, gradient=state.gradient)

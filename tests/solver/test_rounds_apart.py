@@ -23,7 +23,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.resampling.left_out import readable_round
+from refsvm.rounds.round import Round
 from refsvm.seeders import TOP
 from refsvm.solver import ShrinkingPolicy
 
@@ -193,7 +193,7 @@ def test_boxes_with_and_without_open_sides_in_turn(engine):
 
 def test_the_preparation_is_part_of_the_first_round_only(monkeypatch):
     rounds = Rounds(PROBLEM)
-    monkeypatch.setattr(rounds, "_preparation", 50.0)
+    monkeypatch.setattr(rounds._engine, "_preparation", 50.0)
     assert rounds.solve().seconds >= 50.0
     assert rounds.solve().seconds < 50.0
 
@@ -229,7 +229,7 @@ def test_the_shrinking_policy_is_the_given_one():
 
 def test_engines_that_a_round_names_are_those_of_the_round():
     rounds = Rounds(PROBLEM, engine="numpy")
-    rounds._make.used.append("another")
+    rounds._engine.used["another"] = None
     assert rounds.solve(trace=True).engine == "numpy"
 
 
@@ -268,10 +268,11 @@ def test_a_left_out_round_and_its_seed_read_stored_rows(monkeypatch):
     rounds.rows.fetch(np.arange(problem.n))
     r = int(np.flatnonzero(full.alpha)[0])
     monkeypatch.setattr(problem.gram, "block", None)  # the kernel cannot be evaluated any more
-    record, solution = readable_round(rounds, full, TOP().seeds_from(full), KKTGap(), r)
-    assert solution.status is Status.CONVERGED
-    assert solution.alpha[r] == 0.0
-    assert record["iterations"] == solution.iterations
+    rounds.kept["all"] = full
+    ended = next(rounds.run([Round(r, "all", keep="own")], TOP()))
+    assert ended.status is Status.CONVERGED
+    assert rounds.kept["own"].alpha[r] == 0.0
+    assert ended.iterations == rounds.kept["own"].iterations
 
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Precomputed, Status, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    NoShrinking,
+    Precomputed,
+    Restriction,
+    Status,
+    StoppingRule,
+    solve,
+)
 from refsvm.datasets import make_banana
-from refsvm.solver.engine import ReadableEngine
-from refsvm.solver.limits import Limits
-from refsvm.solver.rules import chosen_rules
+from refsvm.engine.limits import Limits
+from refsvm.engine.loops import ReadableLoop
+from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
-from refsvm.solver.start import row_store, starting_point
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
+
+
+def shrinking(state, rules, make):
+    return ShrinkingEngine(state, rules, make(state, rules, None), make, Limits(PROBLEM.n), SHRINK_EARLY)
 
 
 def test_a_variable_that_reaches_its_bound_is_at_the_bound():
@@ -28,7 +42,7 @@ def test_a_variable_that_reaches_its_bound_is_at_the_bound():
     rules = chosen_rules(None, None, KKTGap(1e-6))
     start = problem.feasible(rng.uniform(lower, upper))
     state = rules.begin(problem, start, row_store(problem, rules, 200.0))
-    engine = ShrinkingEngine(state, rules, ReadableEngine, Limits(80), SHRINK_EARLY)
+    engine = shrinking(state, rules, ReadableLoop)
     engine._solve_restricted(np.arange(60), 1000)
     for bound in (lower, upper):
         near = np.abs(state.alpha - bound) <= 1e-13
@@ -76,7 +90,7 @@ def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about
     assert {n - 2, n - 1} not in map(set, pairs[: SHRINK_EARLY.period])
 
 
-class Gives(ReadableEngine):
+class Gives(ReadableLoop):
     """Takes some steps on a restricted problem, where an α grows large and a curvature is negative; then gives up."""
 
     steps = hits = 0
@@ -95,8 +109,8 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
     monkeypatch.setattr(Gives, "steps", steps)
     rules = chosen_rules(None, None, KKTGap(1e-6))
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    engine = ShrinkingEngine(state, rules, Gives, Limits(PROBLEM.n), SHRINK_EARLY)
-    ReadableEngine(state, rules, None).advance(10)
+    engine = shrinking(state, rules, Gives)
+    ReadableLoop(state, rules, None).advance(10)
     before, hits = state.iteration, state.rows.hits
     assert engine._solve_restricted(np.arange(40), 1000) == outcome
     assert state.iteration == before + steps
@@ -108,15 +122,15 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
 def test_another_solve_begins_on_all_variables():
     rules = chosen_rules(None, None, KKTGap(1e-6))
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    ReadableEngine(state, rules, None).advance(500)
-    engine = ShrinkingEngine(state, rules, Gives, Limits(PROBLEM.n), SHRINK_EARLY)
+    ReadableLoop(state, rules, None).advance(500)
+    engine = shrinking(state, rules, Gives)
     engine.advance(1000)
     assert state.iteration == 500 + SHRINK_EARLY.period
     assert engine.advance(1000) == -1  # restricted, and no step is taken there
     assert state.iteration == 500 + SHRINK_EARLY.period
     engine.advance(1000)
-    state.restart(PROBLEM.lower, PROBLEM.upper, rules.memories(PROBLEM))
-    assert engine.restart(rules)
+    state.go_to(PROBLEM, None, rules.memories(PROBLEM))
+    engine = shrinking(state, rules, Gives)
     engine.advance(1000)
     assert state.iteration == SHRINK_EARLY.period
 
@@ -127,3 +141,68 @@ def test_restricted_solves_keep_to_the_limit_on_steps(engine):
             warnings.simplefilter("error")
             solution = solve(PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), max_iter=most)
         assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
+
+
+def test_shrinking_is_a_role():
+    """False, NoShrinking() and the plain loop are one; what is no Shrinking is refused."""
+    plain = [solve(PROBLEM, shrinking=choice, engine="numpy") for choice in (False, NoShrinking())]
+    assert np.array_equal(plain[0].alpha, plain[1].alpha)
+    assert (plain[0].iterations, plain[0].kernel_rows) == (plain[1].iterations, plain[1].kernel_rows)
+    assert ShrinkingPolicy is Restriction
+    with pytest.raises(
+        ValueError, match=r"shrinking='yes' is not a Shrinking; pass an instance of one, such as"
+    ):
+        solve(PROBLEM, shrinking="yes")
+
+
+@dataclass(frozen=True)
+class RelativeGap(StoppingRule):
+    """Primal minus dual, relative to the dual, looked at every so many steps."""
+
+    tol: float = 1e-3
+    period: int = 1
+
+    def check(self, state):
+        return int(
+            state.iteration % self.period == 0 and state.duality_gap() <= self.tol * abs(state.objective)
+        )
+
+
+@pytest.mark.parametrize("period", [1, 7, 50])
+def test_a_stopping_rule_is_asked_about_the_full_problem_when_it_wants_to_be(period):
+    board = make_banana(600, rng=0)
+    problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=1.0)
+    rule = RelativeGap(1e-3, period)
+    plain, shrunk = (
+        solve(problem, stop=rule, engine="numpy", shrinking=choice, max_iter=10_000)
+        for choice in (False, Restriction(period=100, copy_cost=0.1, block=64))
+    )
+    for each in (plain, shrunk):
+        assert each.status is Status.CONVERGED
+        assert 1e-4 < each.duality_gap / each.objective <= 1e-3
+    assert shrunk.iterations <= 2 * plain.iterations + 2 * period
+
+
+def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
+    rules = chosen_rules(None, None, KKTGap(1e-6))
+    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
+    seen = []
+
+    def make(inner, rules, trace):
+        seen.append(inner)
+        return ReadableLoop(inner, rules, trace)
+
+    engine = shrinking(state, rules, make)
+    while not engine.advance(25):
+        for inner in seen[1:]:
+            alpha, A, outer = inner.alpha, inner.whole[1], inner.whole[0]
+            if outer is state:
+                before = state.alpha.copy()
+                before[A] = before[A] - alpha  # what it was when the restricted solve began
+                expected = PROBLEM.duality_gap(state.alpha)
+                kept, state.alpha = state.alpha, before
+                G, state.gradient = state.gradient, PROBLEM.gradient(before)
+                assert inner.duality_gap() == pytest.approx(expected, rel=1e-6, abs=1e-9)
+                state.alpha, state.gradient = kept, G
+        del seen[1:]
+    assert state.duality_gap() == pytest.approx(PROBLEM.duality_gap(state.alpha), abs=1e-9)

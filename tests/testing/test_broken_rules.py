@@ -211,7 +211,7 @@ class NegativeCode(Gap):
 class Impatient(Gap):
     """Counts how often it is asked."""
 
-    def prepare(self, problem):
+    def memory(self, problem):
         return np.zeros(1)
 
     def check(self, state):

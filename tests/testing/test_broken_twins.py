@@ -21,7 +21,7 @@ def broken_selectors() -> dict[str, object]:
     """Compiled selectors that differ from `MostViolatingPair`; Numba is imported only here."""
     from numba import njit
 
-    from refsvm.fast.layout import SELECT
+    from refsvm.compiled.interface.layout import SELECT
 
     @njit
     def last_of_equals(parameters, state):
@@ -51,7 +51,7 @@ def broken_others() -> dict[str, object]:
     """Compiled steps and stopping rules that differ from `NewtonStep` and `KKTGap`."""
     from numba import njit
 
-    from refsvm.fast.layout import CHECK, LENGTH
+    from refsvm.compiled.interface.layout import CHECK, LENGTH
 
     @njit(LENGTH)
     def one_bit_off(parameters, state, i, j):
@@ -127,10 +127,22 @@ def test_a_twin_that_waits_for_a_row_it_has_is_stopped(twins):
 
     @njit
     def insatiable(parameters, state):
+        state.now[0].missing = state.now[0].top
+        return -1, -1
+
+    with pytest.raises(AssertionError, match=r"asked for kernel row .* which is in memory"):
+        check_strategy(with_twin(MostViolatingPair, insatiable))
+
+
+def test_a_twin_that_asks_as_in_0_1_is_told_how(twins):
+    from numba import njit
+
+    @njit
+    def outdated(parameters, state):
         return state.now[0].top, -1
 
-    with pytest.raises(RuntimeError, match=r"asked for kernel row .* which is in memory"):
-        check_strategy(with_twin(MostViolatingPair, insatiable))
+    with pytest.raises(AssertionError, match=r"it calls row_or_ask\(state, i\)"):
+        check_strategy(with_twin(MostViolatingPair, outdated))
 
 
 @needs_numba

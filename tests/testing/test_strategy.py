@@ -48,7 +48,7 @@ class ParametersOfText(Newton):
 
 @dataclass(frozen=True)
 class IntegerMemory(Pair):
-    def prepare(self, problem):
+    def memory(self, problem):
         return np.zeros(3, dtype=int)
 
 
@@ -57,7 +57,7 @@ SHARED = np.zeros(3)
 
 @dataclass(frozen=True)
 class SharedMemory(Gap):
-    def prepare(self, problem):
+    def memory(self, problem):
         return SHARED
 
 
@@ -81,8 +81,8 @@ class NoReasons(Gap):
         (Incomparable(), "Incomparable does not equal its copy"),
         (ListOfParameters(), r"parameters\(\) returned \[1.0\]"),
         (ParametersOfText(), r"parameters\(\) returned \('fast',\)"),
-        (IntegerMemory(), r"prepare\(\) returned array.* a float64 vector"),
-        (SharedMemory(), r"SharedMemory.prepare\(\) returned one array twice"),
+        (IntegerMemory(), r"memory\(\) returned array.* a float64 vector"),
+        (SharedMemory(), r"SharedMemory.memory\(\) returned one array twice"),
         pytest.param(FreshTwin(), r"FreshTwin.twin\(\) returned two functions", marks=needs_numba),
         (NoReasons(), r"NoReasons.reasons is \(\)"),
     ],
@@ -122,7 +122,7 @@ def test_the_report_says_that_there_is_no_twin():
 
 def test_the_report_says_that_numba_is_missing(monkeypatch):
     monkeypatch.setattr("refsvm.testing.strategy.find_spec", lambda name: None)
-    monkeypatch.setattr("refsvm.solver.handover.numba_is_installed", lambda: False)
+    monkeypatch.setattr("refsvm.engine.handover.numba_is_installed", lambda: False)
     assert check_strategy(NewtonStep()).twin == "The twin was not compared: Numba is not installed."
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from refsvm import RBF, DualProblem, NewtonStep, Precomputed, Solution, solve
 from refsvm.datasets import make_banana, make_chessboard
 from refsvm.kernels import Gram
-from refsvm.solver.start import starting_point
+from refsvm.solver.rules import starting_point
 
 from ..settings import FAST, INTERPRETED
 

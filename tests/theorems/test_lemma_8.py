@@ -13,7 +13,7 @@ import pytest
 
 from refsvm import DualProblem, HybridMaximumGain, KKTGap, MaximumGain, OverrelaxedNewtonStep, Precomputed
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import stored_rows
 from refsvm.problem import most_violating_pair
 from refsvm.selectors.gain import exact_gain
 from refsvm.solver.rules import Rules
@@ -82,7 +82,7 @@ def test_lemma_8_needs_the_free_variable():
 def test_maximum_gain_finds_the_pair_of_lemma_8(selector):
     """One case in 1009 for the selectors themselves; all of them if REFSVM_ALL_CASES is set."""
     problem = DualProblem(Gram(Precomputed(), np.eye(4)), np.zeros(4), 0.0, -np.ones(4), np.ones(4))
-    rows = KernelRows(problem.gram)
+    rows = stored_rows(problem.gram)
     state = Rules(selector, OverrelaxedNewtonStep(), KKTGap()).begin(problem, np.zeros(4), rows)
     state.working_sets[0] = 0, 1
     combined = itertools.product(PLACES, LABELS, range(len(LEVELS)))

@@ -12,7 +12,7 @@ import pytest
 
 from refsvm import DualProblem, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.rows import stored_rows
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
@@ -66,7 +66,7 @@ class DoubleStep:
 
     def state(self) -> SolverState:
         """The state in which the step rule plans (k, m) to come next."""
-        rows = KernelRows(self.problem.gram)
+        rows = stored_rows(self.problem.gram)
         state = Rules(SecondOrder(), PlanningAheadStep(), KKTGap()).begin(self.problem, self.alpha, rows)
         d = self.direction(self.second)
         state.working_sets[0] = self.second
@@ -123,7 +123,7 @@ def test_multiple_planning_takes_the_best_of_the_recent_sets():
         doubles = [DoubleStep.random(seed, (0, 1), second) for second in [(2, 3), (0, 4), (5, 1)]]
         tops = [top_of_parabola(double.gain) for double in doubles]
         step = PlanningAheadStep(history=3)
-        rows = KernelRows(doubles[0].problem.gram)
+        rows = stored_rows(doubles[0].problem.gram)
         state = Rules(SecondOrder(), step, KKTGap()).begin(doubles[0].problem, doubles[0].alpha, rows)
         for h, double in enumerate(doubles):
             state.working_sets[h] = double.second

@@ -1,0 +1,49 @@
+"""What ``--plot`` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["bars", "picture"]
+
+
+@contextmanager
+def picture(file: Path, rows: int = 1) -> Iterator[Any]:
+    """Give axes to draw on, one below the other, and write them to a file.
+
+    Raises
+    ------
+    ValueError
+        If matplotlib is not installed, or writes no such kind of file.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError:
+        raise ValueError("--plot needs matplotlib; install it with pip install 'refsvm[plot]'.") from None
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(rows, 1, figsize=(8, 4 * rows), squeeze=False, layout="constrained")
+    try:
+        yield axes[:, 0]
+        figure.savefig(file)
+    except ValueError as error:
+        raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
+    finally:
+        plt.close(figure)
+
+
+def bars(file: Path, names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str) -> None:
+    """Draw a bar for each name, its parts side by side from the left."""
+    with picture(file) as axes:
+        ends = [0.0] * len(names)
+        for part, values in parts.items():
+            axes[0].barh(list(names), values, left=ends, label=part)
+            ends = [end + value for end, value in zip(ends, values, strict=True)]
+        axes[0].invert_yaxis()
+        axes[0].set_xlabel(label)
+        if len(parts) > 1:
+            axes[0].legend(frameon=False)

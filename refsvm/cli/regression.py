@@ -1,0 +1,90 @@
+"""Cross-validation and tuning of a regression, by scikit-learn's own over `refsvm.SVR`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import refsvm
+from refsvm.cli import tables
+from refsvm.cli.data import Opened, Output, Training, described
+from refsvm.experiment.solve import Solve
+
+__all__ = ["cross_validated", "errors_of", "tuned"]
+
+COLUMNS: tables.Columns = {
+    "seed": "{seed}",
+    "mean absolute\nerror": "{mean_absolute_error:.4g}",
+    "R²": "{r2:.4f}",
+    "seconds": "{seconds:.4f}",
+}
+
+
+def _model(training: Training, **more: Any) -> Any:
+    """Return the regression that the options of a training describe."""
+    limits = training.limits()
+    return refsvm.SVR(tol=training.tol, cache_size=limits.pop("cache_mb"), **limits, **more)
+
+
+def errors_of(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the mean absolute error, and the share of the variance that is explained, R²; NaN if there is none."""
+    residual, spread = predicted - y, y - y.mean()
+    explained = 1.0 - float(residual @ residual) / float(spread @ spread) if spread.any() else np.nan
+    return float(np.abs(residual).mean()), explained
+
+
+def cross_validated(
+    opened: Opened,
+    training: Training,
+    output: Output,
+    model: dict[str, Any],
+    folds: int,
+    seeds: Sequence[int],
+) -> None:
+    """Predict every target by a regression trained without its fold, for each shuffle of the examples."""
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    data, kernel, C, _ = opened
+    y = data.y.astype(np.float64)
+    rows: list[dict[str, Any]] = []
+    regression = _model(training, kernel=kernel, C=C, **model)
+    with tables.working() as show:
+        Solve("", engine=model["engine"]).warm_up()
+        for seed in seeds:
+            if show is not None:
+                show(f"random folds {len(rows) + 1} of {len(seeds)}")
+            began = time.perf_counter()
+            predicted = cross_val_predict(
+                regression, data.X, y, cv=KFold(folds, shuffle=True, random_state=seed)
+            )
+            error, explained = errors_of(predicted, y)
+            seconds = time.perf_counter() - began
+            rows.append({"seed": seed, "mean_absolute_error": error, "r2": explained, "seconds": seconds})
+    parameters = {"kernel": repr(kernel), "C": C, "folds": folds, "tol": training.tol, **model}
+    heading = f"{data.name}: {data.n} examples, targets; {kernel!r}, C={C:.6g}, {folds} folds"
+    document = {"problem": described(data) | parameters, "task": "regression", "runs": rows}
+    output.show(document, rows, partial(tables.print_table, heading, COLUMNS, rows))
+
+
+def tuned(
+    opened: Opened,
+    training: Training,
+    epsilon: float,
+    grid: dict[str, Any],
+    splitter: Any,
+    n_jobs: int | None,
+) -> Any:
+    """Search C and γ of a regression, by default five values around that of the kernel; the scores are R²."""
+    from sklearn.model_selection import GridSearchCV
+
+    if "gamma" not in grid and hasattr(opened.kernel, "gamma"):
+        grid = grid | {"gamma": (np.logspace(-1.0, 1.0, 5) * opened.kernel.gamma).tolist()}
+    model = _model(
+        training, kernel=training.kernel, degree=training.degree, coef0=training.coef0, epsilon=epsilon
+    )
+    search = GridSearchCV(model, grid, cv=splitter, n_jobs=n_jobs, refit=False)
+    return search.fit(opened.data.X, opened.data.y.astype(np.float64))

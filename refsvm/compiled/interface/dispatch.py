@@ -1,0 +1,113 @@
+"""How the compiled loop calls a rule: through its pointer, or, for the default rules, built into the loop.
+
+A call through a pointer hands over the whole state, some 80 ns each. On a shrunk problem of fifty variables that is
+most of a step. So the loop is compiled separately for the default rules, from the same source: in place of the function
+it gets a marker, and `call` turns the marker into a direct call, which the compiler inlines.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from functools import cache
+from typing import Any
+
+import numba
+from numba import typeof
+from numba.core.dispatcher import Dispatcher
+from numba.core.types import FunctionType, WrapperAddressProtocol
+from numba.extending import overload
+
+from refsvm.compiled.interface.layout import LENGTH_AND_CARRY
+from refsvm.compiled.interface.twin import HELPER, ready
+from refsvm.compiled.selectors.conjugate_second_order import conjugate_second_order
+from refsvm.compiled.selectors.second_order import second_order
+from refsvm.compiled.steps.conjugate import conjugate
+from refsvm.compiled.steps.newton import newton
+from refsvm.compiled.steps.planning_ahead import planning_ahead
+from refsvm.compiled.stopping.ball_rule import ball_rule
+from refsvm.compiled.stopping.kkt_gap import kkt_gap
+
+__all__ = ["are_built_in", "as_arguments", "call", "entry_point", "pointer_to"]
+
+BUILT_IN: dict[Any, Any] = {
+    # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
+    namedtuple(f"BuiltIn_{rule.__name__}", "nothing", defaults=(0,), module=__name__): rule
+    for rule in (second_order, conjugate_second_order, newton, planning_ahead, conjugate, kkt_gap, ball_rule)
+}
+"""Marker type of each rule that can be built into the loop."""
+
+globals().update({marker.__name__: marker for marker in BUILT_IN})
+MARKERS = {rule: marker() for marker, rule in BUILT_IN.items()}
+entry_points: dict[tuple[Any, ...], Any] = {}
+
+
+def as_arguments(*rules: Any) -> tuple[Any, ...]:
+    """Return the markers of three twins if all are default rules, the twins themselves otherwise."""
+    if numba.config.DISABLE_JIT:
+        return rules
+    if are_built_in(*rules):
+        return tuple(MARKERS[rule] for rule in rules)
+    return tuple(ready(rule) for rule in rules)
+
+
+def are_built_in(*rules: Any) -> bool:
+    """Whether three twins are default rules."""
+    return all(rule in MARKERS for rule in rules)
+
+
+def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
+    """Return what calls a compiled function whose first arguments are these rules, three or none.
+
+    It is compiled once for all pointers and once for each built-in set. To find the compiled code by the types of the
+    arguments would take longer than many a solve.
+    """
+    if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
+        return function
+    carries = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
+    key = function, carries, *(type(rule) for rule in rules)
+    if key not in entry_points:
+        if rules and type(rules[0]) in BUILT_IN:
+            signature = *(typeof(rule) for rule in rules), *signature[3:]
+        elif carries:
+            signature = signature[0], FunctionType(LENGTH_AND_CARRY), *signature[2:]
+        function.compile(signature)
+        entry_points[key] = function.overloads[signature].entry_point
+    return entry_points[key]
+
+
+class Pointer(WrapperAddressProtocol):
+    """The address of a compiled twin, as an argument of compiled code; to look it up takes longer than many a round."""
+
+    def __init__(self, rule: Any) -> None:
+        self._signature = rule.signature
+        found = rule.get_compile_result(rule.signature)
+        self._address = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> int:
+        """Return the address."""
+        return int(self._address)
+
+    def signature(self) -> Any:
+        """Return the types."""
+        return self._signature
+
+
+@cache
+def pointer_to(rule: Any) -> Any:
+    """Return a twin as an argument of compiled code."""
+    rule = ready(rule)
+    return Pointer(rule) if isinstance(rule, Dispatcher) and hasattr(rule, "signature") else rule
+
+
+def call(rule, *arguments):  # type: ignore[no-untyped-def]
+    """Call a rule, or the one that a marker stands for."""
+    return rule(*arguments)
+
+
+@overload(call, jit_options={**HELPER, "forceinline": True})
+def _call(rule, *arguments):  # type: ignore[no-untyped-def]
+    marker = getattr(rule, "instance_class", None)
+    if marker not in BUILT_IN:
+        return lambda rule, *arguments: rule(*arguments)
+    part = BUILT_IN[marker].inlined
+    return lambda rule, *arguments: part(*arguments)

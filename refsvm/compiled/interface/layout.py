@@ -1,0 +1,158 @@
+"""The solver state as compiled code sees it, and the signature of each role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numba
+import numpy as np
+from numba import float32, float64, int8, int64, types
+
+from refsvm.result import TRACE_ROW
+from refsvm.selectors.conjugate_second_order import LEAST
+from refsvm.state import SCALARS, SNAP, TAU
+from refsvm.steps.conjugate import CONJUGATE
+
+if TYPE_CHECKING:
+    from refsvm.kernels.rows import KernelRows
+
+__all__ = [
+    "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP", "STATE",
+    "STATE_WITH_SINGLE_ROWS", "STEPS", "TAU", "State", "fresh_state", "support_of",
+]  # fmt: skip
+
+RISES, FALLS = 1, 2
+"""Of a variable that a step may increase, and of one that it may decrease."""
+
+NOW = np.dtype(
+    [
+        *[(name, SCALARS[name]) for name in SCALARS.names or ()],
+        ("end", np.int64),  # steps after which the loop returns to Python
+        ("missing", np.int64),  # kernel row to be computed before the loop can go on, −1 if none
+        ("i", np.int64),  # the pair selected
+        ("j", np.int64),
+        ("stage", np.int64),  # where the step in progress goes on: CHECKING, … of `loop`
+        ("j_first", np.int64),  # 1 if row j is fetched before row i
+        ("fetched", np.int64),  # how many of the two rows are fetched
+        ("clock", np.int64),  # KernelRows.clock, .hits and .computed
+        ("hits", np.int64),
+        ("computed", np.int64),
+        ("traced", np.int64),  # rows written to the trace buffer
+        ("every", np.int64),  # one step in `every` is traced; 0 for none
+        ("n_support", np.int64),  # how many variables a carried step may move
+    ]
+)
+
+
+class State(NamedTuple):
+    """`refsvm.state.SolverState` for the twins: the same arrays, and the numbers in ``now[0]``."""
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    diagonal: np.ndarray
+    kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]]
+    slots: np.ndarray
+    stamps: np.ndarray
+    working_sets: np.ndarray
+    curvatures: np.ndarray
+    candidates: np.ndarray
+    candidate_curvatures: np.ndarray
+    selector_memory: np.ndarray
+    step_memory: np.ndarray
+    stop_memory: np.ndarray
+    sides: (
+        np.ndarray
+    )  # of each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read instead of α, L, U
+    scratch: np.ndarray  # room for one value per variable
+    displacement: (
+        np.ndarray
+    )  # Δ, up to date when the loop returns to Python, `displacement_of` in between; and KΔ;
+    displacement_image: np.ndarray  # these two and the next three have no entries unless the step carries
+    support: np.ndarray  # the variables that the step may move: now.n_support of them, in the order they came
+    places: np.ndarray  # of each variable: where it stands in the support, −1 if it does not
+    moving: np.ndarray  # Δ, α, L and U of the support, a row each: they lie side by side
+    trace: np.ndarray
+    now: np.ndarray  # one record: ``state.now[0].gap`` …
+
+
+_vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_bytes = types.Array(int8, 1, "C")
+_indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
+_now = types.Array(numba.from_dtype(NOW), 1, "C")
+_trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
+
+STATE, STATE_WITH_SINGLE_ROWS = (
+    types.NamedTuple(
+        (
+            _vector, _vector, _vector, _vector, _vector,
+            rows, _indices, _indices,
+            _pairs, _vector, _pairs, _vector,
+            _vector, _vector, _vector, _bytes, _vector,
+            _vector, _vector, _indices, _indices, _matrix,
+            _trace, _now,
+        ),
+        State,
+    )
+    for rows in (_matrix, types.Array(float32, 2, "C"))
+)  # fmt: skip
+"""Kernel rows are float64; the default rules take float32 ones too."""
+
+SELECT = types.UniTuple(int64, 2)(_vector, STATE)
+"""select(parameters, state) -> (i, j)"""
+LENGTH = float64(_vector, STATE, int64, int64)
+"""length(parameters, state, i, j) -> μ"""
+LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
+"""length(parameters, state, i, j) -> (μ, κ), of a step that carries"""
+CHECK = int64(_vector, STATE)
+"""check(parameters, state) -> code"""
+STEPS = (
+    types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
+    _vector, _vector, _vector, STATE,
+)  # fmt: skip
+"""Arguments of compiled_steps: select, length, check, their parameters, state"""
+
+
+def fresh_state(
+    rows: KernelRows,
+    depth: int,
+    memories: tuple[np.ndarray, np.ndarray, np.ndarray],
+    lower: np.ndarray,
+    upper: np.ndarray,
+    carries: bool = False,
+) -> State:
+    """Return a state in this box for rounds that compiled code begins by itself: α and G are not set.
+
+    Parameters
+    ----------
+    rows : KernelRows
+        All of them stored.
+    depth : int
+        Working sets to remember.
+    memories : (ndarray, ndarray, ndarray)
+        Scratch memory of the rules.
+    lower, upper : ndarrays of shape (n,), float64
+    carries : bool
+        Whether the step does.
+    """
+    n, (selector, step, stop) = len(lower), memories
+    m = n * carries
+    return State(
+        np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal().astype(np.float64),
+        rows.values, rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
+        np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
+        selector, step, stop, np.empty(n, dtype=np.int8), np.empty(n),
+        *room_to_carry(m),
+        np.zeros(0, dtype=TRACE_ROW).view(np.recarray), np.zeros(1, dtype=NOW).view(np.recarray),
+    )  # fmt: skip
+
+
+def room_to_carry(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return Δ, KΔ and the arrays of the support, for a step that carries the displacement of n variables."""
+    return np.zeros(n), np.zeros(n), *support_of(n)
+
+
+def support_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the support, the places in it, and what its variables are: none yet."""
+    return np.zeros(n, dtype=np.int64), np.full(n, -1), np.zeros((4, n))

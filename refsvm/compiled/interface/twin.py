@@ -1,0 +1,151 @@
+"""The decorators of compiled functions: their options, and the names under which their code is cached.
+
+Numba looks up compiled code by the file and the name of a function, and compiles again when that file has changed. It
+does not notice a change in another file from which the function takes a helper or a constant. So every name here ends
+in a stamp of all files of `refsvm/compiled` and of those outside that it takes constants from. Any edit then makes
+new names, and the files of that folder may import from each other. The stamp reads those files without importing them:
+kernels are compiled too, and `refsvm.state` rests on kernels.
+
+=============  ========================================================
+`twin`         the function of a rule; compiled on first use, cached
+`inlined`      a small helper or a hot loop, built into its callers
+`merged`       a helper with one caller, compiled as a part of it
+`called`       a larger helper, called by compiled functions
+`from_python`  a function that Python calls; compiled when its file is imported, cached
+=============  ========================================================
+
+Python cannot call a helper: `inlined`, `merged`, `called` and `allocating` make no entry for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+__all__ = [
+    "HELPER",
+    "allocating",
+    "cached",
+    "called",
+    "copied",
+    "from_python",
+    "inlined",
+    "merged",
+    "ready",
+    "stamp",
+    "twin",
+]
+
+Function = Callable[..., Any]
+
+CONSTANTS_FROM = (
+    "result.py",
+    "selectors/conjugate_second_order.py",
+    "state.py",
+    "steps/conjugate.py",
+    "stopping/ball_memory.py",
+    "stopping/loo_memory.py",
+    "stopping/midpoint.py",
+    "walk/elbow.py",
+    "walk/runs.py",
+    "walk/walk.py",
+)
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk` and `svmp` their constants."""
+
+OPTIONS = {"error_model": "numpy", "_nrt": False}
+"""Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
+
+HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""An entry for Python unpacks all arrays of the state; to compile it takes longer than to compile a short function."""
+
+
+@cache
+def stamp() -> str:
+    """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
+    digest, folder = hashlib.sha256(), Path(__file__).parents[1]
+    for file in (*sorted(folder.rglob("*.py")), *(folder.parent / name for name in CONSTANTS_FROM)):
+        digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def called(function: Function) -> Function:
+    """Compile a helper by itself."""
+    made: Function = njit(**HELPER)(function)
+    return made
+
+
+def allocating(function: Function) -> Function:
+    """Compile a helper by itself that makes arrays."""
+    made: Function = njit(**{**HELPER, "_nrt": True})(function)
+    return made
+
+
+def inlined(function: Function) -> Function:
+    """Compile a helper by itself, and build its machine code into its callers."""
+    made: Function = njit(**HELPER, forceinline=True)(function)
+    return made
+
+
+def merged(function: Function) -> Function:
+    """Merge a helper into its caller before that is compiled.
+
+    The state is more than a hundred numbers and pointers. To compile a function that takes it costs about 0.1 s, and
+    so does a call of one.
+    """
+    made: Function = njit(**HELPER, inline="always")(function)
+    return made
+
+
+def copied(function: Function, name: str) -> Function:
+    """Return the same function under another name, to be compiled for arguments of other types."""
+    copy = FunctionType(function.__code__, function.__globals__, name)
+    copy.__module__, copy.__qualname__ = function.__module__, name
+    return copy
+
+
+def cached(function: Function, *signature: Any, **options: Any) -> Function:
+    """Compile a function, at once if a signature is given and on first use otherwise; keep its code on disk."""
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
+    made: Function = njit(*signature, cache=True, **{**OPTIONS, **options})(function)
+    return made
+
+
+def from_python(signature: Any) -> Callable[[Function], Function]:
+    """Compile a function for Python now, for one signature or several; other threads run meanwhile."""
+    return lambda function: cached(function, signature, nogil=True)
+
+
+def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
+    """Make a function the twin of a rule in the role with this signature; `ready` compiles it.
+
+    The attribute ``inlined`` is the same function for compiled code that calls it directly.
+    """
+
+    def decorate(function: Function) -> Function:
+        part = inlined(function)
+        made = cached(function, _nrt=allocates)
+        made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
+        return made
+
+    return decorate
+
+
+_one_compiles = threading.Lock()
+
+
+def ready(rule: Any) -> Any:
+    """Return a twin, compiled for its signature or loaded; a function that is not made by `twin` stays as it is."""
+    if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
+        with _one_compiles:
+            if not rule.overloads:  # another thread may have been first
+                rule.compile(rule.signature)
+                rule.disable_compile()
+    return rule

@@ -1,0 +1,309 @@
+"""Compiled rounds: box, seed, steps and decision values of one round after another.
+
+Twin of the readable rounds of `refsvm.rounds.runner`. All kernel rows have to be in memory. The steps are those of
+`refsvm.compiled.solver.loop.one_step`. Nothing here needs Python, so that several threads may each run a chunk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int64, types
+
+from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
+from refsvm.compiled.interface.extremes import LARGEST, sortable_bits
+from refsvm.compiled.interface.layout import (
+    CHECK,
+    FALLS,
+    LENGTH,
+    RISES,
+    SELECT,
+    STATE,
+    STATE_WITH_SINGLE_ROWS,
+)  # fmt: skip
+from refsvm.compiled.interface.seeding import SEED, SEEDING
+from refsvm.compiled.interface.twin import cached, called, copied, inlined
+from refsvm.compiled.kernels.rows import add_rows
+from refsvm.compiled.seeders.spread import complete
+from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
+from refsvm.compiled.state import forget_displacement, side
+
+__all__ = ["NOT_DONE", "SEEDS", "STEPS", "WHOLE", "run_rounds"]
+
+NOT_DONE = -9
+"""Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
+
+WHOLE, SEEDS, STEPS = 0, 1, 2
+"""What is to be done of each round: all; its seed, to be written to `starts`; or all but the seed, which is there."""
+
+OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
+"""Columns of the plan: parts of `positions`, a row of the weights, and where solutions are kept; −1 for none."""
+
+LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE = range(6)
+"""The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, the curvature below which K is not convex,
+whether the stopping rule's memory begins with the left-out example, and WHOLE, SEEDS or STEPS."""
+
+EPS = float(np.finfo(np.float64).eps)
+
+_vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_indices, _table = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
+ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
+    (
+        types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
+        _vector, _vector, _vector, _vector, SEEDING, state, _vector, _vector, _vector, _vector,
+        _table, _vector, _indices, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix, _vector,
+    )
+    for state in (STATE, STATE_WITH_SINGLE_ROWS)
+)  # fmt: skip
+"""Arguments of `compiled_rounds`."""
+
+
+@called
+def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # type: ignore[no-untyped-def]
+    """L and U of a round before anybody is left out; `row` is that of the weights, −1 for none."""
+    for t in range(len(lower)):
+        lower[t], upper[t] = unit_lower[t] * penalty, unit_upper[t] * penalty
+    if row < 0:
+        return
+    for t in range(len(lower)):
+        size = weights[row, t] * penalty
+        lower[t], upper[t] = 0.0, 0.0
+        if size != 0.0:  # 0 · ∞ is 0
+            lower[t], upper[t] = unit_lower[t] * size, unit_upper[t] * size
+
+
+@inlined
+def leave_out(lower, upper, positions, first, end):  # type: ignore[no-untyped-def]
+    """L = U = 0."""
+    for k in range(first, end):
+        lower[positions[k]] = upper[positions[k]] = 0.0
+
+
+@called
+def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
+    """Let a kept solution be the solved one; return max |α|."""
+    largest = 0.0
+    for t in range(len(seeding.solved)):
+        seeding.solved[t], seeding.gradient[t] = alphas[place, t], gradients[place, t]
+        seeding.solved_lower[t], seeding.solved_upper[t] = lowers[place, t], uppers[place, t]
+        largest = max(largest, abs(seeding.solved[t]))
+    return largest
+
+
+@called
+def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
+    """Every α at its bound if there is a neighbour to follow; without one α = 0, G = v."""
+    for t in range(len(state.alpha)):
+        if after >= 0:
+            seeding.seed[t] = state.lower[t] + state.upper[t]
+        else:
+            seeding.seed[t] = seeding.solved[t] = 0.0
+            seeding.gradient[t] = seeding.v[t]
+
+
+@called
+def as_the_neighbour(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.seeders.neighbour.as_the_neighbour`; without a source, `before` and `source` are `after`."""
+    seed = seeding.seed
+    for t in range(len(seed)):
+        if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
+            # after + (source − before), without rounding where two of them are equal
+            guess = after[t] + (source[t] - before[t])
+            if source[t] == before[t]:
+                guess = after[t]
+            if after[t] == before[t]:
+                guess = source[t]
+            seed[t] = min(max(guess, seeding.lower[t]), seeding.upper[t])
+    complete(seeding)
+
+
+@called
+def changed(first, second):  # type: ignore[no-untyped-def]
+    """How many entries differ."""
+    count = 0
+    for t in range(len(first)):
+        count += first[t] != second[t]
+    return count
+
+
+@inlined
+def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
+    """α ← seed, G ← G* − K(α − α*), row by row in the order of the variables; return how many rows that took."""
+    alpha, G, solved, slots = state.alpha, state.gradient, seeding.solved, state.slots
+    # the seeder has done its work: its memory is free
+    moved, changes, count = state.scratch, seeding.scratch, 0
+    for i in range(len(alpha)):
+        alpha[i], G[i] = seeding.seed[i], seeding.gradient[i]
+        if alpha[i] != solved[i]:
+            moved[count], changes[count] = slots[i], solved[i] - alpha[i]
+            count += 1
+    add_rows(G, changes, state.kernel, moved, count)
+    return count
+
+
+@called
+def most_violating_pair(state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.problem.most_violating_pair`; sets the sides too."""
+    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
+    top = bottom = -1
+    highest, lowest = -LARGEST, LARGEST
+    for t in range(len(alpha)):
+        state.sides[t] = side(alpha[t], lower[t], upper[t])
+        key = sortable_bits(G[t])
+        if (state.sides[t] & RISES) != 0 and key > highest:
+            highest, top = key, t
+        if (state.sides[t] & FALLS) != 0 and key < lowest:
+            lowest, bottom = key, t
+    now.top, now.bottom = top, bottom
+    now.gap = G[top] - G[bottom] if min(top, bottom) >= 0 else -np.inf
+
+
+@called
+def restart(seeding, state, memories):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.restart`."""
+    now = state.now[0]
+    for h in range(len(state.working_sets)):
+        state.working_sets[h, 0] = state.working_sets[h, 1] = -1
+        state.candidates[h, 0] = state.candidates[h, 1] = -1
+    now.iteration = now.last_free = now.last_planned = now.n_candidates = now.stalled = now.stage = 0
+    now.slope = now.curvature = now.raw_curvature = now.low = now.high = now.last_step = now.last_newton = 0.0
+    now.least_curvature = np.inf
+    forget_displacement(state)
+    at = 0
+    for memory in (state.selector_memory, state.step_memory, state.stop_memory):
+        for t in range(len(memory)):
+            memory[t] = memories[at + t]
+        at += len(memory)
+    # f = ½ αᵀ(v + G)
+    objective = 0.0
+    for t in range(len(state.alpha)):
+        objective += state.alpha[t] * (seeding.v[t] + state.gradient[t])
+        now.largest = max(now.largest, abs(state.alpha[t]))
+    now.objective = 0.5 * objective
+    most_violating_pair(state)
+
+
+@called
+def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.drifted`."""
+    now, size = state.now[0], 0.0
+    for g in state.gradient:
+        size = max(size, abs(g))
+    size += now.largest * largest_diagonal
+    return EPS * (updates + now.iteration) * size > 0.01 * max(abs(now.gap), tolerance)
+
+
+@called
+def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
+    """Change the seed as a neighbour has changed; return whether fewer rows lead there from that neighbour."""
+    if stage != STEPS:
+        old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
+        as_the_neighbour(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
+    return origin < 0 or changed(seeding.seed, alphas[after]) < changed(seeding.seed, alphas[origin])
+
+
+@called
+def copy_vector(source, target):  # type: ignore[no-untyped-def]
+    """Copy all numbers."""
+    for t in range(len(source)):
+        target[t] = source[t]
+
+
+@called
+def keep(state, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
+    """Keep the solution of a round."""
+    for t in range(len(state.alpha)):
+        alphas[place, t], gradients[place, t] = state.alpha[t], state.gradient[t]
+        lowers[place, t], uppers[place, t] = state.lower[t], state.upper[t]
+
+
+@inlined
+def decision_values(v, G, b, positions, first, end, values):  # type: ignore[no-untyped-def]
+    """h(xᵢ) = vᵢ − Gᵢ + b of those that are asked for."""
+    for k in range(first, end):
+        values[k] = v[positions[k]] - G[positions[k]] + b
+
+
+@inlined
+def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Take steps until one cannot be taken; return why."""
+    outcome = STEP_TAKEN
+    while outcome == STEP_TAKEN:
+        outcome = one_step(select, length, check, selector, step, stop, state)
+    return outcome
+
+
+def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
+    select, length, check, seed, seeder, selector, step, stop, seeding, state, memories, numbers,
+    unit_lower, unit_upper, plan, penalties, positions, weights, starts, alphas, gradients, lowers, uppers, results,
+    values,
+):  # fmt: skip
+    """Run one round after another; return how many are done before one that is left to Python.
+
+    `memories` are those that the selector, the step and the stopping rule begin with. A row of `results` is (outcome,
+    steps, least curvature met); `values` has a number for each of the `positions`.
+    """
+    now, stage, present, largest = state.now[0], int(numbers[STAGE]), -1, 0.0
+    for number in range(len(plan)):
+        turn, results[number, 0] = plan[number], NOT_DONE
+        origin, after = turn[ORIGIN], turn[AFTER]
+        # --- box ---
+        set_box(state.lower, state.upper, unit_lower, unit_upper, penalties[number], weights, turn[WEIGHTS])
+        leave_out(state.lower, state.upper, positions, turn[OUT], turn[OUT_END])
+        # --- seed ---
+        if origin < 0:
+            set_unseeded(seeding, state, after)
+            present, largest = -1, 0.0
+        elif origin != present:  # nothing is copied as long as all rounds start from one solution
+            largest, present = copy_solution(seeding, origin, alphas, gradients, lowers, uppers), origin
+        if stage == STEPS:
+            copy_vector(starts[number], seeding.seed)
+        elif origin >= 0 and seed(seeder, seeding) != 0:
+            return number
+        if after >= 0 and follow(seeding, stage, origin, turn[BEFORE], after, alphas, lowers, uppers):
+            largest, present = copy_solution(seeding, after, alphas, gradients, lowers, uppers), after
+        if stage == SEEDS:
+            copy_vector(seeding.seed, starts[number])
+            continue
+        # --- steps ---
+        if numbers[NAMES_EXAMPLE] != 0.0:
+            memories[len(memories) - len(state.stop_memory)] = positions[turn[OUT]]
+        now.largest, now.end = largest, int(numbers[LIMIT])
+        updates = move_to_seed(seeding, state)
+        restart(seeding, state, memories)
+        outcome = take_steps(select, length, check, selector, step, stop, state)
+        # --- result ---
+        results[number, 1], results[number, 2] = now.iteration, now.least_curvature
+        bad = min(now.top, now.bottom) < 0 or outcome == MISSING_ROW
+        bad = bad or now.least_curvature < numbers[LEAST_CURVATURE]
+        if bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE]):
+            return number
+        results[number, 0] = outcome
+        if outcome <= 0:
+            return number
+        b = (state.gradient[now.top] + state.gradient[now.bottom]) / 2.0
+        decision_values(seeding.v, state.gradient, b, positions, turn[ASKED], turn[ASKED_END], values)
+        if turn[KEEP] >= 0:
+            keep(state, turn[KEEP], alphas, gradients, lowers, uppers)
+            present = -1 if turn[KEEP] == present else present
+    return len(plan)
+
+
+def run_rounds(twins, parameters, arrays):  # type: ignore[no-untyped-def]
+    """Run `compiled_rounds`, compiled once for all pointers and once for the default rules.
+
+    Parameters
+    ----------
+    twins : (seed, select, length, check)
+    parameters : four float64 vectors
+    arrays : the other arguments of `compiled_rounds`
+    """
+    rules, state = as_arguments(*twins[1:]), arrays[1]
+    if state.kernel.dtype == np.float32:
+        run = entry_point(rounds_with_single_rows, ROUNDS_WITH_SINGLE_ROWS, rules)
+    else:
+        run = entry_point(rounds, ROUNDS, rules)
+    return run(*rules, pointer_to(twins[0]), *parameters, *arrays)
+
+
+rounds = cached(compiled_rounds, nogil=True)
+rounds_with_single_rows = cached(copied(compiled_rounds, "rounds_with_single_rows"), nogil=True)

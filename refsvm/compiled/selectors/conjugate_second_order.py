@@ -1,0 +1,58 @@
+"""Twin of `refsvm.ConjugateSecondOrder`."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.extremes import LARGEST, TILE, first_equal, sortable_bits
+from refsvm.compiled.interface.layout import FALLS, LEAST, SELECT, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import inlined, merged, twin
+from refsvm.compiled.selectors.second_order import newton_gains
+
+__all__ = ["conjugate_second_order"]
+
+
+@inlined
+def conjugate_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+    """Like `newton_gains` with q − β²/δ in place of q."""
+    G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
+    G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
+    image, image_i, inverse = (
+        state.displacement_image[start:stop],
+        state.displacement_image[i],
+        1.0 / state.now[0].carried_curvature,
+    )
+    gains, largest = state.scratch, -LARGEST
+    for t in range(len(G)):  # without branches, so that several t are computed at once
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        beta = image_i - image[t]
+        along, least = q - beta * beta * inverse, LEAST * q
+        along = along if along > least else least
+        gain = slope * slope / along if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, sortable_bits(gain))
+    return largest
+
+
+@merged
+def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
+    """Return the j of the largest gain with i, lowest index first."""
+    largest, j = -LARGEST, 0
+    for start in range(0, len(state.alpha), TILE):
+        stop = min(start + TILE, len(state.alpha))
+        high = conjugate_gains(state, i, start, stop) if conjugate else newton_gains(state, i, start, stop)
+        if high > largest:
+            largest, j = high, start + first_equal(state.scratch[: stop - start], high)
+    return j
+
+
+@twin(SELECT)
+def conjugate_second_order(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.ConjugateSecondOrder`."""
+    now = state.now[0]
+    i = now.top
+    if now.gap <= 0.0 or not row_or_ask(state, i)[1]:
+        return -1, -1
+    carried = len(state.displacement) > 0 and now.last_free == 1 and now.carried_curvature > 0.0
+    return i, best_partner(state, i, carried)

@@ -1,0 +1,33 @@
+"""Twin of `refsvm.Greedy`."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.layout import SELECT, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import twin
+from refsvm.compiled.selectors.gain import exact_gain
+
+__all__ = ["greedy"]
+
+
+@twin(SELECT)
+def greedy(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.Greedy`."""
+    G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
+    i, j, best = -1, -1, 0.0
+    for r in range(len(alpha)):
+        rise = upper[r] - alpha[r]
+        if not rise > 0.0:
+            continue
+        row, there = row_or_ask(state, r)
+        if not there:
+            return -1, -1
+        for s in range(len(alpha)):
+            # ℓ = Gᵢ − Gⱼ,  q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+            slope, room = G[r] - G[s], min(rise, alpha[s] - lower[s])
+            if slope > 0.0 and room > 0.0:
+                q = diagonal[r] + diagonal[s] - 2.0 * row[s]
+                gain = exact_gain(slope, q if q > 0.0 else TAU, room)
+                if gain > best:
+                    i, j, best = r, s, gain
+    return i, j

@@ -1,0 +1,34 @@
+"""Twin of `refsvm.HybridMaximumGain`."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.layout import SELECT
+from refsvm.compiled.interface.twin import inlined, twin
+from refsvm.compiled.selectors.maximum_gain import best_reselection
+
+__all__ = ["cornered", "hybrid_maximum_gain"]
+
+
+@inlined
+def cornered(state, eta):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.HybridMaximumGain._cornered`."""
+    for place in range(2):
+        b = state.working_sets[0, place]
+        value, lower, upper = state.alpha[b], state.lower[b], state.upper[b]
+        margin = eta * (upper - lower)
+        if value > lower + margin and value < upper - margin:
+            return False
+    return True
+
+
+@twin(SELECT)
+def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.HybridMaximumGain`."""
+    now = state.now[0]
+    if now.gap <= 0.0:
+        return -1, -1
+    if state.working_sets[0, 0] >= 0 and not cornered(state, parameters[0]):
+        i, j = best_reselection(state, parameters[1])
+        if i >= 0:
+            return i, j
+    return now.top, now.bottom

@@ -1,0 +1,65 @@
+"""Twin of `refsvm.MaximumGain`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refsvm.compiled.interface.layout import SELECT, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import inlined, twin
+from refsvm.compiled.selectors.gain import exact_gain
+
+__all__ = ["best_reselection", "maximum_gain", "scan"]
+
+
+@inlined
+def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
+    """Improve (i, j, best) by the pairs {b, t} for all t; best = ∞ if the row of b has to be asked for."""
+    G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
+    row, there = row_or_ask(state, b)
+    if not there:
+        return -1, -1, np.inf
+    for t in range(len(alpha)):
+        # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
+        difference = G[b] - G[t]
+        if difference > 0.0:
+            room = min(upper[b] - alpha[b], alpha[t] - lower[t])
+        else:
+            room = min(upper[t] - alpha[t], alpha[b] - lower[b])
+        if difference != 0.0 and room > 0.0:
+            q = diagonal[b] + diagonal[t] - 2.0 * row[t]
+            gain = exact_gain(abs(difference), q if q > 0.0 else TAU, room)
+            if gain > best:
+                best = gain
+                i, j = (b, t) if difference > 0.0 else (t, b)
+    return i, j, best
+
+
+@inlined
+def best_reselection(state, rows):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.selectors.maximum_gain.best_reselection`."""
+    first, second = state.working_sets[0, 0], state.working_sets[0, 1]
+    i, j, best = -1, -1, 0.0
+    if rows == 0.0:
+        for b in range(len(state.slots)):
+            if state.slots[b] >= 0:
+                i, j, best = scan(state, b, i, j, best)
+        return i, j
+    # with one row: the variable that was new in the previous set
+    old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
+    if rows == 2.0 or not old:
+        i, j, best = scan(state, first, i, j, best)
+    if (rows == 2.0 or old) and best < np.inf:
+        i, j, best = scan(state, second, i, j, best)
+    return i, j
+
+
+@twin(SELECT)
+def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.MaximumGain`."""
+    now = state.now[0]
+    if state.working_sets[0, 0] < 0:
+        if now.gap > 0.0:
+            return now.top, now.bottom
+        return -1, -1
+    return best_reselection(state, parameters[0])

@@ -1,0 +1,86 @@
+"""Twin of `refsvm.SecondOrder`."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.extremes import LARGEST, TILE, first_equal, sortable_bits
+from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import inlined, merged, twin
+
+__all__ = ["best_partner", "exact_gains", "newton_gains", "second_order"]
+
+
+@inlined
+def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+    """Write g̃ = ℓ²/q of {i, t} to scratch, −1 where t cannot fall or ℓ ≤ 0; return the sortable bits of the largest."""
+    G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
+    G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
+    gains, largest = state.scratch, -LARGEST
+    for t in range(len(G)):  # without branches, so that several t are computed at once
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        gain = slope * slope / q if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, sortable_bits(gain))
+    return largest
+
+
+@inlined
+def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+    """Like `newton_gains` with 2g = μ(2ℓ − μq) of the step cut off at the box."""
+    G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
+    G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
+    alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
+    gains, largest = state.scratch, -LARGEST
+    for t in range(len(G)):
+        slope = G_i - G[t]
+        q = k_ii + diagonal[t] - 2.0 * row[t]
+        q = q if q > 0.0 else TAU
+        mu = min(slope / q, min(rise, alpha[t] - lower[t]))
+        gain = mu * (2.0 * slope - mu * q) if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
+        gains[t] = gain
+        largest = max(largest, sortable_bits(gain))
+    return largest
+
+
+@merged
+def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
+    """Return the j of the largest gain with i, lowest index first, and that gain."""
+    largest, j, best = -LARGEST, 0, -1.0
+    for start in range(0, len(state.alpha), TILE):
+        stop = min(start + TILE, len(state.alpha))
+        high = exact_gains(state, i, start, stop) if exact else newton_gains(state, i, start, stop)
+        if high > largest:
+            place = first_equal(state.scratch[: stop - start], high)
+            largest, j, best = high, start + place, state.scratch[place]
+    return j, best
+
+
+@twin(SELECT)
+def second_order(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.SecondOrder`."""
+    now, alpha, G, lower = state.now[0], state.alpha, state.gradient, state.lower
+    i = now.top
+    if now.gap <= 0.0:
+        return -1, -1
+    if not row_or_ask(state, i)[1]:
+        return -1, -1
+    # --- the exact gain replaces g̃ after a planned step far from the Newton step ---
+    exact = now.last_planned == 1 and abs(now.last_step / now.last_newton - 1.0) > parameters[0]
+    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
+    j, best = best_partner(state, i, exact)
+    # --- candidates left by the planned step ---
+    for c in range(now.n_candidates):
+        k, m = state.candidates[c, 0], state.candidates[c, 1]
+        if G[k] < G[m]:
+            k, m = m, k
+        slope = G[k] - G[m]
+        room = min(state.upper[k] - alpha[k], alpha[m] - lower[m])
+        if slope > 0.0 and room > 0.0:
+            q = state.candidate_curvatures[c]
+            mu = min(slope / q, room)
+            gain = mu * (2.0 * slope - mu * q) if exact else slope * slope / q
+            if gain > best:
+                i, j, best = k, m, gain
+    return i, j

@@ -1,0 +1,1 @@
+"""Twin of `refsvm.solver`: the loop."""

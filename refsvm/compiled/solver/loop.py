@@ -1,0 +1,141 @@
+"""The compiled loop: `refsvm.solver.steps` for the twins, a chunk of iterations at a time.
+
+A generator like its readable twin: between two yields it runs compiled, and going on costs no more than a function
+call. It never evaluates a kernel. Where a row is missing it yields, and goes on once `KernelRows` has the row.
+"""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.dispatch import as_arguments, call, entry_point
+from refsvm.compiled.interface.layout import STEPS
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import cached, inlined, merged
+from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
+
+__all__ = [
+    "BUDGET_SPENT", "CHECKING", "ENTERING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
+    "begin", "compiled_steps", "one_step",
+]  # fmt: skip
+
+BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
+STEP_TAKEN, PAIR_CHOSEN = -5, -6
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the step in progress goes on
+
+
+@merged
+def record(state, i, j):  # type: ignore[no-untyped-def]
+    """Write one row of the trace."""
+    now, row = state.now[0], state.trace[state.now[0].traced]
+    row.iteration, row.i, row.j = now.iteration, i, j
+    row.step, row.newton = now.last_step, now.last_newton
+    row.planned, row.free = now.last_planned, now.last_free
+    row.objective, row.gap, row.rows = now.objective, now.gap, now.computed
+    now.traced += 1
+
+
+@merged
+def wait_for_row(state, stage):  # type: ignore[no-untyped-def]
+    """Go on at this stage once the kernel row is there that has been asked for."""
+    state.now[0].stage = stage
+    return MISSING_ROW
+
+
+@merged
+def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def]
+    """Ask the stopping rule and the selector; return PAIR_CHOSEN (now.i, now.j), or the outcome that prevents it."""
+    now = state.now[0]
+    # --- stop, budget ---
+    now.missing = -1
+    if now.stage == CHECKING:
+        code = call(check, stop, state)
+        if now.missing >= 0:
+            return wait_for_row(state, CHECKING)
+        if code != 0:
+            return code if code > 0 else NO_VARIABLE
+        if now.iteration >= now.end:
+            return BUDGET_SPENT
+    # --- select ---
+    i, j = call(select, selector, state) if now.stalled < 2 else (-1, -1)
+    if now.missing >= 0:
+        return wait_for_row(state, SELECTING)
+    if min(i, j) < 0 or max(i, j) >= len(state.alpha):
+        return NO_PAIR if max(i, j) < 0 else NO_VARIABLE
+    now.i, now.j = i, j
+    # a stored row first, so that the other one does not take its place
+    now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0
+    return PAIR_CHOSEN
+
+
+@merged
+def fetch(state):  # type: ignore[no-untyped-def]
+    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW. Called again, it goes on."""
+    now = state.now[0]
+    while now.fetched < 2:
+        wanted = now.i if now.fetched == now.j_first else now.j
+        now.fetched += 1
+        if not row_or_ask(state, wanted)[1]:
+            return wait_for_row(state, FETCHING)  # whoever computes it counts it
+        now.hits += 1
+        now.clock += 1
+        state.stamps[state.slots[wanted]] = now.clock
+    return STEP_TAKEN
+
+
+@inlined
+def one_step(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Take one step and return STEP_TAKEN, or return the outcome for which it must wait or end.
+
+    The outcomes are the code of the stopping rule (> 0), BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
+    MISSING_ROW (``now.missing`` names it; call again once it is there), TRACE_FULL after a step, and NO_VARIABLE if a
+    twin is wrong.
+
+    After MISSING_ROW the step goes on at its stage. A rule that has answered is not asked again: the missing row may
+    have replaced the one that it read. Whoever changes the state in between sets ``now.stage`` to CHECKING.
+    """
+    now = state.now[0]
+    if now.stage != FETCHING:
+        outcome = choose(select, check, selector, stop, state)
+        now.stage = now.stage if outcome == MISSING_ROW else CHECKING
+        if outcome != PAIR_CHOSEN:
+            return outcome
+    # --- step ---
+    if fetch(state) == MISSING_ROW:
+        return MISSING_ROW
+    i, j, now.stage = now.i, now.j, CHECKING
+    measure(state, i, j)
+    now.n_candidates = 0
+    mu = call(length, step, state, i, j)
+    # --- update ---
+    move_by(state, i, j, mu)
+    if now.every > 0 and now.iteration % now.every == 0:
+        record(state, i, j)
+        if now.traced == len(state.trace):
+            return TRACE_FULL
+    return STEP_TAKEN
+
+
+def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.solver.steps`: yield an outcome of `one_step` whenever Python is wanted.
+
+    It begins, and goes on after a change in Python, with ``now.stage`` at ENTERING. It returns once ``now.end`` is
+    negative: a generator left unfinished would never release its arrays.
+    """
+    while state.now[0].end >= 0:
+        if state.now[0].stage == ENTERING:
+            for t in range(len(state.alpha)):
+                state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
+            find_support(state)
+            state.now[0].stage = CHECKING
+        outcome = one_step(select, length, check, selector, step, stop, state)
+        if outcome != STEP_TAKEN:
+            write_displacement(state)
+            yield outcome
+
+
+def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
+    """Return a generator of `compiled_steps`."""
+    rules = as_arguments(select, length, check)
+    return entry_point(loop, STEPS, rules)(*rules, *parameters, state)
+
+
+loop = cached(compiled_steps, nogil=True)

@@ -1,0 +1,278 @@
+"""Twins of `refsvm.state.SolverState`: what a step does to α, G and the history."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, sortable_bits
+from refsvm.compiled.interface.layout import FALLS, RISES, SNAP, TAU
+from refsvm.compiled.interface.twin import inlined, merged
+
+__all__ = [
+    "displacement_of",
+    "find_support",
+    "forget_displacement",
+    "measure",
+    "move",
+    "move_by",
+    "moved",
+    "side",
+    "write_displacement",
+]
+
+
+@merged
+def measure(state, i, j):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.measure`."""
+    now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
+    # ℓ = Gᵢ − Gⱼ
+    now.slope = state.gradient[i] - state.gradient[j]
+    # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+    raw = state.diagonal[i] + state.diagonal[j] - 2.0 * state.kernel[state.slots[i], j]
+    now.raw_curvature = raw
+    now.least_curvature = min(now.least_curvature, raw)
+    now.curvature = raw if raw > 0.0 else TAU
+    # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
+    now.low = max(lower[i] - alpha[i], alpha[j] - upper[j])
+    now.high = min(upper[i] - alpha[i], alpha[j] - lower[j])
+
+
+@inlined
+def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.moved`."""
+    if change >= upper - value:
+        return upper
+    if change <= lower - value:
+        return lower
+    return min(max(value + change, lower), upper)
+
+
+@inlined
+def side(value, lower, upper):  # type: ignore[no-untyped-def]
+    """RISES where α < U plus FALLS where α > L: what a step reads of a variable instead of α, L and U."""
+    return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
+
+
+@inlined
+def first_on(side, key, state, start, stop):  # type: ignore[no-untyped-def]
+    """Return the lowest index from `start` on that is on this side and whose gradient has these bits."""
+    G, sides = state.gradient[start:stop], state.sides[start:stop]
+    place = len(G)
+    for t in range(len(G)):
+        found = (sortable_bits(G[t]) == key) & ((sides[t] & side) != 0)
+        place = min(place, t if found else len(G))
+    return start + place
+
+
+@inlined
+def update_gradient(state, i, j, mu, kappa, carries):  # type: ignore[no-untyped-def]
+    """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.problem.most_violating_pair`.
+
+    If the step carries, G −= KΔ with KΔ ← μ (K[i] − K[j]) + κKΔ.
+    """
+    now = state.now[0]
+    top = bottom = -1
+    highest, lowest = -LARGEST, LARGEST
+    # a tile at a time: where an extreme stands is looked up in its tile alone, lowest index first
+    for start in range(0, len(state.gradient), TILE):
+        stop = min(start + TILE, len(state.gradient))
+        G, sides = state.gradient[start:stop], state.sides[start:stop]
+        row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
+        images = state.displacement_image[start:stop]
+        high, low = -LARGEST, LARGEST
+        for t in range(len(G)):
+            change = mu * (np.float64(row_i[t]) - row_j[t])  # rows may be float32
+            if carries:
+                change += kappa * images[t]
+                images[t] = change
+            g = G[t] - change
+            G[t] = g
+            key = sortable_bits(g)
+            rising = key if (sides[t] & RISES) != 0 else -LARGEST
+            falling = key if (sides[t] & FALLS) != 0 else LARGEST
+            high = rising if rising > high else high
+            low = falling if falling < low else low
+        if high > highest:
+            highest, top = high, first_on(RISES, high, state, start, stop)
+        if low < lowest:
+            lowest, bottom = low, first_on(FALLS, low, state, start, stop)
+    now.top, now.bottom = top, bottom
+    now.gap = state.gradient[top] - state.gradient[bottom] if min(top, bottom) >= 0 else -np.inf
+
+
+@merged
+def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
+    """Push the finished step onto the history."""
+    now = state.now[0]
+    now.last_step, now.last_newton = mu, now.slope / now.curvature
+    now.last_free = 1 if now.low < mu < now.high else 0
+    now.last_planned = 1 if now.n_candidates > 0 else 0
+    for h in range(len(state.curvatures) - 1, 0, -1):
+        state.working_sets[h, 0] = state.working_sets[h - 1, 0]
+        state.working_sets[h, 1] = state.working_sets[h - 1, 1]
+        state.curvatures[h] = state.curvatures[h - 1]
+    state.working_sets[0, 0], state.working_sets[0, 1] = i, j
+    state.curvatures[0] = now.curvature
+    now.iteration += 1
+
+
+@merged
+def move(state, i, j, mu):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.move`, with the most violating pair tracked in the same pass."""
+    now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
+    before_i, before_j = alpha[i], alpha[j]
+    # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
+    alpha[i] = moved(before_i, mu, lower[i], upper[i])
+    alpha[j] = moved(before_j, -mu, lower[j], upper[j])
+    state.sides[i] = side(alpha[i], lower[i], upper[i])
+    state.sides[j] = side(alpha[j], lower[j], upper[j])
+    now.largest = max(now.largest, max(abs(alpha[i]), abs(alpha[j])))
+    now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
+    # G −= μ (K[i] − K[j])
+    update_gradient(state, i, j, mu, 0.0, False)
+    # f += μℓ − ½μ²q
+    now.objective += mu * now.slope - 0.5 * mu * mu * now.raw_curvature
+    remember(state, i, j, mu)
+
+
+@inlined
+def leave_support(state):  # type: ignore[no-untyped-def]
+    """Empty the support."""
+    now = state.now[0]
+    for c in range(now.n_support):
+        state.places[state.support[c]] = -1
+    now.n_support = 0
+
+
+@inlined
+def enter_support(state, t):  # type: ignore[no-untyped-def]
+    """Put variable t into the support if it is not there, with Δₜ = 0; return its place."""
+    now, moving = state.now[0], state.moving
+    place = state.places[t]
+    if place < 0:
+        place = now.n_support
+        state.support[place], state.places[t] = t, place
+        moving[0, place], moving[1, place] = 0.0, state.alpha[t]
+        moving[2, place], moving[3, place] = state.lower[t], state.upper[t]
+        now.n_support += 1
+    return place
+
+
+@inlined
+def find_support(state):  # type: ignore[no-untyped-def]
+    """Put the variables whose displacement is not 0 into the support, and no others."""
+    state.now[0].n_support = 0
+    for t in range(len(state.displacement)):
+        state.places[t] = -1
+    for t in range(len(state.displacement)):
+        if state.displacement[t] != 0.0:
+            state.moving[0, enter_support(state, t)] = state.displacement[t]
+
+
+@inlined
+def write_displacement(state):  # type: ignore[no-untyped-def]
+    """Bring Δ of all variables up to date."""
+    for t in range(len(state.displacement)):
+        state.displacement[t] = displacement_of(state, t)
+
+
+@inlined
+def displacement_of(state, t):  # type: ignore[no-untyped-def]
+    """Return Δₜ."""
+    return state.moving[0, state.places[t]] if state.places[t] >= 0 else 0.0
+
+
+@inlined
+def forget_displacement(state):  # type: ignore[no-untyped-def]
+    """Δ ← 0, for the first step of a solve."""
+    now = state.now[0]
+    now.n_support, now.carried_slope, now.carried_curvature = 0, 0.0, 0.0
+    for t in range(len(state.displacement)):
+        state.displacement[t] = state.displacement_image[t] = 0.0
+        state.places[t] = -1
+
+
+@inlined
+def displace(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
+    """Δ ← μ(eᵢ − eⱼ) + κΔ; without κ the support begins anew."""
+    now, delta = state.now[0], state.moving[0]
+    if kappa == 0.0:
+        leave_support(state)
+    first, second = enter_support(state, i), enter_support(state, j)
+    for c in range(now.n_support):
+        delta[c] *= kappa
+    delta[first] += mu
+    delta[second] -= mu
+
+
+@inlined
+def advance(state, mu, kappa):  # type: ignore[no-untyped-def]
+    """α += Δ on the support, exactly to a bound that is reached; return how many stay, and how many are at a bound."""
+    now = state.now[0]
+    m = now.n_support
+    delta, alpha, lower, upper = (
+        state.moving[0, :m],
+        state.moving[1, :m],
+        state.moving[2, :m],
+        state.moving[3, :m],
+    )
+    still = bounded = largest = np.int64(0)
+    size, share = abs(mu), SNAP if kappa != 0.0 else 0.0
+    for c in range(len(delta)):  # without branches, so that several are computed at once
+        before, change, low, high = alpha[c], delta[c], lower[c], upper[c]
+        rounding = share * (abs(before) + size)
+        after = before + change
+        after = low if after < low else after
+        after = high if after > high else after
+        after = low if (change < 0.0) & (change <= low - before + rounding) else after
+        after = high if (change > 0.0) & (change >= high - before - rounding) else after
+        alpha[c] = after
+        still += 1 if after == before else 0
+        bounded += 1 if (after == low) | (after == high) else 0
+        key = bits(abs(after))
+        largest = key if key > largest else largest
+    now.largest = max(now.largest, from_bits(largest))
+    return still, bounded
+
+
+@inlined
+def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState._carry`."""
+    now = state.now[0]
+    # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
+    beta = state.displacement_image[i] - state.displacement_image[j]
+    curvature = mu * mu * now.raw_curvature + 2.0 * mu * kappa * beta + kappa * kappa * now.carried_curvature
+    slope = mu * now.slope + kappa * now.carried_slope
+    # Δ ← μ(eᵢ − eⱼ) + κΔ,  α += Δ
+    displace(state, i, j, mu, kappa)
+    still, bounded = advance(state, mu, kappa)
+    now.stalled = now.stalled + 1 if still == now.n_support else 0
+    for c in range(now.n_support):
+        state.alpha[state.support[c]] = state.moving[1, c]
+    if bounded > 0:
+        for c in range(now.n_support):
+            state.sides[state.support[c]] = side(state.moving[1, c], state.moving[2, c], state.moving[3, c])
+    else:
+        state.sides[i] = state.sides[j] = RISES + FALLS
+    # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
+    update_gradient(state, i, j, mu, kappa, True)
+    now.objective += slope - 0.5 * curvature
+    now.carried_slope, now.carried_curvature = slope - curvature, curvature
+    remember(state, i, j, mu)
+    if kappa != 0.0:
+        # free: no variable that has moved is at its bound
+        now.last_free = 1 if bounded == 0 else 0
+
+
+def move_by(state, i, j, length):  # type: ignore[no-untyped-def]
+    """Take the step of length μ, or (μ, κ): which one is known when the loop is compiled."""
+    return carry(state, i, j, *length) if isinstance(length, tuple) else move(state, i, j, length)
+
+
+@overload(move_by, inline="always")
+def _move_by(state, i, j, length):  # type: ignore[no-untyped-def]
+    if isinstance(length, types.BaseTuple):
+        return lambda state, i, j, length: carry(state, i, j, length[0], length[1])
+    return lambda state, i, j, length: move(state, i, j, length)  # noqa: PLW0108  Numba wants these arguments

@@ -1,0 +1,245 @@
+"""Twin of the leave-one-out stopping rule."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.layout import CHECK, TAU
+from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.twin import called, inlined, twin
+from refsvm.compiled.state import moved
+from refsvm.stopping.loo_memory import (
+    ASKED,
+    CODE,
+    CUTS,
+    EXACT,
+    EXAMPLE,
+    HEAD,
+    INDEFINITE,
+    LENGTH,
+    NEXT,
+    PARTNER,
+    PERIOD,
+    ROUNDING,
+    SINGULAR,
+    TAKEN,
+    F,
+    H,
+)
+
+__all__ = ["best_intercept", "loo_duality_gap", "tangent"]
+
+WAIT = -1
+
+
+@called
+def parts(memory, n):  # type: ignore[no-untyped-def]
+    """γ, g = v − K′γ, K[r] and v."""
+    return (
+        memory[HEAD : HEAD + n], memory[HEAD + n : HEAD + 2 * n],
+        memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n :],
+    )  # fmt: skip
+
+
+@called
+def dual(gamma, v, gradient):  # type: ignore[no-untyped-def]
+    """½ γᵀ(v + g), summed from left to right."""
+    result = 0.0
+    for t in range(len(gamma)):
+        result += gamma[t] * (v[t] + gradient[t])
+    return 0.5 * result
+
+
+@called
+def begin(state):  # type: ignore[no-untyped-def]
+    """γ ← α; the row of r has to be there."""
+    memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
+    gamma, gradient, row, v = parts(memory, len(state.alpha))
+    stored = state.kernel[state.slots[r]]
+    # g = v − Kα + K[r](1ᵀα) + 1 (K[r]ᵀα) − Kᵣᵣ(1ᵀα),  v − Kα = G,  K[r]ᵀα = vᵣ − Gᵣ,  1ᵀα = 0
+    shift = v[r] - state.gradient[r]
+    for t in range(len(gamma)):
+        row[t] = stored[t]
+        gamma[t] = state.alpha[t]
+        gradient[t] = state.gradient[t] + shift
+    # H = ½ γᵀ(v + g)
+    memory[H] = dual(gamma, v, gradient)
+    memory[TAKEN] = state.now[0].iteration
+
+
+@inlined
+def curvature(state, row, k_rr, t):  # type: ignore[no-untyped-def]
+    """K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, TAU where not positive."""
+    q = state.diagonal[t] - 2.0 * row[t] + k_rr
+    return q if q > 0.0 else TAU
+
+
+@inlined
+def first_largest(values):  # type: ignore[no-untyped-def]
+    """Return the lowest index of the largest value."""
+    i = 0
+    for t in range(len(values)):
+        if values[t] > values[i]:
+            i = t
+    return i
+
+
+@called
+def best_single(state):  # type: ignore[no-untyped-def]
+    """Return the i that gains most alone, twice its gain, and its step."""
+    r = int(state.stop_memory[EXAMPLE])
+    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    lower, upper, k_rr, gains = state.lower, state.upper, row[r], state.scratch
+    for t in range(len(gamma)):
+        q = curvature(state, row, k_rr, t)
+        # δ = clip(gᵢ/q, Lᵢ − γᵢ, Uᵢ − γᵢ),  2 gain = δ(2gᵢ − δq)
+        step = min(max(g[t] / q, lower[t] - gamma[t]), upper[t] - gamma[t])
+        gains[t] = step * (2.0 * g[t] - step * q)
+    i = first_largest(gains)
+    q = curvature(state, row, k_rr, i)
+    return i, gains[i], min(max(g[i] / q, lower[i] - gamma[i]), upper[i] - gamma[i])
+
+
+@inlined
+def both_steps(state, i, t):  # type: ignore[no-untyped-def]
+    """Return twice the gain of moving γᵢ and γₜ, −1 where K′ of both is singular, and the steps."""
+    r = int(state.stop_memory[EXAMPLE])
+    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    low_i, high_i = state.lower[i] - gamma[i], state.upper[i] - gamma[i]
+    q_i, q = curvature(state, row, row[r], i), curvature(state, row, row[r], t)
+    # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
+    k = state.kernel[state.slots[i], t] - row[t] - (row[i] - row[r])
+    det = q_i * q - k * k
+    regular = det > SINGULAR * (q_i * q)
+    first = min(max((q * g[i] - k * g[t]) / (det if regular else 1.0), low_i), high_i)
+    # δₜ = clip((gₜ − kδᵢ)/qₜ),  δᵢ = clip((gᵢ − kδₜ)/qᵢ)
+    second = min(max((g[t] - k * first) / q, state.lower[t] - gamma[t]), state.upper[t] - gamma[t])
+    first = min(max((g[i] - k * second) / q_i, low_i), high_i)
+    # 2 gain = δᵢ(2gᵢ − δᵢqᵢ) + δₜ(2gₜ − δₜqₜ) − 2kδᵢδₜ
+    gain = first * (2.0 * g[i] - first * q_i) + second * (2.0 * g[t] - second * q) - 2.0 * k * first * second
+    return gain if regular else -1.0, first, second
+
+
+@called
+def move(state, i, delta):  # type: ignore[no-untyped-def]
+    """γᵢ += δ,  g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
+    r = int(state.stop_memory[EXAMPLE])
+    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    stored, k_ri, k_rr = state.kernel[state.slots[i]], row[i], row[r]
+    for t in range(len(g)):
+        g[t] -= delta * (stored[t] - row[t] - (k_ri - k_rr))
+    gamma[i] = moved(gamma[i], delta, state.lower[i], state.upper[i])
+
+
+@called
+def ascend(state, variables):  # type: ignore[no-untyped-def]
+    """Move the γᵢ that gains most, and its best partner; 1 if there is one, 0 if not, WAIT if a row is missing."""
+    i, best, delta_i = best_single(state)
+    if best <= 0.0:
+        return 0
+    if not row_or_ask(state, i)[1]:
+        return WAIT
+    j, delta_j = -1, 0.0
+    if variables == 2.0:
+        for t in range(len(state.alpha)):
+            state.scratch[t] = both_steps(state, i, t)[0]
+        t = first_largest(state.scratch)
+        if state.scratch[t] > best:
+            j = t
+            best, delta_i, delta_j = both_steps(state, i, j)
+    move(state, i, delta_i)
+    state.stop_memory[PARTNER], state.stop_memory[LENGTH] = j, delta_j
+    state.stop_memory[H] += 0.5 * best
+    return follow(state)
+
+
+@called
+def follow(state):  # type: ignore[no-untyped-def]
+    """Move the partner, which may have to wait for its row; 1 if nothing is left to do, WAIT if it is missing."""
+    j = int(state.stop_memory[PARTNER])
+    if j >= 0:
+        if not row_or_ask(state, j)[1]:
+            return WAIT
+        move(state, j, state.stop_memory[LENGTH])
+        state.stop_memory[PARTNER] = -1.0
+    return 1
+
+
+@called
+def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
+    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    losses = bounds = 0.0
+    for t in range(len(G)):
+        excess = G[t] - b
+        bound = upper[t] if excess > 0.0 else lower[t]
+        losses += bound * excess
+        bounds += bound
+    return losses, -bounds
+
+
+@called
+def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.stopping.loo_duality_gap.best_intercept`."""
+    left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
+    b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
+    for _ in range(CUTS):
+        if not left[1] < 0.0 < right[1]:
+            break
+        # P(low) + s(b − low) = P(high) + s′(b − high)
+        middle = (right[0] - left[0] + left[1] * low - right[1] * high) / (left[1] - right[1])
+        if not low < middle < high:
+            break
+        predicted = left[0] + left[1] * (middle - low)
+        here = tangent(G, lower, upper, middle)
+        if here[0] < value:
+            b, value = middle, here[0]
+        if here[0] - predicted <= EXACT * abs(here[0]):
+            break
+        if here[1] < 0.0:
+            low, left = middle, here
+        else:
+            high, right = middle, here
+    return b, value
+
+
+@called
+def decided(state):  # type: ignore[no-untyped-def]
+    """Whether F(α, b̂) < H(γ), with the sign that the midway intercept gives too."""
+    memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
+    gamma, gradient, _, v = parts(memory, len(state.alpha))
+    G, alpha = state.gradient, state.alpha
+    low, high = G[now.bottom], G[now.top]
+    b, losses = best_intercept(G, state.lower, state.upper, low, high)
+    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ γᵀ(v + g)
+    norm = 0.0
+    for t in range(len(G)):
+        norm += alpha[t] * (v[t] - G[t])
+    memory[F] = 0.5 * norm + losses
+    memory[H] = dual(gamma, v, gradient)
+    # h(xᵣ) = vᵣ − Gᵣ + b
+    same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
+    psd = now.least_curvature >= INDEFINITE * state.diagonal[r]
+    return psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H]
+
+
+@twin(CHECK)
+def loo_duality_gap(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.LOODualityGap`."""
+    memory, now = state.stop_memory, state.now[0]
+    # ψ ≤ ε
+    if now.gap <= parameters[0]:
+        return 1
+    if memory[ASKED] == now.iteration:
+        return int(memory[CODE])
+    if memory[TAKEN] < 0.0:
+        if not row_or_ask(state, int(memory[EXAMPLE]))[1]:
+            return 0
+        begin(state)
+    while memory[TAKEN] <= now.iteration:
+        moved_one = follow(state) if memory[PARTNER] >= 0.0 else ascend(state, parameters[1])
+        if moved_one == WAIT:
+            return 0
+        memory[TAKEN] = memory[TAKEN] + 1.0 if moved_one == 1 else now.iteration + 1.0
+    memory[ASKED], memory[CODE] = now.iteration, 0.0
+    if memory[H] > now.objective and now.iteration >= memory[NEXT]:
+        memory[NEXT] = now.iteration + PERIOD
+        memory[CODE] = 2.0 if decided(state) else 0.0
+    return int(memory[CODE])

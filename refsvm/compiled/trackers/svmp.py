@@ -1,0 +1,139 @@
+"""Twin of SVMP: the events that are ordinary, one after the other. Its body handles all others."""
+
+from __future__ import annotations
+
+from numba import float64, int64, types
+
+from refsvm.compiled.interface.twin import called, twin
+from refsvm.compiled.walk.bordered import times
+from refsvm.compiled.walk.walk import AT, WALK, add_member, direction, distance_of, leave, move, reach
+from refsvm.walk.elbow import LEFT_OVER, TIE
+from refsvm.walk.runs import EventLog
+from refsvm.walk.walk import FREE
+
+__all__ = ["svmp"]
+
+VECTOR = float64[::1]
+LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLog)
+FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
+"""follow(parameters, walk, log, (end, largest kernel value)) -> events"""
+
+EPS_KKT, TAU, TAU_2 = 0, 2, 3
+"""Places of the parameters of `refsvm.SVMP`."""
+
+
+@called
+def noise_of(walk, tau, largest):  # type: ignore[no-untyped-def]
+    """Return what counts as zero in d and in dG − db, and what is left of the equations; write that as a vector."""
+    d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
+    most = total = left = 0.0
+    for s in range(m):
+        i = walk.members[s]
+        most, total, left = max(most, abs(d[i])), total + d[i], max(left, abs(speed[i]))
+        rest[s + 1] = -speed[i]
+    rest[0] = total
+    return tau * most, tau * (1.0 + m * largest * most), max(left, largest * abs(total))
+
+
+@called
+def particular_direction(walk, tau, largest):  # type: ignore[no-untyped-def]
+    """Take the direction; return what counts as zero in it, or −1 twice, and x as before, where that fails."""
+    system, size = walk.system, walk.now[0].m + 1
+    x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
+    for t in range(size):
+        before[t] = x[t]
+    for _ in range(3):
+        direction(walk)
+        noise_of_alpha, noise_of_excess, left = noise_of(walk, tau, largest)
+        if left <= LEFT_OVER * noise_of_excess:
+            return noise_of_alpha, noise_of_excess
+        times(system, size, rest, change)
+        for t in range(size):
+            x[t] -= change[t]
+    for t in range(size):
+        x[t] = before[t]
+    return -1.0, -1.0
+
+
+@called
+def foreseen(walk, step, lam, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
+    """Return how many examples will be at the end of their set after this step to λ, and the worst violation."""
+    values, hits, worst = walk.values, 0, 0.0
+    for i in range(len(walk.side)):
+        side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
+        if side == FREE:
+            lower, upper = values[AT.lower, i], values[AT.upper, i]
+            alpha, near = min(max(values[AT.alpha, i] + step * d, lower), upper), TIE * (upper - lower)
+            hits += (d > noise_of_alpha and upper - alpha <= near) or (
+                -d > noise_of_alpha and alpha - lower <= near
+            )
+        elif abs(side) == 1:
+            excess = side * (values[AT.excess, i] + step * speed)
+            hits += -side * speed > noise_of_excess and excess <= TIE * lam
+            worst = max(worst, -excess)
+    return hits, worst
+
+
+@called
+def may_cross(walk, i, sign):  # type: ignore[no-untyped-def]
+    """Return s of i if it may join, 1 if it may leave, 0 if its event is not ordinary; `sign` is that of its box."""
+    m, slot, left = walk.now[0].m, 0, 0
+    if walk.side[i] == FREE:
+        while walk.members[slot] != i:
+            slot += 1
+        return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
+    if walk.side[i] == sign:  # in 𝓛, which must not become empty
+        for k in range(len(walk.side)):
+            left += walk.side[k] == (1 if walk.values[AT.upper, k] > 0.0 else -1)
+    if left == 1 or m == len(walk.members):
+        return 0.0
+    s = distance_of(walk, i)
+    return s if s > walk.now[0].least else 0.0
+
+
+@called
+def cross(walk, i, s, step):  # type: ignore[no-untyped-def]
+    """Go to the next event and let i leave or join the elbow."""
+    values = walk.values
+    move(walk, step, -1.0)
+    for slot in range(walk.now[0].m):
+        k = walk.members[slot]
+        values[AT.alpha, k] = min(max(values[AT.alpha, k], values[AT.lower, k]), values[AT.upper, k])  # (38)
+        values[AT.excess, k] = 0.0
+    if walk.side[i] == FREE:
+        leave(walk, i)
+    else:
+        add_member(walk, i, s)
+
+
+@twin(FOLLOW)
+def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
+    """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
+    end, now = limits[0], walk.now
+    for k in range(len(log.lam)):
+        # --- d_p and the rates ---
+        noise_of_alpha, noise_of_excess = particular_direction(walk, parameters[TAU], limits[1])
+        if noise_of_excess < 0.0:
+            return k
+        # --- (47): max over 𝓔, 𝓛, 𝓡 ---
+        i, step = reach(walk, noise_of_alpha, noise_of_excess)
+        lam, room = now[0].t - step, now[0].t - end
+        if step <= parameters[TAU_2] * now[0].t or step >= room or lam <= end * (1.0 + 1e-12):
+            return k
+        # --- one example, no violation (56), and A stays regular ---
+        hits, worst = foreseen(walk, step, lam, noise_of_alpha, noise_of_excess)
+        s = may_cross(walk, i, 1 if walk.values[AT.upper, i] > 0.0 else -1) if hits == 1 else 0.0
+        if s == 0.0 or worst / lam > parameters[EPS_KKT]:
+            return k
+        # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
+        log.moved[k, 0], log.moved[k, 1] = i, walk.side[i]
+        cross(walk, i, s, step)
+        log.lam[k], log.intercept[k], log.moved[k, 2], log.moved[k, 3] = (
+            now[0].t,
+            now[0].b,
+            walk.side[i],
+            now[0].m,
+        )
+        for t in range(len(walk.side)):
+            log.scaled[k, t] = walk.values[AT.alpha, t]
+    return len(log.lam)

@@ -1,0 +1,277 @@
+"""Twin of `refsvm.walk.walk`: one event of the walk, for ATO and for the runs of ordinary events on a path."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba import float64, int8, int64, types
+
+from refsvm.compiled.interface.twin import allocating, called
+from refsvm.compiled.kernels.rows import add_rows
+from refsvm.compiled.walk.bordered import (
+    System,
+    delete,
+    distance,
+    frees,
+    insert,
+    insert_first,
+    system_of,
+    times,
+)
+from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
+
+__all__ = [
+    "AT", "FREED", "MORE", "NOW", "WALK", "Walk", "add_member", "arrays_of", "direction", "distance_of", "first_taker",
+    "grown", "join", "leave", "move", "reach", "solve", "take",
+]  # fmt: skip
+
+AT = Variables(*range(len(Variables._fields)))
+"""Rows of ``values``."""
+
+FREED = CLOSED + 1
+"""Side of a variable that was TIED and may join M."""
+
+MORE = 64
+"""Members for which room is made at once."""
+
+FIELDS = [
+    ("t", np.float64),
+    ("b", np.float64),
+    ("total", np.float64),
+    ("least", np.float64),  # smallest s of a variable that joins
+    ("m", np.int64),
+]
+NOW = np.dtype(
+    (np.record, FIELDS)
+)  # a record, so that its fields are attributes where Python interprets the twins
+
+
+class Walk(NamedTuple):
+    """The arrays of `refsvm.walk.walk.Walk`, and its numbers in ``now[0]``."""
+
+    values: np.ndarray
+    side: np.ndarray
+    rows: np.ndarray
+    members: np.ndarray
+    system: System
+    kernel: np.ndarray  # row i of K is kernel[slots[places[i]]], of which the entries `places` count
+    slots: np.ndarray
+    places: np.ndarray
+    now: np.ndarray
+
+
+_vector, _matrix, _indices = float64[::1], float64[:, ::1], int64[::1]
+SYSTEM = types.NamedTuple((_matrix, _vector, _matrix, _indices), System)
+WALK = types.NamedTuple(
+    (
+        _matrix, int8[::1], _matrix, _indices, SYSTEM, _matrix, _indices, _indices,
+        types.Array(numba.from_dtype(NOW), 1, "C"),
+    ),
+    Walk,
+)  # fmt: skip
+
+
+def arrays_of(walk):  # type: ignore[no-untyped-def]
+    """Return the arrays of a `refsvm.walk.state.PathState` with its inverse; it may have as many members as rows."""
+    n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
+    now[0] = walk.t, walk.b, walk.total, walk.system.least, m
+    members = np.empty(len(walk.rows), dtype=np.int64)
+    members[:m] = walk.members
+    system = System(walk.system.values, x, np.empty((4, len(x))), np.arange(len(x)))
+    return Walk(walk.values, walk.side, walk.rows, members, system, walk.K, np.arange(n), np.arange(n), now)
+
+
+@allocating
+def grown(walk):  # type: ignore[no-untyped-def]
+    """Return the same with room for more members."""
+    m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
+    rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
+    for s in range(m):
+        members[s] = walk.members[s]
+        for i in range(n):
+            rows[s, i] = walk.rows[s, i]
+    system = system_of(walk.system.values, walk.system.x, m + 1, room)
+    return Walk(walk.values, walk.side, rows, members, system, walk.kernel, walk.slots, walk.places, walk.now)
+
+
+@called
+def direction(walk):  # type: ignore[no-untyped-def]
+    """Write d and dG − db."""
+    values, x, m, minus = walk.values, walk.system.x, walk.now[0].m, walk.system.vectors[0]
+    d, pace, push, speed = values[AT.d], values[AT.pace], values[AT.push], values[AT.speed]
+    for i in range(len(d)):
+        d[i], speed[i] = pace[i], push[i] - x[0]
+    for s in range(m):
+        d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
+    # v¹ − K d_B − db − K_M d_M
+    add_rows(speed, minus, walk.rows, walk.system.order, m)
+
+
+@called
+def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
+    """Return who has its event first, −1 for nobody, and how far that is."""
+    values, side, first, step = walk.values, walk.side, -1, np.inf
+    alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
+    for i in range(len(side)):
+        if side[i] == FREE:
+            to_upper, to_lower = d[i] - values[AT.upper_rate, i], values[AT.lower_rate, i] - d[i]
+            if to_upper > noise_of_alpha:
+                way = max(values[AT.upper, i] - alpha[i], 0.0) / to_upper
+                if way < step:
+                    first, step = i, way
+            if to_lower > noise_of_alpha:
+                way = max(alpha[i] - values[AT.lower, i], 0.0) / to_lower
+                if way < step:
+                    first, step = i, way
+        elif side[i] == BELOW or side[i] == ABOVE:
+            closing = -side[i] * speed[i]
+            if closing > noise_of_excess:
+                way = max(side[i] * excess[i], 0.0) / closing
+                if way < step:
+                    first, step = i, way
+    return first, step
+
+
+@called
+def move(walk, step, rate):  # type: ignore[no-untyped-def]
+    """Go so far along the direction; t moves at this rate."""
+    values, now = walk.values, walk.now
+    alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
+    for i in range(len(alpha)):
+        alpha[i] += step * d[i]
+        excess[i] += step * speed[i]
+    for i in range(len(alpha)):
+        values[AT.lower, i] += step * values[AT.lower_rate, i]
+        values[AT.upper, i] += step * values[AT.upper_rate, i]
+    now[0].b += step * walk.system.x[0]
+    now[0].t += step * rate
+
+
+@called
+def of_members(walk, row, u):  # type: ignore[no-untyped-def]
+    """Write u = (1, K_Mk) for k of this kernel row."""
+    u[0] = 1.0
+    for s in range(walk.now[0].m):
+        u[s + 1] = row[walk.places[walk.members[s]]]
+
+
+@called
+def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
+    """Let i belong to B and move so fast, or no longer."""
+    push, change = walk.values[AT.push], pace - walk.values[AT.pace, i]
+    walk.values[AT.pace, i] = pace
+    if change != 0.0:
+        row = walk.kernel[walk.slots[walk.places[i]]]
+        for t in range(len(push)):
+            push[t] -= change * row[walk.places[t]]
+        walk.now[0].total -= change
+
+
+@called
+def distance_of(walk, i):  # type: ignore[no-untyped-def]
+    """Return s of i, its squared distance from the affine hull of M, which is not empty."""
+    row = walk.kernel[walk.slots[walk.places[i]]]
+    of_members(walk, row, walk.system.vectors[1])
+    return distance(walk.system, walk.now[0].m + 1, row[walk.places[i]])
+
+
+@called
+def add_member(walk, i, s):  # type: ignore[no-untyped-def]
+    """Let i join M, where there is room; s is its distance, and was computed last."""
+    row, right, pace = (
+        walk.kernel[walk.slots[walk.places[i]]],
+        walk.values[AT.push, i],
+        walk.values[AT.pace, i],
+    )
+    m = walk.now[0].m
+    change_pace(walk, i, 0.0)
+    if m == 0:
+        insert_first(walk.system, row[walk.places[i]], walk.now[0].total, walk.values[AT.push, i])
+    else:
+        insert(walk.system, m + 1, s, right, pace)
+    for t in range(len(walk.side)):
+        walk.rows[m, t] = row[walk.places[t]]
+    walk.members[m], walk.side[i] = i, FREE
+    walk.now[0].m = m + 1
+
+
+@called
+def join(walk, i):  # type: ignore[no-untyped-def]
+    """Let i join M, where there is room; or note that it is TIED."""
+    s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
+    if s > walk.now[0].least:
+        add_member(walk, i, s)
+        return
+    walk.side[i] = TIED
+    if walk.values[AT.pace, i] != 0.0:
+        change_pace(walk, i, 0.0)
+        solve(walk)
+
+
+@called
+def leave(walk, i):  # type: ignore[no-untyped-def]
+    """Let i leave M for the bound that it has reached; mark who was TIED and is not any more; return whether A held."""
+    values, side, members, m, slot, u = (
+        walk.values,
+        walk.side,
+        walk.members,
+        walk.now[0].m,
+        0,
+        walk.system.vectors[1],
+    )
+    while members[slot] != i:
+        slot += 1
+    above = values[AT.d, i] - values[AT.upper_rate, i] > values[AT.lower_rate, i] - values[AT.d, i]
+    side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
+    values[AT.alpha, i], pace = values[bound, i], values[rate, i]
+    for k in range(len(side)):
+        if side[k] == TIED:
+            of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)
+            if m == 1 or frees(walk.system, m + 1, slot, walk.now[0].least):
+                side[k] = FREED
+    if not delete(walk.system, m + 1, slot, pace):
+        return False
+    members[slot] = members[m - 1]
+    for t in range(len(side)):
+        walk.rows[slot, t] = walk.rows[m - 1, t]
+    walk.now[0].m = m - 1
+    change_pace(walk, i, pace)
+    return True
+
+
+@called
+def solve(walk):  # type: ignore[no-untyped-def]
+    """Solve the system for the present right-hand side."""
+    m, right = walk.now[0].m, walk.system.vectors[1]
+    right[0] = walk.now[0].total
+    for s in range(m):
+        right[s + 1] = walk.values[AT.push, walk.members[s]]
+    times(walk.system, m + 1, right, walk.system.x)
+
+
+@called
+def first_taker(walk):  # type: ignore[no-untyped-def]
+    """Return the variable that may take what the others give where M is empty, −1 if there is none."""
+    values, best, key = walk.values, -1, -np.inf
+    for i in range(len(walk.side)):
+        if walk.side[i] != CLOSED and values[AT.pace, i] == 0.0:
+            if walk.now[0].total > 0.0:
+                able, value = values[AT.alpha, i] < values[AT.upper, i], values[AT.excess, i]
+            else:
+                able, value = values[AT.alpha, i] > values[AT.lower, i], -values[AT.excess, i]
+            if able and value > key:
+                best, key = i, value
+    return best
+
+
+@called
+def take(walk, i):  # type: ignore[no-untyped-def]
+    """Move b to where i may join the empty M."""
+    excess = walk.values[AT.excess]
+    change = excess[i]
+    walk.now[0].b += change
+    for t in range(len(excess)):
+        excess[t] -= change
+    join(walk, i)

@@ -1,0 +1,11 @@
+"""Who takes the steps, and what ends them early.
+
+==========  ===================================================================
+`engine`    Engine: one solve, until its rule, a limit or Ctrl-C says stop
+`loops`     the Loop protocol, and what runs the readable loop
+`compiled`  what runs the compiled loop
+`handover`  when the compiled loop takes over from the readable one
+`limits`    iterations, seconds, callback, Ctrl-C
+`pool`      several workers
+==========  ===================================================================
+"""

@@ -1,0 +1,249 @@
+"""Engine: takes the steps of a solve until its stopping rule, a limit, the callback or Ctrl-C says stop.
+
+Whoever solves a problem needs no more than this: which loop takes the steps and when another one takes over, chunks of
+some ten milliseconds, shrinking, hard margins, polishing, and a gradient computed afresh where rounding spoiled it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from refsvm.engine import handover
+from refsvm.engine.limits import Limits, interruptible
+from refsvm.engine.loops import INSEPARABLE, Loop, ReadableLoop
+from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
+from refsvm.kernels.rows import KernelRows
+from refsvm.kernels.threads import load_compiled
+from refsvm.result import Ending, Status, Trace
+from refsvm.state import SolverState
+
+if TYPE_CHECKING:
+    from refsvm.engine.compiled import CompiledLoop
+    from refsvm.solver.rules import Rules
+
+__all__ = ["Engine"]
+
+ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
+"""What a loop says by a negative code."""
+
+CHUNK_SECONDS: Final = 0.02
+"""Between two looks at the limits."""
+
+INDEFINITE: Final = -1e-8
+"""A curvature below this part of the largest kᵢᵢ is no rounding: K has a negative eigenvalue."""
+
+FRESH: Final = 10
+"""How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
+
+
+class Engine:
+    """Takes the steps of one solve after the other; enter it as a context around each.
+
+    Parameters
+    ----------
+    name : {"auto", "numba", "numpy"}
+    limits : Limits
+        Made before anything else: its clock is that of the first solve.
+    rows : KernelRows
+        Of the matrix that the solves share.
+    shrinking : bool or Shrinking
+    polish : bool
+        Whether to take one exact step at the end (`refsvm.solver.polish`).
+
+    Attributes
+    ----------
+    used : dict
+        Its keys are "numpy", "numba", in the order in which they took steps in the latest solve.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or "numba" is asked for and Numba is not installed or a rule has no twin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.engine.engine import Engine
+    >>> from refsvm.engine.limits import Limits
+    >>> from refsvm.solver.rules import chosen_rules
+    >>> from refsvm.solver.rules import row_store
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1])
+    >>> problem, rules = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0), chosen_rules(None, None, None)
+    >>> rows = row_store(problem, rules, cache_mb=1.0)
+    >>> state = rules.begin(problem, np.zeros(4), rows)
+    >>> with Engine("numpy", Limits(n=4), rows) as engine:
+    ...     engine.run(state, rules).status.name, state.iteration
+    ('CONVERGED', 3)
+    """
+
+    def __init__(
+        self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False
+    ) -> None:
+        if name not in ("auto", "numba", "numpy"):
+            raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
+        if name == "numba" and not handover.numba_is_installed():
+            raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
+        if name == "auto" and (handover.broken or not handover.numba_compiles()):
+            name = "numpy"
+        self.name, self.limits, self.rows = name, limits, rows
+        # what `solver` composes is imported when needed: that room is built on this one
+        from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
+
+        if isinstance(shrinking, bool | np.bool_):
+            shrinking = Restriction() if shrinking else NoShrinking()
+        self._shrinking = Shrinking.checked("shrinking", shrinking)
+        self._polishes, self._has_warned = polish, False
+        self._state: SolverState | None = None
+        self.used: dict[str, None] = {}
+        self.kept: CompiledLoop | None = None  # of the problem with all variables: to load it takes a while
+        self._preparation = time.perf_counter() - limits.began  # counted as part of the first solve
+
+    def __enter__(self) -> Engine:
+        """Begin a solve: from here on its seconds and kernel rows count, and Ctrl-C ends it."""
+        now = time.perf_counter()
+        self._began, self._preparation = now - self._preparation, 0.0
+        handover.clock.began = self.limits.last_look = now
+        self._counted = self.rows.computed, self.rows.hits
+        # before Ctrl-C changes its meaning, because a user's kernel may refuse
+        if self.rows.filled < self.rows.capacity:
+            self.rows.fetch_if_few(self._shrinking.full_gram_up_to)
+        self._block = interruptible()
+        self.limits.interrupt = self._block.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._block.__exit__(*failure)
+        handover.clock.finished += time.perf_counter() - handover.clock.began
+
+    def run(self, state: SolverState, rules: Rules, trace: bool | int = False) -> Ending:
+        """Take steps on this state until something says stop, and return what did.
+
+        Parameters
+        ----------
+        state : SolverState
+            Moved, to the best point so far.
+        rules : Rules
+        trace : bool or int
+            Record every step, or every k-th.
+        """
+        # the loop of this state may serve the next solve; those of restricted problems may not
+        self._state = state
+        self.used.clear()
+        recorder = None if trace is False else Trace(1 if trace is True else trace)
+        status, code = self._run(state, rules, recorder)
+        if self._polishes and status is Status.CONVERGED:
+            from refsvm.solver.polish import polish
+
+            polish(state)
+        if self._block.pressed:  # though it may have converged: who else would tell the caller?
+            status, code = Status.INTERRUPTED, 0
+        if state.least_curvature < INDEFINITE * state.largest_diagonal:
+            self._warn_of_indefinite_kernel(state.least_curvature)
+        return Ending(
+            self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
+            status, rules.stop.reasons[code - 1] if code > 0 else status.value,
+            time.perf_counter() - self._began, ", ".join(self.used), recorder,
+        )  # fmt: skip
+
+    def _warn_of_indefinite_kernel(self, curvature: float) -> None:
+        """Say so once for all solves."""
+        if not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"The kernel is not positive semi-definite (a pair has q = {curvature:.3g} < 0); the result is a "
+                "stationary point, perhaps not the global optimum.",
+                stacklevel=4,
+            )
+
+    def _run(self, state: SolverState, rules: Rules, trace: Trace | None) -> tuple[Status, int]:
+        """Run chunk after chunk until something says stop, also where G is computed afresh."""
+        loop, limits, chunk, spoiled = self._loop_for(state, rules, trace), self.limits, 16, 0
+        while True:
+            began = time.perf_counter()
+            left = limits.most - state.iteration
+            code = loop.advance(min(chunk, left) if loop.runs_in_chunks else left)
+            now = time.perf_counter()
+            if trace is not None:
+                trace.stamp(began - self._began, now - self._began)
+            # a limit reached with the step that solves the problem is none
+            code = code or max(rules.stop.check(state), 0)
+            status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
+            if status is None:
+                # nothing in this formula changes a step: only how often a callback is asked depends on the clock
+                chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
+                continue
+            if not state.drifted(rules.stop.restricted_tolerance(0.0)):
+                return status, max(code, 0)
+            # --- rounding may have spoiled G, and with it the verdict ---
+            state.refresh()
+            if status not in (Status.CONVERGED, Status.STALLED):
+                return status, 0
+            code, spoiled = rules.stop.check(state), spoiled + 1
+            if code or spoiled == FRESH:
+                return (Status.CONVERGED if code else Status.STALLED), code
+
+    # --- which loop takes the steps ---
+
+    def _loop_for(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop:
+        """Return the loop for all variables of a problem, with shrinking, and in an open box."""
+        loop = self.loop(state, rules, trace)
+        loop = self._shrinking.around(loop, state, rules, self.loop, self.limits, trace)
+        if not state.problem.is_open:
+            return loop
+        from refsvm.solver.hard_margin import HardMargin
+
+        return HardMargin(state, loop)
+
+    def loop(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop:
+        """Return what takes the steps on a state: of all variables, or of a restricted problem."""
+        if self.name == "numpy":
+            self.used["numpy"] = None
+            return ReadableLoop(state, rules, trace)
+        if self.kept is not None and trace is None and self.kept.restart(state, rules):
+            self.used["numba"] = None
+            return self.kept
+        # a type tells that the code is there, but an instance may still decline to have a twin
+        kinds = tuple(map(type, rules))
+        if self.name == "numba" or (kinds in handover.loaded and handover.have_twins(rules)):
+            return self.compiled_loop(state, rules, trace)
+        return ReadableLoop(state, rules, trace, partial(self._successor, state, rules, trace))
+
+    def compiled_loop(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop:
+        """Return the compiled loop; load or compile it if this is the first time in the process."""
+        try:
+            from refsvm.engine.compiled import CompiledLoop
+
+            made = CompiledLoop(state, rules, trace)
+        except Exception as error:
+            if self.name == "auto" or not is_numba_trouble(error):
+                raise
+            raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
+        load_compiled()
+        handover.loaded.add(tuple(map(type, rules)))
+        self.used["numba"] = None
+        if state is self._state and trace is None:
+            self.kept = made
+        return made
+
+    def _successor(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop | None:
+        """Return the compiled loop once the allowance for doing without is spent, if every rule has a twin."""
+        if self.name == "auto" and handover.clock.allowance_is_spent():
+            try:
+                if handover.have_twins(rules):
+                    return self.compiled_loop(state, rules, trace)
+            except Exception as error:  # noqa: BLE001  whatever a broken installation raises
+                warnings.warn(
+                    f'{numba_trouble(error)}, or choose engine="numpy". The solve goes on in NumPy.',
+                    stacklevel=2,
+                )
+                self.name = "numpy"
+                if is_numba_trouble(error):
+                    handover.broken.append(error)
+        self.used["numpy"] = None
+        return None

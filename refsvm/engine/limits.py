@@ -1,0 +1,140 @@
+"""Limits of a solve: iterations, seconds, a callback, and Ctrl-C."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # what `signal` calls after 2 µs of looking up names
+import math
+import threading
+import time
+from collections.abc import Callable
+from signal import SIGINT, default_int_handler
+from types import FrameType
+from typing import Any, ClassVar, Generic, TypeVar
+
+from refsvm._checks import positive, whole
+from refsvm.result import Status
+
+__all__ = ["Limits", "interruptible"]
+
+Seen = TypeVar("Seen")
+
+
+class Limits(Generic[Seen]):
+    """What may end a solve before its stopping rule does, or a path: a count, seconds, a callback, Ctrl-C.
+
+    Parameters
+    ----------
+    n : int
+        Number of variables, for the default of `most`.
+    most : int, optional
+        Most steps, at least 1; max(10⁷, 100n) by default, as in LIBSVM.
+    time_limit : float, optional
+        Seconds, from now.
+    callback : callable, optional
+        Called between chunks, with the state; a true result ends the solve.
+
+    Attributes
+    ----------
+    began, deadline, last_look : float
+        On the clock of `time.perf_counter`.
+    interrupt : interruptible
+        Whether Ctrl-C was pressed; that of the block around the computation.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not positive or the callback cannot be called.
+
+    Examples
+    --------
+    >>> from refsvm.engine.limits import Limits
+    >>> Limits(n=5).most
+    10000000
+    """
+
+    counted: ClassVar[str] = "max_iter"
+    default: ClassVar[int] = 10_000_000
+    seen: ClassVar[str] = "the solver state"
+
+    def __init__(
+        self,
+        n: int,
+        most: Any = None,
+        time_limit: Any = None,
+        callback: Callable[[Seen], object] | None = None,
+    ) -> None:
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback={callback!r} cannot be called; pass a function of {self.seen}.")
+        self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
+        self.began = self.last_look = time.perf_counter()
+        self.deadline = math.inf if time_limit is None else self.began + positive("time_limit", time_limit)
+        self.callback, self.interrupt = callback, interruptible()
+
+    def should_return_early(self, seen: Seen) -> bool:
+        """Whether a restricted solve should end before it is solved, because a limit or the callback is due.
+
+        A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
+        """
+        if self.callback is not None and getattr(self.callback, "only_watches", False):
+            self.callback(seen)
+            due = False
+        else:
+            due = self.callback is not None and time.perf_counter() >= self.last_look + 0.1
+        return self.interrupt.pressed or due or time.perf_counter() >= self.deadline
+
+    def reached(self, seen: Seen, count: int) -> Status | None:
+        """Return the Status of the first limit reached, or None, after so many steps."""
+        self.last_look = time.perf_counter()
+        if self.callback is not None and self.callback(seen):
+            return Status.CALLBACK
+        if self.interrupt.pressed:
+            return Status.INTERRUPTED
+        if count >= self.most:
+            return Status.MAX_ITER
+        return Status.TIME_LIMIT if time.perf_counter() >= self.deadline else None
+
+
+_outermost: list[interruptible] = []  # the block whose handler is installed, if any
+
+
+class interruptible:  # noqa: N801  used like a function, as are those of contextlib
+    """Turn the first Ctrl-C into ``pressed``, so that no update is cut in half; a second one interrupts.
+
+    Put it around a solve, or around many. Entering it gives the outermost block: whoever opened that one sees the press
+    and decides what follows. Only the main thread receives signals. Elsewhere, and where a handler of another kind is
+    installed, nothing is changed.
+
+    Attributes
+    ----------
+    pressed : bool
+        Whether Ctrl-C was pressed since this block was opened as the outermost one.
+
+    Examples
+    --------
+    >>> from refsvm.engine.limits import interruptible
+    >>> with interruptible() as outer, interruptible() as inner:
+    ...     print(outer is inner, outer.pressed)
+    True False
+    """
+
+    pressed: bool = False
+    _opened: bool = False
+
+    def __enter__(self) -> interruptible:
+        # only the main thread may set a handler, and another one than Python's own is somebody's
+        in_charge = not _outermost and threading.current_thread() is threading.main_thread()
+        if in_charge and _signal.getsignal(SIGINT) is default_int_handler:
+            _signal.signal(SIGINT, self._note)
+            _outermost.append(self)
+            self._opened = True
+        return _outermost[0] if _outermost else self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._opened:
+            _outermost.clear()
+            _signal.signal(SIGINT, default_int_handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.pressed = True
+        # a second press interrupts at once, as it would without this block
+        _signal.signal(SIGINT, default_int_handler)

@@ -1,0 +1,80 @@
+"""What takes the steps of a solve: the `Loop` protocol, and `ReadableLoop`, which runs the readable loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+import numpy as np
+
+from refsvm.engine import handover
+from refsvm.result import Trace
+from refsvm.state import SolverState
+
+if TYPE_CHECKING:
+    from refsvm.solver.rules import Rules
+
+__all__ = ["INSEPARABLE", "Loop", "ReadableLoop"]
+
+INSEPARABLE: Final = -2
+"""What `Loop.advance` returns where no function separates the classes, however hard the margin."""
+
+
+class Loop(Protocol):
+    """What takes steps: readable or compiled, on all variables or on some, in a closed box or in an open one."""
+
+    @property
+    def runs_in_chunks(self) -> bool:
+        """Whether `advance` wants to be given chunks of some ten milliseconds; else it returns often enough itself."""
+        ...
+
+    def advance(self, budget: int) -> int:
+        """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
+        ...
+
+
+Successor = Callable[[], Loop | None]
+
+
+class ReadableLoop:
+    """Runs `refsvm.solver.loop.steps`.
+
+    Parameters
+    ----------
+    state : SolverState
+    rules : Rules
+    trace : Trace or None
+        Where the steps are recorded.
+    successor : callable, optional
+        Asked now and then; returns the loop that goes on from here, or None.
+    """
+
+    runs_in_chunks: ClassVar[bool] = True
+
+    def __init__(
+        self, state: SolverState, rules: Rules, trace: Trace | None, successor: Successor | None = None
+    ) -> None:
+        from refsvm.solver.loop import steps  # that room is built on this one
+
+        self._steps = partial(steps, state, *rules)
+        self._state, self._trace, self._successor = state, trace, successor
+        self._next: Loop | None = None
+
+    def advance(self, budget: int) -> int:
+        """Take up to `budget` steps."""
+        loop, state, end = self._steps(), self._state, self._state.iteration + budget
+        for taken in range(budget):
+            if self._successor is not None and taken % handover.PIECE_STEPS == 0:
+                self._next = self._next or self._successor()
+                if self._next is not None:
+                    return self._next.advance(end - state.iteration)
+            # a generator is given up half way where the budget ends: its state is all in `state`
+            try:
+                with np.errstate(over="ignore"):  # a gain may exceed all numbers where q is hardly above 0
+                    next(loop)
+            except StopIteration as ending:
+                return int(ending.value)
+            if self._trace is not None and state.iteration % self._trace.every == 0:
+                self._trace.append(state)
+        return 0

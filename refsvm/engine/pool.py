@@ -1,0 +1,110 @@
+"""Several workers: how many are asked for, and how they share a list of items."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+
+from refsvm.engine.handover import prepare_for_threads
+from refsvm.engine.limits import interruptible
+
+__all__ = ["in_threads", "in_workers", "joblib_is_set_up", "worker_count"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def worker_count(n_jobs: Any) -> int:
+    """Return how many workers are asked for: −1 is one for each core this process may use, −2 one less.
+
+    None is one, or as many as joblib is set up for.
+
+    Raises
+    ------
+    ValueError
+        If that is not a number of workers.
+
+    Examples
+    --------
+    >>> from refsvm.engine.pool import worker_count
+    >>> worker_count(1), worker_count(3)
+    (1, 3)
+    """
+    is_count = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool) and n_jobs != 0
+    if n_jobs is not None and not is_count:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one on each core."
+        )
+    if n_jobs == 1:
+        return 1
+    if joblib_is_set_up():
+        from joblib import effective_n_jobs
+
+        return int(effective_n_jobs(n_jobs))
+    if n_jobs is None or n_jobs > 0:
+        return 1 if n_jobs is None else int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores + 1 + int(n_jobs))
+
+
+def joblib_is_set_up() -> bool:
+    """Whether joblib would not use threads of this process: ``joblib.parallel_config`` has named something else."""
+    if "joblib" not in sys.modules:  # whoever sets it up imports it
+        return False
+    from joblib.parallel import get_active_backend
+
+    return not getattr(get_active_backend(prefer="threads")[0], "uses_threads", False)
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+    """Yield ``work(item)`` of every item, in order, from several threads; a few items are taken ahead at a time.
+
+    Examples
+    --------
+    >>> from refsvm.engine.pool import in_threads
+    >>> list(in_threads(abs, [-1, 2, -3], workers=2))
+    [1, 2, 3]
+    """
+    if workers == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[Result]] = deque()
+    prepare_for_threads()
+    pool = ThreadPoolExecutor(workers, "refsvm-pool")
+    try:
+        with interruptible():  # the threads see Ctrl-C, which only this one is told
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+    finally:
+        # after an error, what runs ends by itself: nobody waits for it
+        pool.shutdown(wait=not waiting, cancel_futures=True)
+
+
+def in_workers(
+    work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
+) -> Iterator[Result]:
+    """Yield ``work(*each)`` for each tuple, in any order, from threads or from what joblib is set up for.
+
+    Elsewhere than in threads, the function and its arguments are pickled.
+    """
+    if not joblib_is_set_up():
+        yield from in_threads(lambda each: work(*each), arguments, workers)
+        return
+    from joblib import Parallel, delayed
+
+    prepare_for_threads()
+    try:
+        pool = Parallel(n_jobs=workers, return_as="generator_unordered")
+    except ValueError:  # a backend that returns everything at the end
+        pool = Parallel(n_jobs=workers)
+    yield from pool(delayed(work)(*each) for each in arguments)

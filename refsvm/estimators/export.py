@@ -1,0 +1,85 @@
+"""to_sklearn: a fitted estimator of scikit-learn with the same decisions.
+
+Whoever knows scikit-learn's classes and not ours, such as a converter to ONNX, is given one of them. Nothing is
+trained: the attributes that its `predict` reads are set.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from sklearn import svm
+
+from refsvm._checks import is_sparse
+from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+
+__all__ = ["to_sklearn"]
+
+NAMES: Final = {
+    Linear: "linear",
+    RBF: "rbf",
+    Polynomial: "poly",
+    Sigmoid: "sigmoid",
+    Precomputed: "precomputed",
+}
+"""What scikit-learn calls our kernels."""
+
+COPIED: Final = (
+    "support_", "support_vectors_", "dual_coef_", "intercept_", "shape_fit_", "fit_status_", "n_iter_", "offset_",
+    "classes_", "class_weight_", "n_features_in_", "feature_names_in_",
+)  # fmt: skip
+"""Fitted attributes that mean the same in both."""
+
+
+def to_sklearn(estimator: Any) -> Any:
+    """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
+
+    Parameters
+    ----------
+    estimator : SVC, SVR or OneClassSVM
+        Fitted.
+
+    Returns
+    -------
+    sklearn.svm.SVC, SVR or OneClassSVM
+    """
+    theirs = getattr(svm, type(estimator).__name__)()
+    known = theirs.get_params()
+    ours = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
+    ours["max_iter"] = -1 if estimator.max_iter is None else estimator.max_iter
+    theirs.set_params(**ours | _kernel_parameters(estimator.kernel_))
+    for name in COPIED:
+        if hasattr(estimator, name):
+            setattr(theirs, name, getattr(estimator, name))
+    # LIBSVM counts the first class as the positive one, where scikit-learn's public attributes count the second
+    sign = -1.0 if len(getattr(estimator, "classes_", ())) == 2 else 1.0
+    theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
+    theirs._sparse = is_sparse(estimator.support_vectors_)
+    if theirs._sparse:
+        theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
+    # it has two numbers of support vectors also where there is one machine, and reads the first
+    theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
+    theirs._gamma, theirs._num_iter = (
+        float(getattr(estimator.kernel_, "gamma", 0.0)),
+        np.atleast_1d(theirs.n_iter_),
+    )
+    theirs._effective_probability, theirs._probA, theirs._probB = False, np.empty(0), np.empty(0)
+    if callable(theirs.kernel):
+        theirs._BaseLibSVM__Xfit = estimator._examples  # which a user's kernel meets
+    return theirs
+
+
+def _kernel_parameters(kernel: Any) -> dict[str, Any]:
+    """Return the kernel as scikit-learn takes it, its parameters as numbers."""
+    named = {name: getattr(kernel, name) for name in ("gamma", "degree", "coef0") if hasattr(kernel, name)}
+    return {"kernel": NAMES[type(kernel)], **named} if type(kernel) in NAMES else {"kernel": kernel}
+
+
+def _all_stored(coefficients: np.ndarray) -> Any:
+    """Return a matrix as CSR in which zeros are stored too, as LIBSVM's wrapper reads them."""
+    from scipy.sparse import csr_matrix
+
+    k, m = coefficients.shape
+    indices, starts = np.tile(np.arange(m, dtype=np.int32), k), m * np.arange(k + 1, dtype=np.int32)
+    return csr_matrix((np.ravel(coefficients), indices, starts), (k, m))

@@ -1,0 +1,135 @@
+"""KernelMatrix: what all kernel matrices have in common; View: that of some of the variables.
+
+A matrix evaluates blocks of its entries and stores nothing (`refsvm.kernels.gram.Gram`, or an object of the user's), or
+it is a store of rows (`refsvm.kernels.rows.KernelRows`). Whoever works with one need not know which.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+__all__ = ["KernelMatrix", "View"]
+
+
+class KernelMatrix(ABC):
+    """A symmetric matrix K of shape (n, n), evaluated block by block.
+
+    Attributes
+    ----------
+    n : int
+        Number of variables.
+    dense : ndarray of shape (n, n), float64 or float32, or None
+        The matrix itself, where somebody holds it.
+    store : KernelRows or None
+        Where the rows are taken from, if they are stored anywhere.
+    source, indices : KernelMatrix and ndarray of shape (n,), int64
+        Of a view: what it is a view of, and the row there behind each variable.
+    repeats : bool
+        Whether several variables share such a row.
+    prefers_batches : bool
+        Whether several rows in one product cost far less than the same rows one by one.
+    at_once : bool
+        Whether all rows should be evaluated in one block, where there is memory for them.
+    rounding : float
+        About how far a value may be from the true one.
+    is_psd : bool
+        Whether the matrix is known to be positive semi-definite, whatever the data.
+    """
+
+    n: int
+    dense: np.ndarray | None = None
+    store: Any = None
+    source: KernelMatrix
+    indices: np.ndarray
+    repeats: bool = False
+    prefers_batches: bool = False
+    at_once: bool = False
+    rounding: float = 0.0
+    is_psd: bool = False
+
+    @abstractmethod
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] as a C-ordered array; all columns by default.
+
+        Parameters
+        ----------
+        rows, columns : ndarrays of shapes (m,) and (c,), int64
+        out : ndarray of shape (m, c), optional
+            Where to write the values.
+
+        Returns
+        -------
+        ndarray of shape (m, c), float64 unless `out` is given
+        """
+
+    @abstractmethod
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, shape (n,), float64."""
+
+    def restrict(self, indices: np.ndarray) -> KernelMatrix:
+        """Return the matrix of the variables in `indices`, shape (m,), int64."""
+        return View(self, indices)
+
+
+class View(KernelMatrix):
+    """The matrix whose entry (s, t) is the entry (indices[s], indices[t]) of another.
+
+    ε-insensitive regression has two variables for each example, and both have the kernel values of that example: its
+    matrix is a view of one of n examples, which alone is ever evaluated and stored. A restricted problem is a view of
+    the rows that are stored for the whole one.
+
+    Parameters
+    ----------
+    source : KernelMatrix
+        Of the examples, or of all variables.
+    indices : ndarray of shape (m,), int64
+        The row of the source behind each variable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.matrix import View
+    >>> View(Gram(Linear(), np.array([[1.0], [2.0]])), np.array([0, 1, 0, 1])).block(np.array([3]))
+    array([[2., 4., 2., 4.]])
+    """
+
+    def __init__(self, source: KernelMatrix, indices: np.ndarray) -> None:
+        self.source, self.indices = source, indices
+        self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
+        self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
+        self.is_psd = source.is_psd
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] among the chosen variables, written to `out` if given."""
+        there = self.indices if columns is None else self.indices[columns]
+        if self.store is not None:
+            return self.source.block(self.indices[rows], there, out)
+        # nothing is stored: each example is evaluated once, however many of its variables are asked for
+        examples, place = np.unique(self.indices[rows], return_inverse=True)
+        others, spread = np.unique(there, return_inverse=True)
+        values = self.source.block(examples, None if len(others) == self.source.n else others)
+        if out is None:
+            out = np.empty((len(rows), len(there)))
+        out[...] = values[place][:, spread]
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        """kᵢᵢ of the chosen variables."""
+        return self.source.diagonal()[self.indices]
+
+    def restrict(self, indices: np.ndarray) -> View:
+        """Fewer variables still; what is not stored forgets the examples that none of them needs."""
+        chosen = self.indices[indices]
+        if self.store is not None:
+            return View(self.source, chosen)
+        examples, place = np.unique(chosen, return_inverse=True)
+        return View(self.source.restrict(examples), place)

@@ -1,0 +1,22 @@
+"""Resampling: many rounds of training on parts of the data, which share kernel rows and start from each other.
+
+================  ===============================================================
+`leave_one_out`   leave_one_out(): the exact leave-one-out error, Algorithm 1
+`sufficiency`     what the full solution tells without training again
+`cross_validate`  cross_validate(): the error of k-fold cross-validation
+`folds`           which examples are held out when
+`grid`            all C and folds of a grid search
+`family`          what rounds over one data set share
+`results`         what comes out
+`rounds`          Rounds: related solves over one kernel matrix; all of the above use it
+`round`           what one of them is
+`runner`          one after another: readable, compiled, in threads or processes
+`packed`          a chunk of them as arrays, for compiled code
+================  ===============================================================
+"""
+
+from refsvm.rounds.cross_validate import cross_validate
+from refsvm.rounds.leave_one_out import leave_one_out
+from refsvm.rounds.results import CrossValidation, LeaveOneOut
+
+__all__ = ["CrossValidation", "LeaveOneOut", "cross_validate", "leave_one_out"]

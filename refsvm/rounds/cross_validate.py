@@ -1,0 +1,215 @@
+"""k-fold cross-validation whose rounds share kernel rows and start from each other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from refsvm._checks import penalties, positive_or_inf, refuse_targets
+from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
+from refsvm.kernels import Kernel, Precomputed
+from refsvm.multiclass.prediction import votes
+from refsvm.problem import DualProblem, classification_given
+from refsvm.result import Status
+from refsvm.rounds.family import pair_problems, shared_gram
+from refsvm.rounds.folds import fold_numbers
+from refsvm.rounds.results import CrossValidation, FoldReport
+from refsvm.rounds.round import Round
+from refsvm.rounds.rounds import Rounds
+from refsvm.seeders.avg import AVG
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
+from refsvm.seeders.sir import SIR
+
+__all__ = ["cross_validate"]
+
+
+def cross_validate(
+    X: Any = None, y: Any = None, *, kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    gram: Any = None, C: float | np.ndarray = 1.0, folds: Any = 10, seeder: Seeder | None = None,
+    from_full: bool = True, stratified: bool = False, rng: Any = None, n_jobs: int | None = None,
+    cache_mb: float = 200.0, **options: Any,
+) -> CrossValidation:  # fmt: skip
+    """Predict every example by a classifier that was trained without its fold.
+
+    The rounds are one family: a fold held out is L = U = 0. Kernel rows are computed once for all of them, each starts
+    where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Whatever
+    the seeder, each round is solved to the tolerance, so only the cost depends on it.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification; y,
+        kernel, gram and C are then left out.
+    y : array-like of shape (n,)
+        Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`.
+    kernel, gram
+        As in `DualProblem.classification`.
+    C : float or array-like of shape (n,)
+        Penalty.
+    folds : int, array-like of int of shape (n,), or splitter
+        See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
+    seeder : Seeder, default AVG() from the full solution, SIR() in a chain
+        Where a round starts, given an earlier solution.
+    from_full : bool, default True
+        Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
+        what a fold had is spread over the others. Otherwise the first round is cold and each other one
+        starts from the round before it, as in the paper.
+    stratified : bool
+        Share each class equally among the folds.
+    rng : int, numpy.random.Generator or None
+        Shuffles the examples before they are shared among folds; None leaves them in order.
+    n_jobs : int, optional
+        Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
+        core. Where joblib is set up for processes (``joblib.parallel_config``), processes.
+    cache_mb : float
+        Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
+    **options
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
+        time_limit, callback.
+
+    Returns
+    -------
+    CrossValidation
+        After Ctrl-C, of the rounds that are done; its ``status`` says so.
+
+    Raises
+    ------
+    ValueError
+        On bad input, with a sentence; see `DualProblem.classification` and `fold_numbers`.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, SIR, cross_validate
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> result = cross_validate(heart.X, heart.y, kernel=RBF(0.005), C=10.0, folds=10, seeder=SIR(), rng=0)
+    >>> round(result.error, 2), len(result.rounds), result.kernel_rows
+    (0.17, 10, 270)
+    """
+    began = time.perf_counter()
+    given, y, C = classification_given(X, y, kernel, gram, C)
+    classes, codes = numbered(y, given.n)
+    C = penalties(C, given.n)
+    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng)
+    positive_or_inf("cache_mb", cache_mb)
+    # threads share one kernel matrix; each process computes its own
+    shared = given if joblib_is_set_up() else shared_gram(given, cache_mb)
+    pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
+    default = AVG() if from_full else SIR()
+    seeder = Seeder.checked("seeder", default if seeder is None else seeder)
+    # one pair of classes after another; with threads to spare, parts of neighbouring folds
+    shares = np.array_split(np.arange(fold.max() + 1), -(-workers // len(pairs)))
+    problems = zip(pairs, pair_problems(shared, codes, C), strict=True)
+    tasks = [(*each, share) for each in problems for share in shares if len(share)]
+    work = partial(
+        hold_out, fold=fold, seeder=seeder, from_full=from_full, options={"cache_mb": cache_mb, **options}
+    )
+    with interruptible() as interrupt:
+        parts = sorted(in_workers(work, tasks, workers), key=lambda part: (part.pair, part.first))
+    rows = given.n if given.dense is None and shared.dense is not None else 0
+    result = gathered(parts, pairs, classes, codes, fold, rows, began)
+    return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+
+
+class Part(NamedTuple):
+    """What one thread did: some folds of one pair of classes."""
+
+    pair: tuple[int, int]
+    first: int  # the first of these folds
+    reports: list[FoldReport]
+    values: np.ndarray  # h, shape (n,); NaN where it is not known
+    iterations: int
+    kernel_rows: int
+
+
+def hold_out(
+    pair: tuple[int, int],
+    problem: DualProblem,
+    numbers: np.ndarray,
+    *,
+    fold: np.ndarray,
+    seeder: Seeder,
+    from_full: bool,
+    options: dict[str, Any],
+) -> Part:
+    """Hold out one fold after another, for one pair of classes: the loop of Wen et al., Algorithm 1 to 3."""
+    values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
+    problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"]))  # in a process of its own
+    with Rounds(problem, **options) as rounds:
+        # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
+        origin = None if isinstance(seeder, Cold) else "origin"
+        if origin and from_full:
+            steps = sum(each.iterations for each in rounds.run([Round(keep=origin)]))
+        kept = None if from_full else origin
+        plan = [Round(np.flatnonzero(fold == h), origin, kept) for h in numbers]
+        # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
+        for h, ended in zip(numbers.tolist(), rounds.run(plan, seeder, apart=True), strict=False):
+            # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
+            values[ended.out] = ended.values
+            cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
+            reports.append(FoldReport(h, pair, *cost, ended.status))
+    steps += sum(each.iterations for each in reports)
+    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed)
+
+
+def gathered(
+    done: list[Part],
+    pairs: list[tuple[int, int]],
+    classes: np.ndarray,
+    codes: np.ndarray,
+    fold: np.ndarray,
+    rows: int,
+    began: float,
+) -> CrossValidation:
+    """Return the result of all parts; `rows` kernel rows were computed for all of them."""
+    values = np.full((len(codes), len(pairs)), np.nan)
+    for part in done:
+        column = values[:, pairs.index(part.pair)]
+        np.copyto(column, part.values, where=~np.isnan(part.values))
+    known = ~np.isnan(values).any(axis=1)
+    predicted = codes.copy()
+    predicted[known] = votes(values[known], len(classes))
+    wrong = np.where(known, predicted != codes, np.nan)
+    rounds = tuple(each for part in done for each in part.reports)
+    statuses = [each.status for each in rounds if each.status is not Status.CONVERGED] + [Status.CONVERGED]
+    return CrossValidation(
+        classes=classes,
+        predictions=classes[predicted],
+        decision_values=values,
+        fold=fold,
+        errors=np.bincount(fold, wrong) / np.bincount(fold),
+        error=float(wrong[known].mean()) if known.any() else float("nan"),
+        rounds=rounds,
+        status=statuses[0],
+        iterations=sum(part.iterations for part in done),
+        kernel_rows=rows + sum(part.kernel_rows for part in done),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels, sorted, and the number of each example's label among them.
+
+    Raises
+    ------
+    ValueError
+        If there are not n labels, or they are all the same.
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop those examples first.")
+    refuse_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
+    return classes, np.asarray(codes, dtype=np.int64)

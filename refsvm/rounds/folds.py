@@ -1,0 +1,103 @@
+"""Folds: which examples are held out together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import whole
+
+__all__ = ["fold_numbers"]
+
+
+def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng: Any = None) -> np.ndarray:
+    """Return the number of the fold that holds out each example.
+
+    Parameters
+    ----------
+    folds : int, array-like of int of shape (n,), or splitter
+        How many folds of equal size; or the fold of each example; or an object with scikit-learn's
+        ``split(X, y)``, whose test sets have to hold every example once.
+    codes : ndarray of shape (n,), int
+        Class numbers, for `stratified` and for the splitter.
+    stratified : bool
+        Share the examples of each class equally among the folds. With a number of folds only.
+    rng : int, numpy.random.Generator or None
+        Seed or generator that shuffles the examples before they are shared; None leaves them in order: examples that
+        follow each other share a fold. With a number of folds only.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+        0 … k − 1.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two folds or more than examples, or an example is held out twice or never.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.rounds.folds import fold_numbers
+    >>> codes = np.array([0, 0, 0, 1, 1, 1])
+    >>> fold_numbers(3, codes), fold_numbers(3, codes, stratified=True)
+    (array([0, 0, 1, 1, 2, 2]), array([0, 1, 2, 0, 1, 2]))
+    """
+    n = len(codes)
+    if isinstance(folds, type):
+        raise ValueError(
+            f"folds={folds.__name__} is a class; pass an instance of it, such as {folds.__name__}(5)."
+        )
+    if hasattr(folds, "split") and not isinstance(folds, str | bytes):
+        return _of_splitter(folds, codes)
+    if np.ndim(folds) == 0:
+        k = whole("folds", folds, 2)
+        if k > n:
+            raise ValueError(f"folds={k} exceeds the number of examples, {n}; give at most that many.")
+        return _shared(k, codes, stratified, rng)
+    given = np.asarray(folds)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds has shape {given.shape} and type {given.dtype}; give a number of folds, a splitter, or {n} whole "
+            "numbers, the fold of each example."
+        )
+    names, numbers = np.unique(given, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"folds holds the single fold {names[0]}; at least two are needed.")
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
+    """Share the examples among k folds."""
+    n = len(codes)
+    try:
+        order = np.arange(n) if rng is None else np.random.default_rng(rng).permutation(n)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"rng={rng!r} seeds no generator; give None, a whole number ≥ 0, or a numpy Generator."
+        ) from None
+    result = np.empty(n, dtype=np.int64)
+    if stratified:
+        order = order[np.argsort(codes[order], kind="stable")]
+        result[order] = np.arange(n) % k  # like cards dealt, class after class
+    else:
+        result[order] = np.arange(n) * k // n
+    return result
+
+
+def _of_splitter(splitter: Any, codes: np.ndarray) -> np.ndarray:
+    """Return the folds of a scikit-learn splitter."""
+    n = len(codes)
+    result = np.full(n, -1, dtype=np.int64)
+    held_out = 0
+    for number, (_, test) in enumerate(splitter.split(np.zeros((n, 1)), codes)):
+        result[test] = number
+        held_out += len(test)
+    if held_out != n or (result < 0).any():
+        raise ValueError(
+            f"folds={splitter!r} does not hold out every example exactly once; give a splitter that does, such as "
+            "KFold(10, shuffle=True)."
+        )
+    return result

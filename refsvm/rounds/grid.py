@@ -1,0 +1,219 @@
+"""All values of C and all folds of one kernel matrix."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.kernels.gram import KernelMatrix
+from refsvm.multiclass.prediction import votes
+from refsvm.result import Status
+from refsvm.rounds.family import pair_problems
+from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.rounds import Rounds
+from refsvm.seeders.active_set import ActiveSet
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
+
+__all__ = ["Cell", "Split", "planned", "solve_cells"]
+
+FOLDS_AT_ONCE: Final = 16
+"""Splits that go from one C to the next together, two solutions of each in memory."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Who is trained on and who is tested.
+
+    Attributes
+    ----------
+    number : int
+    train, test : ndarrays of int64
+        Numbers of the examples.
+    factors : ndarray of shape (n,), float64
+        What C is multiplied by for each example; 0 for those that are not trained on.
+    test_weights : ndarray, float64
+        What each example of the test set counts in the score.
+    """
+
+    number: int
+    train: np.ndarray
+    test: np.ndarray
+    factors: np.ndarray
+    test_weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of C on one split.
+
+    Attributes
+    ----------
+    split, place : int
+        Number of the split, and of the value of C.
+    score : float
+        Part of the test set that is predicted rightly.
+    iterations : int
+        Steps of all pairs of classes.
+    fit_seconds, score_seconds : float
+        Time to seed and solve; time to read off the predictions and compare them.
+    converged : bool
+        Whether all pairs are solved to the tolerance.
+    """
+
+    split: int
+    place: int
+    score: float
+    iterations: int
+    fit_seconds: float
+    score_seconds: float
+    converged: bool
+
+
+def solve_cells(
+    gram: KernelMatrix,
+    codes: np.ndarray,
+    Cs: np.ndarray,
+    splits: Sequence[Split],
+    wanted: Sequence[Sequence[int]],
+    seeder: Seeder | None = None,
+    **options: Any,
+) -> Iterator[Cell]:
+    """Solve every wanted value of C on every split, each from the one before it in the same split.
+
+    Where no seeder is named, a cell is seeded by `ActiveSet`, and moved on as the split before it has moved
+    (`refsvm.seeders.neighbour.as_the_neighbour`).
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of all n examples; computed once for all cells.
+    codes : ndarray of shape (n,), int
+        Class numbers.
+    Cs : ndarray of float64, ascending
+    splits : sequence of Split
+    wanted : sequence of sequences of int
+        For each split the places in `Cs` to be solved.
+    seeder : Seeder, optional
+        From one value of C to the next, and nothing else.
+    **options
+        Of `refsvm.Rounds`.
+
+    Yields
+    ------
+    Cell
+        C rising, at each C split after split; many splits in groups.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; what was yielded before that is complete.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.datasets import load
+    >>> from refsvm.rounds.grid import Split, solve_cells
+    >>> heart = load("heart")
+    >>> gram = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005)).gram
+    >>> i = np.arange(heart.n)
+    >>> split = Split(0, i[i % 5 > 0], i[i % 5 == 0], (i % 5 > 0) * 1.0, np.ones(54))
+    >>> cells = solve_cells(gram, (heart.y > 0).astype(int), np.array([1.0, 10.0]), [split], [[0, 1]])
+    >>> [round(cell.score, 1) for cell in cells]
+    [0.8, 0.8]
+    """
+    rule, k = ActiveSet() if seeder is None else seeder, int(codes.max()) + 1
+    with ExitStack() as stack:
+        problems = pair_problems(gram, codes, np.ones(len(codes)))
+        pairs = [stack.enter_context(Rounds(problem, **options)) for problem in problems]
+        for first in range(0, len(splits), FOLDS_AT_ONCE):
+            group = splits[first : first + FOLDS_AT_ONCE]
+            turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
+            runs = zip(*(pair.run([each for *_, each in turns], rule) for pair in pairs), strict=False)
+            for (split, place, _), ended in zip(turns, runs, strict=False):
+                yield scored(split, place, ended, codes, k)
+            if any(pair.status is Status.INTERRUPTED for pair in pairs):
+                raise KeyboardInterrupt
+            for pair in pairs:
+                pair.forget()
+
+
+def planned(
+    splits: Sequence[Split],
+    wanted: Sequence[Sequence[int]],
+    Cs: np.ndarray,
+    seeder: Seeder,
+    neighbours: bool,
+) -> list[tuple[Split, int, Round]]:
+    """Return which cells are solved, in order, and their rounds: all splits at one C, then at the next.
+
+    Each starts from the last C of the same split, and from what happened since in the split before it. A split keeps
+    its solutions at the last two C that were wanted there, by its number and the parity of their count.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+    wanted, Cs, seeder
+        As in `solve_cells`.
+    neighbours : bool
+        Whether other splits are looked at.
+
+    Returns
+    -------
+    list of (Split, place in Cs, Round)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import ActiveSet
+    >>> from refsvm.rounds.grid import Split, planned
+    >>> i = np.arange(4)
+    >>> splits = [Split(k, i[i % 2 != k], i[i % 2 == k], (i % 2 != k) * 1.0, np.ones(2)) for k in (0, 1)]
+    >>> turns = planned(splits, [[0, 1], [0, 1]], np.array([1.0, 10.0]), ActiveSet(), neighbours=True)
+    >>> [(split.number, place, each.origin, each.beside) for split, place, each in turns[1:]]
+    [(1, 0, None, (None, (0, 0))), (0, 1, (0, 0), None), (1, 1, (1, 0), ((0, 0), (0, 1)))]
+    """
+    turns: list[tuple[Split, int, Round]] = []
+    solved: dict[int, list[int]] = {split.number: [] for split in splits}  # places in Cs
+    for place in sorted({place for _, places in zip(splits, wanted, strict=False) for place in places}):
+        neighbour: int | None = None
+        for split, places in zip(splits, wanted, strict=False):
+            if place not in places:
+                continue
+            number, mine = split.number, solved[split.number]
+            origin = (number, (len(mine) - 1) % 2) if mine and not isinstance(seeder, Cold) else None
+            beside = None
+            if neighbour is not None and neighbours:
+                theirs = solved[neighbour]
+                before = (neighbour, len(theirs) % 2) if mine and theirs[-2:-1] == mine[-1:] else None
+                beside = before, (neighbour, (len(theirs) - 1) % 2)
+            keep = number, len(mine) % 2
+            turns.append(
+                (split, place, Round(None, origin, keep, Cs[place], split.factors, beside, split.test))
+            )
+            mine.append(place)
+            neighbour = number
+    return turns
+
+
+def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, k: int) -> Cell:
+    """Return a cell from the rounds of all pairs of classes."""
+    began = time.perf_counter()
+    values = np.array([each.values for each in ended]).T
+    right = votes(values, k) == codes[split.test]
+    score = float(right @ split.test_weights) / float(split.test_weights.sum())
+    return Cell(
+        split.number,
+        place,
+        score,
+        sum(each.iterations for each in ended),
+        sum(each.seed_seconds + each.solve_seconds for each in ended),
+        time.perf_counter() - began,
+        all(each.status is Status.CONVERGED for each in ended),
+    )

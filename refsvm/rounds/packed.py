@@ -1,0 +1,279 @@
+"""Rounds packed into arrays, as `refsvm.compiled.rounds.rounds` takes them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import repeat
+from types import NoneType
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.kernels.rows import KernelRows
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.rounds.round import Ended, Round
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
+from refsvm.solver.rules import Rules
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["PackedRounds", "for_example"]
+
+OUT, ASKED, WEIGHTS, ORIGIN = slice(0, 2), slice(2, 4), 4, 5
+"""Columns of the plan; KEEP, BEFORE and AFTER follow."""
+
+NOBODY: Final = np.zeros(0, dtype=np.int64)
+
+
+def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
+    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
+    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
+
+
+class PackedRounds:
+    """Runs chunks of rounds in compiled code; not to be shared by threads.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        In the box that rounds are made of.
+    rows, seeding_rows : KernelRows
+        All kernel rows, and the float64 rows that the seeder reads. `rows` may be float32 for the default rules and a
+        seeder that reads none.
+    rules : Rules
+    seeder : Seeder
+        One without a twin needs seeds that are given.
+    limit : int
+        Steps after which a round is left to Python.
+    kept : dict of names to Solution
+        What rounds start from; `solution` looks further.
+    """
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        rows: KernelRows,
+        seeding_rows: KernelRows,
+        rules: Rules,
+        seeder: Seeder,
+        limit: int,
+        kept: dict[Hashable, Solution],
+    ) -> None:
+        from refsvm.compiled.interface.layout import fresh_state
+        from refsvm.compiled.interface.seeding import room_for_seeds
+
+        n, self._stop = problem.n, rules.stop
+        rules = rules._replace(stop=for_example(rules.stop, 0))
+        memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
+        # kept here, as all arrays: compiled code counts no references
+        self._memories = np.concatenate(memories)
+        box = np.empty(n), np.empty(n)
+        self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
+        self._seeding = room_for_seeds(problem, *box, seeding_rows, np.zeros(0))
+        self._problem, self._unit = problem, (np.array(problem.lower), np.array(problem.upper))
+        self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
+        self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]
+        self._kept, self._places = kept, dict[Hashable, int]()
+        # α, G, L, U of the solutions by their places; which of them `kept` has, and which only this object
+        self._solutions = [np.empty((0, n)) for _ in range(4)]
+        self._copies, self._newest = dict[Hashable, Solution](), set[Hashable]()
+        largest = float(np.abs(self._state.diagonal).max())
+        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
+        tolerance, curvature = rules.stop.restricted_tolerance(0.0), -1e-8 * largest
+        self._numbers = np.array([limit, largest, tolerance, curvature, rules.stop.left_out, 0.0])
+
+    def remember(self, memory: np.ndarray) -> None:
+        """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
+        if len(memory) or len(self._seeding.memory):
+            scratch = np.empty(self._problem.n + len(memory))
+            self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
+
+    def run(
+        self, chunk: Sequence[Round], apart: bool, seeds: Callable[[np.ndarray], object] | None = None
+    ) -> tuple[list[Ended], Solution | None]:
+        """Run rounds until one is left to Python.
+
+        Parameters
+        ----------
+        chunk : sequence of Round
+        apart : bool
+            Make all seeds first, and say how long that took.
+        seeds : callable, optional
+            Writes all seeds to an array of shape (m, n), where the seeder has no twin.
+
+        Returns
+        -------
+        list of Ended, Solution or None
+            The rounds that have converged. The solution says where the round after them stands: at the limit on steps
+            (MAX_ITER), or where it has to be run again (STALLED). None: all are done.
+        """
+        from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE
+
+        began = seeded = time.perf_counter()
+        turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
+        plan, *more = self._packed(chunk, turns)
+        m, results, values = len(chunk), np.zeros((len(chunk), 3)), np.empty(len(more[1]))
+        starts = np.empty((m if apart else 0, self._problem.n))
+        if apart:
+            if seeds is None:
+                plan = plan[: self._call(SEEDS, plan, *more, starts, results, values)]
+            else:
+                seeds(starts)
+            seeded = time.perf_counter()
+        done = self._call(STEPS if apart else WHOLE, plan, *more, starts, results, values)
+        each = (time.perf_counter() - seeded) / (done + (done < m))
+        codes, steps = results[:done, :2].T.astype(np.int64).tolist()
+        reasons = [self._stop.reasons[code - 1] for code in codes]
+        shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0)
+        ended = zip(
+            turns.out, _shared(values, plan[:done, ASKED], turns), steps, reasons, *shared, strict=False
+        )
+        self._newest.update({*turns.keep[:done]} - {None})
+        return [*map(partial(tuple.__new__, Ended), ended)], None if done == m else self._rest(*results[done])
+
+    def _call(self, stage: int, *arrays: np.ndarray) -> int:
+        """Run the compiled rounds."""
+        from refsvm.compiled.rounds.rounds import run_rounds
+
+        plan, penalties, positions, weights, starts, results, values = arrays
+        self._numbers[-1] = stage
+        done: int = run_rounds(
+            self._twins,
+            self._parameters,
+            (
+                self._seeding, self._state, self._memories, self._numbers, *self._unit, plan, penalties, positions,
+                weights, starts, *self._solutions, results, values,
+            ),
+        )  # fmt: skip
+        return done
+
+    def _packed(self, chunk: Sequence[Round], turns: Any) -> tuple[np.ndarray, ...]:
+        """Return the plan, the penalties, all positions and all weights."""
+        plan, asked, weights = np.full((len(chunk), 9), -1), turns.asked, turns.weights
+        positions, plan[:, OUT] = _joined(turns.out)
+        plan[:, ASKED] = plan[:, OUT]
+        if {*map(type, asked)} != {NoneType}:
+            more, ends = _joined(asked)
+            plan[:, ASKED] = ends + len(positions)
+            positions = np.concatenate([positions, more])
+        # --- names become places ---
+        if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.beside} == {None}:
+            plan[:, ORIGIN] = self._place(turns.origin[0])
+        else:
+            self._place_all(plan, chunk)
+        # --- weights are those of many rounds ---
+        table = np.empty((0, self._problem.n))
+        if {*map(type, weights)} != {NoneType}:
+            different = {id(each): each for each in weights if each is not None}
+            rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
+            plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
+        return plan, np.array(turns.C, dtype=np.float64), positions, table
+
+    def _place_all(self, plan: np.ndarray, chunk: Sequence[Round]) -> None:
+        """Write to the plan where each round finds and keeps solutions."""
+        written: set[Hashable] = set()
+        for number, each in enumerate(chunk):
+            before, after = each.beside or (None, None)
+            names = each.origin, before, after
+            places = [
+                -1 if name is None else self._places[name] if name in written else self._place(name)
+                for name in names
+            ]
+            kept = -1 if each.keep is None else self._room(each.keep)
+            plan[number, ORIGIN:] = places[0], kept, *places[1:]
+            written.add(each.keep)
+
+    def _place(self, name: Hashable) -> int:
+        """Return where the solution of that name is, which is copied there if need be; −1 if there is none."""
+        if name in self._newest:
+            return self._places[name]
+        solution = self._kept.get(name)
+        if solution is None:
+            return -1
+        place = self._room(name)
+        if self._copies.get(name) is not solution:
+            parts = solution.alpha, solution.gradient, solution.problem.lower, solution.problem.upper
+            for table, part in zip(self._solutions, parts, strict=True):
+                table[place] = part
+            self._copies[name] = solution
+        return place
+
+    def _room(self, name: Hashable) -> int:
+        """Return the place for the solution of that name."""
+        place = self._places.setdefault(name, len(self._places))
+        if place >= len(self._solutions[0]):
+            more = np.empty((max(1, 2 * place), self._problem.n))
+            self._solutions = [np.concatenate([table, more]) for table in self._solutions]
+        return place
+
+    def solution(self, name: Hashable) -> Solution | None:
+        """Return the solution of that name; what only this object has becomes kept."""
+        if name in self._newest:
+            alpha, gradient, lower, upper = (table[self._places[name]].copy() for table in self._solutions)
+            self._kept[name] = self._copies[name] = self._as_solution(
+                alpha, gradient, lower, upper, Status.CONVERGED, 0
+            )
+            self._newest.discard(name)
+        return self._kept.get(name)
+
+    def forget(self, name: Hashable) -> None:
+        """Know that a readable round has kept a newer solution of that name."""
+        self._newest.discard(name)
+
+    def close(self) -> None:
+        """Keep what only this object has."""
+        for name in list(self._newest):
+            self.solution(name)
+
+    def _rest(self, code: float, steps: float, curvature: float) -> Solution:
+        """Return where the round stands that is not done."""
+        from refsvm.compiled.solver.loop import BUDGET_SPENT
+
+        if curvature < self._numbers[3]:
+            self._numbers[3] = -np.inf  # the readable round warns, once
+        status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
+        parts = state.alpha.copy(), state.gradient.copy(), state.lower, state.upper
+        return self._as_solution(*parts, status, int(steps))
+
+    def _as_solution(
+        self,
+        alpha: np.ndarray,
+        gradient: np.ndarray,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        status: Status,
+        steps: int,
+    ) -> Solution:
+        return Solution(
+            problem=self._problem.boxed(lower, upper), alpha=alpha, gradient=gradient, iterations=steps,
+            kernel_rows=0, kernel_hits=0, status=status, reason=status.value, seconds=0.0, engine="numba",
+        )  # fmt: skip
+
+
+def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return all positions in one array, and where those of each round begin and end."""
+    if {*map(type, parts)} == {int}:
+        ends = np.arange(1, len(parts) + 1)
+        return np.array(parts), np.column_stack([ends - 1, ends])
+    arrays = [NOBODY if part is None else np.atleast_1d(part) for part in parts]
+    ends = np.cumsum([len(array) for array in arrays])
+    begins = np.concatenate([[0], ends[:-1]])
+    return np.concatenate(arrays).astype(np.int64), np.column_stack([begins, ends])
+
+
+def _shared(values: np.ndarray, ranges: np.ndarray, turns: Any) -> list[Any]:
+    """Return the values of each round: a number if one position was asked for, else an array."""
+    if {*map(type, turns.asked)} == {NoneType}:
+        if {*map(type, turns.out)} == {int}:
+            return values[: len(ranges)].tolist()
+        asked = turns.out
+    else:
+        asked = [each if each is not None else out for each, out in zip(turns.asked, turns.out, strict=True)]
+    return [
+        values[begin] if each is not None and np.ndim(each) == 0 else values[begin:end]
+        for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)
+    ]

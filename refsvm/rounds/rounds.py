@@ -1,0 +1,358 @@
+"""Rounds: many related solves over one kernel matrix.
+
+Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ in
+their box: a left-out example or a fold has L = U = 0, another C scales the box. A round
+
+    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result off the state
+
+so that kernel rows are computed once for all rounds, and a round costs little more than its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import whole
+from refsvm.engine.engine import Engine
+from refsvm.engine.limits import Limits, interruptible
+from refsvm.engine.pool import worker_count
+from refsvm.kernels.rows import KernelRows
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.rounds.packed import PackedRounds
+from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.runner import Runner
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.cold import Cold
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rules import Rules, chosen_rules, row_store, starting_point
+from refsvm.solver.shrinking import Shrinking
+from refsvm.state import SolverState
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["Rounds"]
+
+
+class Rounds:
+    """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Its box is that of a round that names none.
+    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
+        As in `refsvm.solve`. `max_iter` is a limit for each round.
+    time_limit : float, optional
+        Seconds for all rounds together.
+    n_jobs : int, optional
+        Workers that share what `run` gets: threads, or processes where joblib is set up for them
+        (``joblib.parallel_config``). −1: one for each core.
+
+    Attributes
+    ----------
+    rows : KernelRows
+        The one store of kernel rows.
+    state : SolverState
+        Where the last round ended. Made by the first round.
+    status : Status
+        INTERRUPTED once Ctrl-C has ended a run.
+
+    Raises
+    ------
+    ValueError
+        On arguments out of range or rules that do not fit together.
+
+    Notes
+    -----
+    A round begins with counters and scratch memory of its own. Its steps depend on earlier rounds through the rounding
+    of G alone, and not even so if it starts cold or names its `origin`. Not to be shared by threads.
+
+    Examples
+    --------
+    Brute-force leave-one-out:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, Rounds
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    >>> rounds, errors = Rounds(problem), 0
+    >>> for r in range(problem.n):
+    ...     solution = rounds.solve(problem.without(r))
+    ...     errors += heart.y[r] * solution.decision_values[r] <= 0
+    >>> int(errors)
+    40
+    """
+
+    state: SolverState
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        *,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        stop: StoppingRule | None = None,
+        engine: str = "auto",
+        shrinking: bool | Shrinking = True,
+        cache_mb: float = 200.0,
+        cache_dtype: str = "auto",
+        max_iter: int | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[SolverState], object] | None = None,
+        polish: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.options: dict[str, Any] = {
+            "selector": selector, "step": step, "stop": stop, "engine": engine, "shrinking": shrinking,
+            "cache_mb": cache_mb, "cache_dtype": cache_dtype, "max_iter": max_iter, "time_limit": time_limit,
+            "callback": callback, "polish": polish,
+        }  # fmt: skip
+        self._kept: dict[Hashable, Solution] = {}
+        self.packed: PackedRounds | None = None  # what the latest run has kept in arrays
+        self.status, self.used, self.workers = Status.CONVERGED, "", worker_count(n_jobs)
+        self.longest, self.latest = 0, -1  # steps of the longest round and of the latest one
+        self._given = problem
+        self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
+        self.max_iter = self.limits.most
+        self.rules = chosen_rules(selector, step, stop)
+        self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
+        self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
+
+    @property
+    def kept(self) -> dict[Hashable, Solution]:
+        """What rounds start from, by the names that rounds give."""
+        if self.packed is not None:
+            self.packed.close()
+        return self._kept
+
+    def forget(self) -> None:
+        """Keep nothing any more."""
+        self._kept.clear()
+        self.packed = None
+
+    @cached_property
+    def problem(self) -> DualProblem:
+        """The problem with a Gram matrix that takes its rows from the store, so that none is computed twice."""
+        return self._given.with_gram(self.rows)
+
+    def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
+        """Return the problem of a round, for instance to hand it to a seeder.
+
+        Parameters
+        ----------
+        lower, upper : ndarrays of shape (n,), float64
+            The box.
+
+        Returns
+        -------
+        DualProblem
+            Its ``gram`` reads the stored kernel rows.
+        """
+        return self.problem.boxed(lower, upper)
+
+    @cached_property
+    def _plain(self) -> Engine:
+        """The engine without shrinking."""
+        return Engine(
+            self.options["engine"], self.limits, self.rows, shrinking=False, polish=self.options["polish"]
+        )
+
+    def another(self) -> Rounds:
+        """Return the same rounds for another thread: one store, and a state and an engine of its own."""
+        other = object.__new__(Rounds)
+        own = {"state", "_plain", "packed"}
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in own})
+        other.limits, other.workers, other.packed = copy(self.limits), 1, None
+        options = self.options
+        shrinking, polish = options["shrinking"], options["polish"]
+        other._engine = Engine(options["engine"], other.limits, self.rows, shrinking=shrinking, polish=polish)
+        return other
+
+    def __reduce__(self) -> Any:
+        """Go to another process without kernel rows, which are computed anew there."""
+        return _arrived, (self._given, self.options, self.kept)
+
+    def __enter__(self) -> Rounds:
+        """Let Ctrl-C end the rounds of this block between two of them."""
+        self._block = interruptible()
+        self._block.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._block.__exit__(*failure)
+
+    def run(
+        self,
+        rounds: Iterable[Round],
+        seeder: Seeder | None = None,
+        stop: StoppingRule | None = None,
+        *,
+        apart: bool = False,
+    ) -> Iterator[Ended]:
+        """Run rounds in order, each from the solution that it names, moved by the seeder.
+
+        Where all kernel rows are in memory and every rule has a twin, a chunk of rounds runs in compiled code, by
+        several workers if there are any: same α bit for bit, but for the order in which workers are done.
+
+        Parameters
+        ----------
+        rounds : iterable of Round
+        seeder : Seeder, optional
+            By default `Cold`.
+        stop : StoppingRule, optional
+            That of these rounds.
+        apart : bool
+            Whether the seconds of seeds are wanted apart from those of steps.
+
+        Yields
+        ------
+        Ended
+            How each round ended. After Ctrl-C there are no more, and ``status`` says so.
+
+        Examples
+        --------
+        >>> from refsvm import RBF, TOP, DualProblem, Rounds
+        >>> from refsvm.datasets import load
+        >>> from refsvm.rounds.round import Round
+        >>> heart = load("heart")
+        >>> rounds = Rounds(DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005)))
+        >>> rounds.kept["all"] = rounds.solve()
+        >>> ended = rounds.run([Round(r, origin="all") for r in range(heart.n)], TOP())
+        >>> int(sum(heart.y[each.out] * each.values <= 0 for each in ended))
+        39
+        """
+        rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
+        return Runner(self, Cold() if seeder is None else seeder, rules, apart).run(rounds)
+
+    def solve(
+        self,
+        box: DualProblem | None = None,
+        *,
+        lower: np.ndarray | None = None,
+        upper: np.ndarray | None = None,
+        start: Any = None,
+        origin: Solution | None = None,
+        stop: StoppingRule | None = None,
+        max_iter: int | None = None,
+        trace: bool | int = False,
+    ) -> Solution:
+        """Solve one round.
+
+        Parameters
+        ----------
+        box : DualProblem, optional
+            The problem in the box of this round: what `boxed` or ``problem.without(r)`` return.
+        lower, upper : ndarrays of shape (n,), float64, optional
+            The box itself. Without any, it is that of the problem.
+        start : array-like of shape (n,), optional
+            Signed α to start from; cold by default. An infeasible start is repaired with a warning.
+        origin : Solution, optional
+            An earlier round, from whose α and G the start is reached; where the last round ended by default. Results
+            are then the same whatever rounds lie between.
+        stop : StoppingRule, optional
+            The stopping rule of this round.
+        max_iter : int, optional
+            The limit on the steps of this round.
+        trace : bool or int
+            Record every step, or every k-th.
+
+        Returns
+        -------
+        Solution
+            With counters of this round alone, and copies of α and G.
+
+        Raises
+        ------
+        ValueError
+            If the box is not a box or that of another problem, holds no α with the sum z, or the start is not a vector
+            of n numbers.
+        """
+        most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
+        rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
+        is_given = box is None and lower is None and upper is None
+        problem = self._given if is_given else self._in_box(box, lower, upper)
+        return self.steps(problem, start, origin, rules, most, trace=trace)
+
+    def steps(
+        self,
+        problem: DualProblem,
+        start: Any,
+        origin: Solution | None,
+        rules: Rules,
+        most: int,
+        *,
+        shrinks: bool = True,
+        trace: bool | int = False,
+    ) -> Solution:
+        """Solve one round whose arguments need no check; see `solve`.
+
+        Parameters
+        ----------
+        problem : DualProblem
+            In the box of the round, its rows taken from the store.
+        start, origin, rules, most, trace
+            As in `solve`, all of them given.
+        shrinks : bool
+            False takes steps on all variables, whatever the other rounds do.
+        """
+        self.limits.most = most
+        with self._engine if shrinks or not self.options["shrinking"] else self._plain as engine:
+            cold = start is None and problem.holds_zero
+            self._move(problem, None if cold else starting_point(problem, start), origin, rules)
+            ending = engine.run(self.state, rules, trace)
+        solution = Solution.read(problem, self.state, ending, self.longest)
+        self.longest = solution.longest_round
+        return solution
+
+    def _in_box(
+        self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
+    ) -> DualProblem:
+        """Return the problem of a round; a box that is a problem needs no check but that it is this one."""
+        given = self._given
+        if box is None:
+            return self.boxed(
+                given.lower if lower is None else lower, given.upper if upper is None else upper
+            )
+        if lower is not None or upper is not None:
+            raise ValueError("box and lower or upper are both given; give the one or the other.")
+        if not isinstance(box, DualProblem):
+            raise ValueError(
+                f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
+            )
+        stored, grams = self.problem.gram, (given.gram, self.problem.gram)
+        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in grams):
+            raise ValueError(
+                "box is made of another problem; make it of that of these rounds, by boxed or without."
+            )
+        return box if box.gram is stored else box.with_gram(stored)
+
+    def _move(
+        self, problem: DualProblem, start: np.ndarray | None, origin: Solution | None, rules: Rules
+    ) -> None:
+        """Set the box and bring the state to the start (None: α = 0)."""
+        if not hasattr(self, "state"):
+            first = np.zeros(problem.n) if start is None or origin is not None else start
+            self.state = rules.begin(problem, first, self.rows)
+            if start is None or origin is None:
+                return
+        known = None if origin is None else (origin.alpha, origin.gradient)
+        self.state.go_to(problem, start, rules.memories(problem), known)
+
+    def close(self) -> None:
+        """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
+        self._engine.kept = None
+        self.__dict__.pop("_plain", None)
+
+
+def _arrived(problem: DualProblem, options: dict[str, Any], kept: dict[Hashable, Solution]) -> Rounds:
+    """Return rounds that come from another process."""
+    rounds = Rounds(problem, **options, n_jobs=1)
+    rounds.kept.update(kept)
+    return rounds

@@ -1,0 +1,256 @@
+"""Check: what tells a leave-one-out prediction from the full solution, without training again. Four are shipped."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from refsvm.kernels.functions import RBF
+from refsvm.kernels.rows import KernelRows
+from refsvm.primal import total
+from refsvm.result import Solution
+from refsvm.rule import Rule
+from refsvm.seeders.base import Seeder
+from refsvm.seeders.top import TOP
+from refsvm.stopping.midpoint import certain_sign, distances, radius
+
+__all__ = [
+    "CHECKS",
+    "Ball",
+    "Check",
+    "TrainingError",
+    "XiAlphaBound",
+    "ZeroAlpha",
+    "chosen_checks",
+    "sufficient",
+]
+
+
+class Check(Rule):
+    """Say for which examples the machine trained without them is known to predict one class.
+
+    It sees the solution on all examples, where v holds the labels ±1. α is only known up to the KKT gap: a check keeps
+    a distance from its limit. Examples that are alone in their class are never asked about.
+
+    Attributes
+    ----------
+    name : str
+        What `LeaveOneOut.decided_by` says of its examples.
+    needs_convex : bool
+        Whether the proof needs a positive semi-definite K.
+    keeps_machine : bool
+        Whether the machine is the same without the example, so that its decision value is known too.
+    """
+
+    such_as: ClassVar[str] = "ZeroAlpha()"
+    name: ClassVar[str] = ""
+    needs_convex: ClassVar[bool] = True
+    keeps_machine: ClassVar[bool] = False
+
+    @abstractmethod
+    def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
+        """Return the sign of h(xᵣ) without example r, 1 or −1, and 0 where it is not known; shape (n,).
+
+        `rows` are the kernel rows that the full solution has left in memory.
+        """
+
+
+@dataclass(frozen=True)
+class ZeroAlpha(Check):
+    """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
+
+    References
+    ----------
+    V. Franc, P. Laskov and K.-R. Müller, ICML 2008, Table 1.
+    """
+
+    name: ClassVar[str] = "zero alpha"
+    needs_convex: ClassVar[bool] = False
+    keeps_machine: ClassVar[bool] = True
+
+    def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
+        """Compare α with 0."""
+        return np.where(full.alpha == 0.0, np.where(full.decision_values >= 0.0, 1, -1), 0)
+
+
+@dataclass(frozen=True)
+class TrainingError(Check):
+    """yᵣh(xᵣ) < 0. Without r it is no larger.
+
+    References
+    ----------
+    V. Franc, P. Laskov and K.-R. Müller, ICML 2008, Table 1; T. Joachims, "Estimating the generalization performance of
+    an SVM efficiently", ICML 2000.
+    """
+
+    name: ClassVar[str] = "training error"
+
+    def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
+        """Compare yh with 0."""
+        y = full.problem.v
+        return np.where(y * full.decision_values < -max(full.kkt_gap, 0.0), -y, 0)
+
+
+@dataclass(frozen=True)
+class XiAlphaBound(Check):
+    """Some support vector is free and 2|αᵣ|R² + ξᵣ < 1, where R² ≥ k(x, x) − k(x, x′) for all pairs.
+
+    Then yᵣh(xᵣ) stays positive, provided the rest of the class can take αᵣ over: Σ_{j≠r}(Cⱼ − |αⱼ|) > |αᵣ| over its
+    class. Not used without a bound R², which takes an RBF kernel or all rows in memory.
+
+    References
+    ----------
+    T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000.
+    """
+
+    name: ClassVar[str] = "xi-alpha bound"
+
+    def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
+        """Compare 2|α|R² + ξ with 1."""
+        problem, alpha, y = full.problem, full.alpha, full.problem.v
+        free = (alpha > problem.lower) & (alpha < problem.upper)
+        radius = largest_distance(rows) if free.any() else np.inf
+        if radius == np.inf:  # 0 · ∞ decides nothing either, with a warning
+            return np.zeros(problem.n)
+        # ξᵣ = max(0, 1 − yᵣh(xᵣ)),  2|αᵣ|R² + ξᵣ < 1
+        slack = np.maximum(0.0, 1.0 - y * full.decision_values)
+        certain = 2.0 * np.abs(alpha) * radius + slack < 1.0 - 2.0 * max(full.kkt_gap, 0.0)
+        # Σ_{j≠r}(Cⱼ − |αⱼ|) > |αᵣ|, where C = U − L
+        room = np.minimum(problem.upper - problem.lower, 1e200) - np.abs(
+            alpha
+        )  # a hard margin takes anything
+        others = np.where(y > 0.0, room[y > 0.0].sum(), room[y < 0.0].sum()) - room
+        return np.where(certain & (others > np.abs(alpha) * (1.0 + 1e-9)), y, 0)
+
+
+@dataclass(frozen=True)
+class Ball(Check):
+    """A ball around the full machine and that of a seed holds the machine without r, and leaves one sign to h(xᵣ).
+
+    It is `refsvm.BallRule` before the first step of a round, here for every support vector, in NumPy. As `checks` come
+    before the rounds, it leaves fewer of them to a stopping rule that does not know the ball.
+
+    Parameters
+    ----------
+    seeder : Seeder
+        Whose α without r is the second machine.
+
+    References
+    ----------
+    `refsvm.stopping.midpoint` has the proof, and names what is near.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, KKTGap, leave_one_out
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), checks=("zero alpha", "ball"), stop=KKTGap())
+    >>> loo.counts["ball"] > 0
+    True
+    """
+
+    seeder: Seeder = field(default_factory=TOP)
+    name: ClassVar[str] = "ball"
+
+    def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
+        """Try each support vector."""
+        signs, problem = np.zeros(full.problem.n), full.problem
+        if problem.is_open or rows.values.dtype == np.float32:  # P is infinite but for rounding; K is rounded
+            return signs
+        excess = full.gradient - full.intercept
+        losses = np.maximum(problem.upper * excess, problem.lower * excess)
+        # P(w) = ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) over the others
+        primal = 0.5 * total(full.alpha * (problem.v - full.gradient)) + total(losses)
+        for r in np.flatnonzero(full.alpha).tolist():
+            signs[r] = self._sign(full, rows, r, primal - losses[r])
+        return signs
+
+    def _sign(self, full: Solution, rows: KernelRows, r: int, primal: float) -> int:
+        """Return the sign without example r that the ball proves, or 0."""
+        left_out, v = full.problem.without(r), full.problem.v
+        alpha, gradient = self.seeder.seed(full, left_out), full.gradient.copy()
+        changed = np.flatnonzero(alpha != full.alpha)
+        # G̃ = G − K(α̃ − α)
+        for i in changed.tolist():
+            gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)
+        dual = 0.5 * total(alpha * (v + gradient))
+        apart = total((full.alpha - alpha) * (gradient - full.gradient))
+        outputs = 0.5 * ((v - full.gradient) + (v - gradient))
+        reach = radius(primal, dual, apart) * distances(rows.row(r), rows.diagonal(), r)
+        return certain_sign(outputs - outputs[r], reach, v, left_out.lower, left_out.upper)
+
+
+SHIPPED: Final[dict[str, Check]] = {
+    check.name: check for check in (ZeroAlpha(), TrainingError(), XiAlphaBound(), Ball())
+}
+CHECKS: Final = tuple(SHIPPED)[:3]
+"""The names of the paper's checks, which are used by default: the ball is part of the default stopping rule."""
+
+
+def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, ...]:
+    """Return the checks, those shipped first and in the order of the paper; they may be given by their names.
+
+    Examples
+    --------
+    >>> from refsvm.rounds.sufficiency import chosen_checks
+    >>> chosen_checks({"xi-alpha bound", "zero alpha"})
+    (ZeroAlpha(), XiAlphaBound())
+    """
+    if not isinstance(checks, Iterable | Check):
+        raise ValueError(
+            f"checks={checks!r} is no list of checks; choose from {', '.join(map(repr, CHECKS))}."
+        )
+    given: list[Any] = [checks] if isinstance(checks, str | Check) else list(checks)
+    for check in given:
+        if isinstance(check, str) and check not in SHIPPED:
+            raise ValueError(f"checks contains {check!r}; choose from {', '.join(map(repr, SHIPPED))}.")
+    chosen = [SHIPPED[check] if isinstance(check, str) else Check.checked("checks", check) for check in given]
+    own = [check for check in chosen if check not in SHIPPED.values()]
+    return (*(check for check in SHIPPED.values() if check in chosen), *own)
+
+
+def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tuple[np.ndarray, ...]:
+    """Apply the checks, each to the examples that the ones before have left undecided.
+
+    Parameters
+    ----------
+    full : Solution
+        Of all examples; v holds the labels ±1.
+    rows : KernelRows
+    checks : iterable of Check
+
+    Returns
+    -------
+    names : ndarray of shape (n,) of str
+        The check that decided, or "".
+    signs : ndarray of shape (n,), float64
+        What h(xᵣ) is then, 1 or −1; the label where nothing is decided.
+    values : ndarray of shape (n,), float64
+        h(xᵣ) where it is known, else NaN.
+    """
+    problem, y = full.problem, full.problem.v
+    names, signs, values = np.full(problem.n, "", dtype=object), y.copy(), np.full(problem.n, np.nan)
+    takes_part = problem.lower < problem.upper
+    counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]
+    # without an example that is alone in its class there is nothing to learn: that machine is trained, and wrong
+    lone = takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1)
+    for check in checks:
+        decided = np.asarray(check.decide(full, rows))
+        new = (names == "") & ~lone & (decided != 0)
+        names[new], signs[new] = check.name, decided[new]
+        if check.keeps_machine:
+            values[new] = full.decision_values[new]
+    return names, signs, values
+
+
+def largest_distance(rows: KernelRows) -> float:
+    """R², a bound on k(x, x) − k(x, x′): 1 for an RBF kernel, max Kᵢᵢ − min Kᵢⱼ where all rows are stored, else ∞."""
+    if isinstance(getattr(rows.gram, "kernel", None), RBF):
+        return 1.0
+    if not (rows.holds_all and rows.filled == rows.gram.n):
+        return np.inf
+    return float(rows.gram.diagonal().max() - rows.values.min())

@@ -1,0 +1,126 @@
+"""Rule: what selectors, step rules, stopping rules, seeders, trackers, shrinking and checks have in common."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+__all__ = ["Rule"]
+
+Kind = TypeVar("Kind", bound="Rule")
+
+
+class Rule(ABC):  # noqa: B024  each family adds its abstract method
+    """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
+
+    One instance serves many solves, so it holds nothing that changes. What a rule remembers stands in its memory, an
+    array that its user keeps for it.
+
+    **It may read** the state (`refsvm.state.SolverState`): α, G, the box, the recent steps, ``state.row(i)``;
+    ``state.problem``; ``state.left_out``, the examples whose box is empty; and ``state.duality_gap()``, at the best b.
+
+    **It may write** to its memory alone. A step that plans also writes ``state.candidates``.
+
+    Attributes
+    ----------
+    such_as : str
+        A member of the family, for messages.
+
+    Examples
+    --------
+    >>> from refsvm import SecondOrder, Seeder
+    >>> SecondOrder(planned_range=0.5).parameters()
+    (0.5,)
+    >>> Seeder.checked("seeder", SecondOrder())
+    Traceback (most recent call last):
+    ValueError: seeder=SecondOrder(planned_range=0.9) is not a Seeder; pass an instance of one, such as seeder=TOP().
+    """
+
+    such_as: ClassVar[str] = ""
+
+    def parameters(self) -> tuple[float, ...]:
+        """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
+        cls: Any = type(self)
+        values = [getattr(self, field.name) for field in fields(cls)] if is_dataclass(cls) else []
+        return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
+
+    def twin(self) -> Callable[..., Any] | None:
+        """Return the Numba version, which decides the same bit for bit, or None: then the rule runs in NumPy only.
+
+        A shipped rule has its twin where `refsvm.compiled` mirrors its own file. Compiled code computes no kernel: a
+        twin gets kernel row i from ``row, there = row_or_ask(state, i)`` (`refsvm.compiled.interface.rows`). Where it
+        is not there, the twin returns at once, whatever it likes, and is called again when it is.
+        """
+        return mirrored(type(self).__module__)
+
+    def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
+        """Return what the rule needs beside the state: a new float64 array of any length.
+
+        Parameters
+        ----------
+        problem : DualProblem
+            To be solved. A seeder gets the `Solution` it starts from instead.
+        steps : int
+            Steps of the longest round so far; 0 where there was none.
+        """
+        return np.zeros(0)
+
+    def rows_needed(self, n: int) -> int:
+        """Return how many kernel rows the rule wants in memory at once, of n; the two of the pair are there anyway."""
+        return 0
+
+    @classmethod
+    def checked(cls: type[Kind], name: str, rule: Any) -> Kind:
+        """Return what was passed as argument `name` if it belongs to this family, or raise ValueError."""
+        if not isinstance(rule, cls):
+            raise ValueError(
+                f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.such_as}."
+            )
+        return rule
+
+    def __init_subclass__(cls) -> None:
+        """Understand the hooks of rules written for 0.1: `prepare` is `memory`, `rows_needed` was a number."""
+        super().__init_subclass__()
+        old, number = cls.__dict__.get("prepare"), cls.__dict__.get("rows_needed")
+        if old is not None and "memory" not in cls.__dict__:
+            _warn(f"{cls.__name__}.prepare is called memory now; rename it.")
+            cls.memory = lambda self, problem, steps=0: old(self, problem)  # type: ignore[method-assign]
+        if isinstance(number, int):
+            _warn(
+                f"{cls.__name__}.rows_needed is a method now, rows_needed(self, n); let it return {number}."
+            )
+            cls.rows_needed = lambda self, n: number  # type: ignore[method-assign]
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(f"{sentence} The old form ends with 0.4.", DeprecationWarning, stacklevel=4)
+
+
+@cache
+def mirrored(module: str) -> Callable[..., Any] | None:
+    """Return the function in `refsvm.compiled` that stands where this module of `refsvm` does, or None.
+
+    Examples
+    --------
+    >>> from refsvm.rule import mirrored
+    >>> mirrored("refsvm.trackers.hastie") is None
+    True
+    """
+    room, _, name = module.rpartition(".")
+    if not room.startswith("refsvm."):
+        return None
+    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}.{name}"
+    try:
+        found: Callable[..., Any] = getattr(import_module(place), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not place.startswith(error.name):  # Numba is missing, not the file
+            raise
+        return None
+    return found

@@ -1,0 +1,148 @@
+"""What stands around the steps promises: shrinking, the checks before leave-one-out rounds, a kernel matrix."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.rows import stored_rows
+from refsvm.problem import DualProblem
+from refsvm.rounds.sufficiency import Check
+from refsvm.solver import Restriction, Shrinking, solve
+from refsvm.stopping import KKTGap
+from refsvm.testing.contract import Case, telling
+from refsvm.testing.engines import check_engines
+
+__all__ = ["check_check", "check_large", "check_matrix", "check_shrinking"]
+
+EARLY = Restriction(period=100, copy_cost=0.1)
+
+
+def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
+    """Check that a problem on which shrinking bites is solved with it as without, in steps of the same order.
+
+    Raises
+    ------
+    AssertionError
+        If it ends for another reason, elsewhere, or after more than twice the steps and a hundred.
+    """
+    selector, step, stop = case.rules
+    options: dict[str, Any] = {"selector": selector, "step": step, "stop": stop}
+    with telling(case.name, case.rules):
+        plain = solve(case.problem, shrinking=False, max_iter=100_000, **options)
+        most = 2 * plain.iterations + 100
+        shrunk = solve(case.problem, shrinking=shrinking, max_iter=most, **options)
+    sentence = (
+        f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
+        f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "
+        "look before every step has to say when, by its period."
+    )
+    same = abs(shrunk.objective - plain.objective) <= 0.02 * abs(plain.objective)
+    case.require(shrunk.status is plain.status and (same or selector.may_stall), shrunk.iterations, sentence)
+
+
+def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
+    """Check that every problem is solved to its tolerance, and alike in both engines; return the steps.
+
+    Raises
+    ------
+    AssertionError
+        If the answer is another one than without shrinking, or the engines differ.
+    """
+    taken = 0
+    for case in cases:
+        selector, step, stop = case.rules
+        with telling(case.name, (shrinking, *case.rules)):
+            rules: dict[str, Any] = {"selector": selector, "step": step, "stop": stop, "shrinking": shrinking}
+            found = solve(case.problem, engine="numpy", max_iter=20_000, **rules)
+            gap = case.problem.kkt_gap(found.alpha)
+        said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {stop.tolerance:g}."
+        case.require(gap <= 1.01 * stop.tolerance, found.iterations, said)
+        if find_spec("numba") is not None:
+            check_engines(case, shrinking=shrinking)
+        taken += found.iterations
+    return taken
+
+
+def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
+    """Check that the machines trained without the examples predict what the check says; return how many it decides.
+
+    Raises
+    ------
+    AssertionError
+        If it decides an example wrongly, or returns anything but a sign or 0 for each.
+    """
+    decided = 0
+    rules = Case.default_rules()._replace(stop=KKTGap(1e-6))
+    for name, problem in problems.items():
+        labelled = problem.z == 0.0 and bool((np.abs(problem.v) == 1.0).all())
+        if not labelled or (check.needs_convex and "indefinite" in name):
+            continue
+        case = Case(name, problem, rules)
+        rows = stored_rows(problem.gram)
+        rows.fetch(np.arange(problem.n))
+        with telling(name, (check,)):
+            full = solve(problem, stop=rules.stop, engine="numpy")
+            signs = np.asarray(check.decide(full, rows))
+        right = signs.shape == (problem.n,) and bool(np.isin(signs, (-1, 0, 1)).all())
+        case.require(
+            right, 0, f"{check!r} returned {signs!r}; expected 1, −1 or 0 for each of {problem.n} examples."
+        )
+        counts = [(problem.v == label).sum() for label in problem.v]
+        for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
+            with telling(name, (check,)):
+                h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
+            wrong = signs[r] * h < -1e-3
+            case.require(
+                not wrong,
+                0,
+                f"{check!r} says that h has the sign {signs[r]:g} without example {r}: it is {h:.3g}.",
+            )
+            decided += 1
+    return decided
+
+
+def check_matrix(gram: KernelMatrix) -> int:
+    """Check that a kernel matrix gives the same symmetric numbers, however it is asked; return how many were compared.
+
+    Raises
+    ------
+    AssertionError
+        If a block has another shape, holds what is not finite, or contradicts another block or the diagonal.
+    """
+    name, n = "a block of rows", getattr(gram, "n", None)
+    ok = isinstance(n, int | np.integer) and n > 1
+    all_rows = np.arange(int(n) if ok and n is not None else 0)
+    few, others = all_rows[:5:2], all_rows[::-3].copy()
+
+    def require(condition: object, sentence: str) -> None:
+        if not condition:
+            raise AssertionError(f"Problem {name!r} with {gram!r}: {sentence}.")
+
+    require(ok, f"n is {n!r}; give the number of variables")
+    with telling(name, (gram,)):
+        K, some = gram.block(all_rows), gram.block(few, others)
+        out = np.full((len(few), len(others)), np.nan)
+        gram.block(few, others, out)
+        diagonal, part = gram.diagonal(), gram.restrict(others).block(np.arange(len(others)))
+        again = gram.block(all_rows)
+    right = isinstance(K, np.ndarray) and K.shape == (n, n) and K.dtype == np.float64  # type: ignore[redundant-expr]
+    require(
+        right, f"block(rows) returned {type(K).__name__} of shape {np.shape(K)}; expected float64 of {(n, n)}"
+    )
+    require(np.isfinite(K).all(), "block(rows) holds what is not finite")
+    size = 1e-12 * float(np.abs(K).max())
+    for found, expected, said in (
+        (K, K.T, "the matrix is not symmetric"),
+        (again, K, "block() gives other values when it is asked again"),
+        (some, K[np.ix_(few, others)], "block(rows, columns) is no part of block(rows)"),
+        (out, K[np.ix_(few, others)], "block(rows, columns, out) does not write to out"),
+        (diagonal, K.diagonal(), "diagonal() is not that of block()"),
+        (part, K[np.ix_(others, others)], "restrict(indices) is another matrix"),
+    ):
+        near = np.shape(found) == expected.shape and np.abs(found - expected).max() <= size
+        require(near, said)
+    return 6 * int(K.size)

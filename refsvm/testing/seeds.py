@@ -1,0 +1,93 @@
+"""What a seeder promises: feasible, reproducible seeds from which the same optimum is reached."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from refsvm.kernels.rows import stored_rows
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.seeders.base import Seeder
+from refsvm.selectors import SecondOrder
+from refsvm.solver import solve
+from refsvm.solver.rules import Rules
+from refsvm.steps import NewtonStep
+from refsvm.stopping import KKTGap
+from refsvm.testing.contract import Case, infeasibility, telling
+
+__all__ = ["check_seeder"]
+
+
+def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
+    """Check that seeds are feasible and reproducible and leave the optimum where it is; return how many there were.
+
+    One example is put back and another left out in some problems, a quarter of them in the others. The twin, if there
+    is one and Numba is installed, has to give the same α bit for bit.
+
+    Raises
+    ------
+    AssertionError
+        If the seeder breaks its contract.
+    """
+    removals, seeds = itertools.cycle((2, 4)), 0
+    for name, problem in problems.items():
+        if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
+            continue
+        every = next(removals) * (problem.n // 8 if problem.n % 3 else 1)
+        index = np.arange(problem.n)
+        old, new = _without(problem, index % every == 0), _without(problem, index % every == 1)
+        _check_seed(seeder, name, old, new)
+        _check_seed(seeder, name, problem, new)
+        _check_seed(seeder, name, old, problem)
+        seeds += 3
+    return seeds
+
+
+def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
+    """Seed one problem with the solution of another."""
+    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
+    case = Case(name, new, rules)
+    solved = solve(old, stop=rules.stop, engine="numpy")
+    alpha = solved.alpha.copy()
+    with telling(name, (seeder,)):
+        seed: Any = seeder.seed(solved, new)
+        again = seeder.seed(solved, new)
+    right = isinstance(seed, np.ndarray) and seed.dtype == np.float64 and seed.shape == (new.n,)
+    case.require(right, 0, f"{seeder!r} gave {seed!r}; expected a float64 vector of {new.n}.")
+    case.require(np.isfinite(seed).all(), 0, f"{seeder!r} gave a seed that is not finite.")
+    case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
+    case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")
+    same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
+    case.require(
+        same, 0, f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
+    )
+    off = infeasibility(new, seed)
+    case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
+    cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
+    sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
+    case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
+    if find_spec("numba") is not None and seeder.twin() is not None:
+        with telling(name, (seeder,)):
+            _check_seed_twin(case, seeder, solved, seed)
+
+
+def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
+    """Compare a seed with that of the twin, which has to ask for the kernel rows it wants."""
+    from refsvm.compiled.interface.seeding import compiled_seed
+
+    compiled = compiled_seed(seeder, solved, case.problem, stored_rows(case.problem.gram))
+    for i in np.flatnonzero(compiled != seed).tolist():
+        case.require(
+            False, 0, f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
+        )
+
+
+def _without(problem: DualProblem, removed: np.ndarray) -> DualProblem:
+    """Leave several examples out."""
+    lower, upper = np.where(removed, 0.0, problem.lower), np.where(removed, 0.0, problem.upper)
+    return dataclasses.replace(problem, lower=lower, upper=upper)

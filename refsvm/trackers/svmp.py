@@ -1,0 +1,199 @@
+"""SVMP: the whole path on any data, duplicates and dependent points included (Ong, Shao & Yang 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from refsvm._checks import positive, whole
+from refsvm.trackers.base import PathTracker
+from refsvm.walk.algebra import ElbowAlgebra, Factors, UpdatedInverse
+from refsvm.walk.backup import choose_sets, solve_at
+from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.elbow import Step, correct, empty_elbow_step, particular_direction, take
+from refsvm.walk.linear_program import longest_fall
+from refsvm.walk.runs import follow_run
+from refsvm.walk.special_events import SwitchingGuard, blocking
+from refsvm.walk.state import PathState
+from refsvm.walk.walk import FREE
+
+__all__ = ["SVMP"]
+
+FIRST_JUMP = 1e-7
+
+
+@dataclass(frozen=True)
+class SVMP(PathTracker):
+    """Ong, Shao & Yang's tracker: a linear program where the elbow is singular, and a way out of every tie.
+
+    One event: factorise A and find its rank (25); if it is full, λ falls as far as (47)–(49) allow, otherwise as
+    far as the linear program (30)–(34) finds. Where examples between two sets block the way, the special-event
+    routine flips them; if that goes round in circles, SMO finds the derivative of the path. The KKT conditions are
+    checked at every breakpoint.
+
+    Parameters
+    ----------
+    algebra : ElbowAlgebra, default UpdatedInverse()
+        How A is factorised, with ε_svd: `SVD`, `PivotedQR` or `UpdatedInverse`.
+    eps_kkt : float
+        ε_kkt: largest violation of (56) that is not repaired, in units of the margin (ξ). The paper takes 1e-6.
+    eps_smo : float
+        ε_smo: KKT gap to which SMO solves the start of a repair, in units of the decision function.
+    tau : float
+        τ: components of d_p below τ times the largest count as zero, and rates pᵢ below what their rounding leaves.
+        The paper takes 1e-4 for both, in units of the kernel.
+    tau_2 : float
+        τ₂: a fall of λ by less than τ₂λ is no progress. The paper takes 1e-8 in units of λ.
+    gamma : float
+        γ: largest share of λ that the backup routine may jump. It begins with 1e-7, so that the path
+        between the two points stays optimal to that order, and takes ten times as much only if it has to.
+    ell : int
+        ℓ: events without progress until the backup routine takes over.
+    refresh : int
+        Events from one recomputation of g to the next.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive. From `refsvm.regularization_path`, if the kernel is not positive semi-definite.
+
+    See Also
+    --------
+    refsvm.Hastie : The rule for regular elbows alone.
+
+    Notes
+    -----
+    Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
+    (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
+    routine first asks for the derivative at λ, which loses nothing, and jumps to (1 − γ)λ only if that does not help.
+    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.walk.runs`.
+
+    References
+    ----------
+    Ong, Shao & Yang (2010), "An improved algorithm for the solution of the regularization path of support vector
+    machine", IEEE Transactions on Neural Networks 21(3). Hastie, Rosset, Tibshirani & Zhu (2004), "The entire
+    regularization path for the support vector machine", JMLR 5.
+
+    Examples
+    --------
+    Every point twice, where Hastie's rule has no answer:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, SVMP, regularization_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.05, C_max=5.0, tracker=SVMP(), merge=False)
+    >>> path.C.round(2)
+    array([0.05, 0.71, 0.88, 3.07, 5.  ])
+    """
+
+    algebra: ElbowAlgebra = field(default_factory=UpdatedInverse)
+    eps_kkt: float = 1e-7
+    eps_smo: float = 1e-9
+    tau: float = 1e-12
+    tau_2: float = 1e-10
+    gamma: float = 0.01
+    ell: int = 50
+    refresh: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma"):
+            positive(name, getattr(self, name))
+        whole("ell", self.ell, 1)
+        whole("refresh", self.refresh, 1)
+
+    def follow(self, walk: PathState, end: float) -> Iterator[Breakpoint]:
+        """Yield the breakpoints from the present λ down to `end`."""
+        guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
+        while walk.t > end * (1.0 + 1e-12):
+            if not walk.has_left():
+                yield walk.to_the_end(end)
+                return
+            # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
+            step = self._next_step(walk, walk.t - end)
+            if step.length > self.tau_2 * walk.t or step.length >= walk.t - end:
+                # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
+                kind = take(walk, step, end)
+                guard.moved_on()
+                steps, jump = steps + 1, FIRST_JUMP
+                yield walk.breakpoint(self._repaired(walk, kind))
+                # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+                for point in self._ordinary(walk, end, steps):
+                    steps += point.kind == "full rank"
+                    yield point
+            # --- no way: special events (S1)–(S4), the backup routine ---
+            elif not self._freed(walk, step, guard):
+                solve_at(walk, max((1.0 - jump) * walk.t, end), self.eps_smo, "backup")
+                guard.moved_on()
+                jump = min(10.0 * jump, self.gamma)
+                yield walk.breakpoint("backup")
+
+    def _ordinary(self, walk: PathState, end: float, steps: int) -> Iterator[Breakpoint]:
+        """Yield the points of events that the twin can follow, after so many steps; take ξ afresh every so often."""
+        while True:
+            if steps % self.refresh == 0 and self._repaired(walk, "full rank", fresh=True) == "repair":
+                yield walk.breakpoint("repair")
+            points = follow_run(walk, self, end, self.refresh - steps % self.refresh)
+            if not points:
+                return
+            steps += len(points)
+            yield from points
+
+    def _next_step(self, walk: PathState, room: float) -> Step:
+        """Find the largest fall of λ, at most `room`, and the direction that goes with it."""
+        if not walk.members:
+            return empty_elbow_step(walk, room)
+        correct(walk, self._factors(walk))
+        db, noise = particular_direction(walk, self._factors(walk), self.tau)
+        null = self._factors(walk).null
+        if null.shape[1] == 0:
+            # (47): max over 𝓔, 𝓛, 𝓡
+            return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)
+        walk.nullity = max(walk.nullity, null.shape[1])
+        limit = min(walk.reach((np.inf, noise[1]))[1], room)
+        if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
+            return Step(limit, db, noise, "linear program", False)
+        of, elbow = walk.of, walk.elbow
+        to_low = np.maximum((of.alpha - of.lower)[elbow], 0.0)
+        to_high = np.maximum((of.upper - of.alpha)[elbow], 0.0)
+        length, beta = longest_fall(-of.d[elbow], null[1:], to_low, to_high, limit)
+        if length > 0.0:
+            # δŝ = d_p δλ + Uβ, as one direction
+            of.d[elbow] += null[1:] @ beta / length
+            db += float(null[0] @ beta) / length
+        return Step(length, db, noise, "linear program", False)
+
+    def _factors(self, walk: PathState) -> Factors:
+        """Return the factors of A, made once for each elbow."""
+        if walk.factors is None:
+            walk.factors = self.algebra.factorise(walk)
+        factors: Factors = walk.factors
+        return factors
+
+    def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
+        """Change the sets at this λ so that it can fall; return whether something was changed."""
+        flips = blocking(walk, step.noise, self.tau_2 * walk.t, step.regular)
+        if not flips or guard.looping(walk):
+            return guard.may_choose() and choose_sets(walk)
+        walk.counts["special"] += 1
+        for i, side in flips[:1] if guard.one_at_a_time else flips:
+            if side == FREE:
+                walk.enter(i, "special")
+            else:
+                walk.drop(i, side, "special")
+        walk.unsettled = True
+        return True
+
+    def _repaired(self, walk: PathState, kind: str, fresh: bool = False) -> str:
+        """Check the KKT conditions (56), and repair what violates them; return how the breakpoint was reached."""
+        if fresh or walk.unsettled or walk.violation() > self.eps_kkt:
+            walk.drift = max(walk.drift, walk.refresh())
+            walk.unsettled = True
+            if walk.members:
+                correct(walk, self._factors(walk))
+            if walk.violation() > self.eps_kkt:
+                solve_at(walk, walk.t, self.eps_smo, "repair")
+                return "repair"
+        return kind

@@ -1,0 +1,1 @@
+"""The parametric walk: following an optimum while its problem moves along a line (`docs/notation`)."""

@@ -1,0 +1,130 @@
+"""One step along the path: the direction on the elbow, the correction of rounding, and the step itself."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from refsvm.walk.algebra import Factors, PivotedQR
+from refsvm.walk.linear_program import most_before_crossing
+from refsvm.walk.state import PathState
+from refsvm.walk.walk import FREE
+
+__all__ = [
+    "LEFT_OVER",
+    "TIE",
+    "Step",
+    "correct",
+    "empty_elbow_step",
+    "noise_of",
+    "particular_direction",
+    "take",
+]
+
+TIE: Final = 1e-10
+"""How near to the end of its set an example is at the end, relative to the width of the box, and to λ for G − b̂."""
+
+LEFT_OVER: Final = 1e-4
+"""Largest residual of a direction, relative to what counts as zero in it; its rounding alone leaves about 1e-5."""
+
+
+class Step(NamedTuple):
+    """A way along the direction that stands in ``walk.of``, on which b̂ moves by db per unit."""
+
+    length: float
+    db: float
+    noise: tuple[float, float]  # what counts as zero in d, and in dG − db
+    kind: str
+    regular: bool
+
+
+def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple[float, tuple[float, float]]:
+    """Take the direction A (db, d) = (0, −v_𝓔), eq. (23); return db, and what counts as zero in d and in dG − db.
+
+    dG − db on the elbow is what is left of each equation. Where it is not small the inverse has lost digits: it is
+    applied to what is left, and if that does not help, QR factors take its place for this elbow.
+    """
+    if walk.system is None:
+        x = factors.solve(walk.right)
+        return walk.direction(x), noise_of(walk, tau)
+    for _ in range(3):
+        db, noise = walk.direction(), noise_of(walk, tau)
+        left = np.append(np.cumsum(walk.of.d[walk.members])[-1], -walk.of.speed[walk.members])
+        if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
+            return db, noise
+        walk.system.x[: len(left)] -= walk.system.times(left)
+    walk.system, walk.factors = None, PivotedQR().factorise(walk)
+    return particular_direction(walk, walk.factors, tau)
+
+
+def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
+    """Return what counts as zero in d, and in dG − db: what the rounding of the sums leaves."""
+    largest = float(np.abs(walk.of.d[walk.members]).max())
+    return tau * largest, tau * (1.0 + len(walk.members) * walk.largest * largest)
+
+
+def correct(walk: PathState, factors: Factors) -> None:
+    """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, if the sets have changed hands."""
+    if not walk.unsettled:
+        return
+    walk.unsettled = False
+    of, elbow = walk.of, walk.elbow
+    right = np.append(-of.alpha.sum(), of.excess[elbow])
+    if np.abs(right).max() <= 1e-14 * (1.0 + walk.t):
+        return
+    x = factors.solve(right)
+    low, high, moved = of.lower[elbow], of.upper[elbow], of.alpha[elbow] + x[1:]
+    slip = 1e-14 * (high - low)  # clipped to the box, more would unbalance the sum
+    if ((moved >= low - slip) & (moved <= high + slip)).all():
+        change = moved.clip(low, high) - of.alpha[elbow]
+        of.alpha[elbow] += change
+        walk.b += float(x[0])
+        of.excess[:] -= change @ walk.K[elbow] + float(x[0])
+
+
+def empty_elbow_step(walk: PathState, room: float) -> Step:
+    """Remark 4: with no point on the elbow b̂ alone is free; the program (30)–(34) in t and b̂, solved in closed form."""
+    # λv − Kŝ − b̂ ≤ 0 where ŝ may rise, ≥ 0 where it may fall
+    of, v = walk.of, walk.v
+    total = of.excess + walk.b
+    rises = (walk.sign != 0.0) & (of.alpha < of.upper)
+    falls = (walk.sign != 0.0) & (of.alpha > of.lower)
+    length, lowest, highest = most_before_crossing(
+        total[rises], -v[rises], total[falls], -v[falls], room, 0.1 * TIE * walk.t
+    )
+    db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
+    of.d[:] = 0.0
+    of.speed[:] = -v - db
+    return Step(length, db, (0.0, 1e-12 * (1.0 + float(np.abs(v).max()))), "empty elbow", True)
+
+
+def take(walk: PathState, step: Step, end: float) -> str:
+    """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
+    of, members = walk.of, walk.members
+    walk.move(step.length, step.db)
+    if walk.t <= end * (1.0 + 1e-12):
+        walk.t = end
+    of.alpha[members] = np.clip(of.alpha[members], of.lower[members], of.upper[members])  # (38)
+    of.excess[members] = 0.0
+    hits = arrived(walk, step.noise)
+    for i in hits:
+        if walk.side[i] == FREE:
+            walk.drop(i, walk.nearest(i), step.kind)
+        else:
+            walk.enter(i, step.kind)
+    if len(hits) > 1 or not step.regular:
+        walk.unsettled = True
+    return "end" if walk.t == end else step.kind
+
+
+def arrived(walk: PathState, noise: tuple[float, float]) -> list[int]:
+    """Return the examples at the end of their set that move towards it, eq. (40)–(43)."""
+    of = walk.of
+    to_upper, to_lower, closing = walk.rates()
+    near = TIE * (of.upper - of.lower)
+    hits = ((to_upper > noise[0]) & (of.upper - of.alpha <= near)) | (
+        (to_lower > noise[0]) & (of.alpha - of.lower <= near)
+    )
+    hits |= (closing > noise[1]) & (walk.side * of.excess <= TIE * walk.t)
+    return [int(i) for i in np.flatnonzero(hits)]

@@ -1,0 +1,65 @@
+"""Ordinary events: the elbow is regular and one example changes its set. Compiled code follows many in one call.
+
+On data without duplicates almost every event is of this kind. One costs O(mn + m²) operations for m points on the elbow
+and n examples: the rates of G − b̂, and three passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from refsvm.rule import Rule
+from refsvm.walk.breakpoint import Breakpoint, Move
+from refsvm.walk.state import PathState
+
+__all__ = ["EventLog", "follow_run"]
+
+
+class EventLog(NamedTuple):
+    """The events of a run, for as many as fit.
+
+    Attributes
+    ----------
+    lam, intercept : ndarrays of shape (e,)
+        λ and b̂ after each event.
+    moved : ndarray of shape (e, 4), int64
+        The example, where it was and where it is, and the size of the elbow after the event.
+    scaled : ndarray of shape (e, n)
+        ŝ.
+    """
+
+    lam: np.ndarray
+    intercept: np.ndarray
+    moved: np.ndarray
+    scaled: np.ndarray
+
+
+def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Breakpoint]:
+    """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""
+    m, n = len(walk.members), len(walk.side)
+    if not walk.compiled or most == 0 or m == 0 or walk.system is None or walk.unsettled:
+        return []
+    from refsvm.compiled.interface.twin import ready
+    from refsvm.compiled.walk.walk import arrays_of
+
+    twin = ready(tracker.twin())
+    walk.make_room(m + most + 1)
+    arrays = arrays_of(walk)
+    log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
+    events = twin(np.array(tracker.parameters()), arrays, log, np.array([end, walk.largest]))
+    if events:
+        m = int(log.moved[events - 1, 3])
+        walk.t, walk.b, walk.factors = float(log.lam[events - 1]), float(log.intercept[events - 1]), None
+        walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
+    example, before, after, size = log.moved[:events].T
+    sign = walk.sign[example].astype(np.int64)
+    moves = zip(example.tolist(), (sign * before).tolist(), (sign * after).tolist(), strict=True)
+    numbers = zip(
+        (1.0 / log.lam[:events]).tolist(), log.scaled, log.intercept.tolist(), size.tolist(), strict=False
+    )
+    return [
+        Breakpoint(C, scaled, b, "full rank", (Move(*move, "full rank"),), m)
+        for (C, scaled, b, m), move in zip(numbers, moves, strict=False)
+    ]

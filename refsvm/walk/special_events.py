@@ -1,0 +1,72 @@
+"""Special-event routine (§VI): examples that stand exactly between two sets and block the way change their set.
+
+Flipping all blocking examples at once is block principal pivoting, applied to the complementarity problem of the
+direction; it can cycle. So the guard falls back on the lowest index alone, and from that on the backup routine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refsvm.walk.state import PathState
+from refsvm.walk.walk import ABOVE, BELOW, FREE
+
+__all__ = ["SwitchingGuard", "blocking"]
+
+
+def blocking(
+    walk: PathState, noise: tuple[float, float], shortest: float, regular: bool
+) -> list[tuple[int, int]]:
+    """Return the examples that let λ fall by no more than `shortest`, each with where it should be.
+
+    (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
+    (S3), (S4) ξ at 0 and moving out of 𝓡, 𝓛: to 𝓔.
+
+    S1 and S2 need a unique direction, that is a `regular` A. S3 and S4 do not: no null vector moves G − b̂.
+    """
+    of, found = walk.of, list[tuple[int, int]]()
+    to_upper, to_lower, closing = walk.rates()
+    if regular:
+        leaving = (to_lower > noise[0]) & (of.alpha - of.lower <= shortest * to_lower)
+        found += [(i, BELOW) for i in np.flatnonzero(leaving).tolist()]
+        leaving = (to_upper > noise[0]) & (of.upper - of.alpha <= shortest * to_upper)
+        found += [(i, ABOVE) for i in np.flatnonzero(leaving).tolist()]
+    entering = (closing > noise[1]) & (walk.side * of.excess <= shortest * closing)
+    return found + [(i, FREE) for i in np.flatnonzero(entering).tolist()]
+
+
+class SwitchingGuard:
+    """Notices when the sets return to where they have been at the same λ.
+
+    Parameters
+    ----------
+    ell : int
+        ℓ: most special events at one λ.
+    """
+
+    def __init__(self, ell: int) -> None:
+        self.ell = ell
+        self.moved_on()
+
+    def moved_on(self) -> None:
+        """Forget what happened at the λ before."""
+        self.visited: set[bytes] = set()
+        self.one_at_a_time = False
+        self.n_sr = self.chosen = 0
+
+    def looping(self, walk: PathState) -> bool:
+        """Count a special event; return whether the flips lead nowhere, so that the backup routine is needed."""
+        self.n_sr += 1
+        key = walk.side.tobytes()
+        if key in self.visited:
+            if self.one_at_a_time:
+                return True
+            self.one_at_a_time = True
+            self.visited.clear()
+        self.visited.add(key)
+        return self.n_sr > self.ell
+
+    def may_choose(self) -> bool:
+        """Whether the derivative may be asked for the sets once more; three times at one λ."""
+        self.chosen += 1
+        return self.chosen <= 3

@@ -1,0 +1,180 @@
+"""PathState: the walk along λ = 1/C, in the scaled variables of the papers.
+
+    λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
+
+In these variables the box does not move with C: v = λ v⁰ alone does. The three sets:
+
+    right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from refsvm.engine.handover import numba_compiles, numba_is_installed
+from refsvm.kernels.functions import Precomputed
+from refsvm.kernels.gram import Gram
+from refsvm.problem import DualProblem
+from refsvm.walk.breakpoint import Breakpoint, Move
+from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Line, Walk
+
+__all__ = ["PathState"]
+
+
+def compiles(engine: str) -> bool:
+    """Whether this engine has compiled code; raise ValueError if it is unknown, or Numba is wanted and missing."""
+    if engine not in ("auto", "numba", "numpy"):
+        raise ValueError(f"engine={engine!r} is unknown; choose 'auto', 'numba' or 'numpy'.")
+    if engine == "numba" and not numba_is_installed():
+        raise ValueError("engine='numba' needs Numba; install it, or use engine='numpy'.")
+    return engine == "numba" or (engine == "auto" and numba_compiles())
+
+
+class PathState(Walk):
+    """A point of the path, the sets that it defines, and the linear algebra that goes with its elbow.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0].
+    K : ndarray of shape (n, n)
+        Its kernel matrix.
+    engine : str
+        Which code takes the steps, as in `refsvm.solve`.
+
+    Raises
+    ------
+    ValueError
+        If the engine is unknown, or compiled and Numba is not installed.
+
+    Attributes
+    ----------
+    t : float
+        λ = 1/C, which falls.
+    of : Variables
+        ``of.alpha`` is ŝ, ``of.excess`` is Gᵢ − b̂, ``of.lower`` and ``of.upper`` the box at C = 1.
+    b : float
+        b̂ = λb.
+    side : ndarray of shape (n,), int8
+        Where each ŝ is; CLOSED for an example of weight 0.
+    sign : ndarray of shape (n,)
+        1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width.
+    moves : list of Move
+        Changes of the sets since the last breakpoint.
+    factors : object or None
+        The factors of the present elbow, if they were made.
+    compiled : bool
+        Whether runs of ordinary events are left to the twin of the tracker.
+    problem : DualProblem
+        On the matrix K: the backup routine solves it in other boxes.
+    unsettled : bool
+        Whether rounding may have left something on the elbow for `refsvm.walk.elbow.correct`.
+    drift : float
+        Largest error of ξ that a recomputation has found.
+    nullity : int
+        Largest dimension of the null space of A so far.
+    counts : Counter
+        How often each routine was called: "start", "special", "derivative", "backup", "repair".
+    """
+
+    def __init__(self, problem: DualProblem, K: np.ndarray, engine: str = "auto") -> None:
+        zero, weight = np.zeros(problem.n), problem.lower + problem.upper
+        self.problem = problem.with_gram(Gram(Precomputed(), K))
+        self.K, self.v, self.engine, self.sign = K, problem.v, engine, np.sign(weight)
+        side = np.where(weight > 0.0, BELOW, np.where(weight < 0.0, ABOVE, CLOSED)).astype(np.int8)
+        line = Line(-problem.v, zero, zero, 0.0, -1.0)
+        super().__init__(line, K.__getitem__, zero, zero, side, (problem.lower, problem.upper))
+        self.largest, self.t, self.compiled = float(np.abs(K).max()), np.inf, compiles(engine)
+        self.moves: list[Move] = []
+        self.factors: Any = None
+        self.unsettled, self.drift, self.nullity = True, 0.0, 0
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def elbow(self) -> np.ndarray:
+        """𝓔, in the order of the rows of A."""
+        return np.array(self.members, dtype=np.int64)
+
+    # -- the point -------------------------------------------------------------------------------------------------
+
+    def place(self, lam: float, scaled: np.ndarray, b: float, kind: str) -> None:
+        """Go to a point that was computed elsewhere; the sets follow from ŝ, exactly at a bound or inside."""
+        of = self.of
+        side = np.where(scaled == of.lower, BELOW, np.where(scaled == of.upper, ABOVE, FREE))
+        side[self.sign == 0.0] = CLOSED
+        self.t, self.b = lam, b
+        of.alpha[:] = scaled
+        self.assign(side, kind)
+        of.alpha[:] = scaled
+        self.refresh()
+        self.unsettled = True
+
+    def has_left(self) -> bool:
+        """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
+        return bool((self.side == self.sign).any())
+
+    def to_the_end(self, end: float) -> Breakpoint:
+        """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
+        share = end / self.t
+        self.t, self.b = end, share * self.b
+        self.of.alpha[:] *= share
+        self.of.excess[:] *= share
+        return self.breakpoint("end")
+
+    def refresh(self) -> float:
+        """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
+        if self.system is not None:
+            self.system.solve(self.right)
+        support = np.flatnonzero(self.of.alpha)
+        exact = self.t * self.v - self.of.alpha[support] @ self.K[support] - self.b
+        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - self.of.excess)).max()) / self.t
+        self.of.excess[:] = exact
+        return wrong
+
+    def violation(self) -> float:
+        """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
+        outside = np.where(np.abs(self.side) == 1, -self.side * self.of.excess, 0.0)
+        worst = np.where(self.side == FREE, np.abs(self.of.excess), outside)
+        return float(worst.max(initial=0.0)) / self.t
+
+    def breakpoint(self, kind: str) -> Breakpoint:
+        """Return the present point and the moves that led to it."""
+        moves, self.moves = self.moves, []
+        return Breakpoint(1.0 / self.t, self.of.alpha, self.b, kind, tuple(moves), len(self.members))
+
+    # -- the sets --------------------------------------------------------------------------------------------------
+
+    def enter(self, i: int, kind: str) -> None:
+        """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
+        self.moves.append(Move(i, self.set_of(i, int(self.side[i])), FREE, kind))
+        self.factors = None
+        if self.system is None or not self.join(i):
+            self.system = None
+            self.add_member(i, self.K[i])
+
+    def drop(self, i: int, side: int, kind: str) -> None:
+        """Move i from the elbow to a bound, where ŝᵢ is exactly."""
+        self.moves.append(Move(i, FREE, self.set_of(i, side), kind))
+        self.factors = None
+        self.leave(i, side)
+
+    def assign(self, side: np.ndarray, kind: str) -> None:
+        """Change the sets to `side`, in ascending order of the indices."""
+        for i in np.flatnonzero(side != self.side).tolist():
+            if self.side[i] == FREE:
+                self.drop(i, int(side[i]), kind)
+            elif side[i] == FREE:
+                self.enter(i, kind)
+            else:
+                self.moves.append(
+                    Move(i, self.set_of(i, int(self.side[i])), self.set_of(i, int(side[i])), kind)
+                )
+                self.side[i] = side[i]
+                self.of.alpha[i] = self.of.upper[i] if side[i] == ABOVE else self.of.lower[i]
+
+    def set_of(self, i: int, side: int) -> int:
+        """Return −1 for 𝓡, 0 for 𝓔, 1 for 𝓛, as a `Move` has it."""
+        return int(side * self.sign[i])

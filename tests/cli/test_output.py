@@ -1,0 +1,120 @@
+"""What is printed and drawn: CSV, pictures, notes, progress, exit codes."""
+
+import csv
+import io
+import logging
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from refsvm.cli import messages, tables
+
+from .commands import json_of, refused, run, works
+
+PLANE = "".join(f"{(-1) ** i} 1:{i % 7} 2:{i * i % 5}\n" for i in range(30))
+COMMANDS = {
+    "compare": (["compare", "thyroid", "--engines", "numpy"], 3),
+    "orders": (["compare", "thyroid", "--engines", "numpy", "--repeats", 2], 3),
+    "cv": (["cv", "thyroid", "--folds", 3], 2),
+    "loo": (["loo", "thyroid"], 215),
+    "stops": (["loo", "thyroid", "--seeders", "cold,top"], 2),
+    "tune": (["tune", "thyroid", "--Cs", "1,10", "--folds", 2], 10),
+    "linear": (["tune", "thyroid", "--Cs", "1,10", "--folds", 2, "--kernel", "linear"], 2),
+    "path": (["path", "thyroid", "--C-max", 1], None),
+}
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "datasets"])
+def test_csv_has_a_row_for_each_thing(name):
+    command, count = COMMANDS.get(name, (["datasets"], 10))
+    rows = list(csv.DictReader(io.StringIO(works(*command, "--csv").stdout)))
+    assert len(rows) == (json_of(*command)["breakpoints"] if count is None else count)
+    assert all(None not in row.values() and None not in row for row in rows)
+    assert "exclude each other" in refused(*command, "--csv", "--json")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_picture_is_drawn(name, tmp_path):
+    works(*COMMANDS[name][0], "--plot", tmp_path / "p.png")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    assert "cannot be written" in refused(*COMMANDS[name][0], "--plot", tmp_path / "nowhere" / "p.png")
+
+
+def test_leave_one_out_in_the_plane_is_drawn(write, tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.arange(20.0).reshape(10, 2), y=[1, -1] * 5)
+    works("loo", tmp_path / "t.npz", "--plot", tmp_path / "p.pdf")
+    works("loo", write("t.libsvm", PLANE), "--plot", tmp_path / "q.pdf")
+    assert (tmp_path / "p.pdf").read_bytes()[:4] == (tmp_path / "q.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def test_predictions_of_leave_one_out_have_the_names_of_the_classes(write):
+    rows = "".join(f"{i % 5},{i % 3},{'oak' if i % 2 else 'elm'}\n" for i in range(12))
+    document = json_of("loo", write("t.csv", "a,b,kind\n" + rows), "--label", "kind")
+    assert set(document["predictions"]) <= {"oak", "elm"}
+
+
+def test_quiet_leaves_out_notes_and_verbose_adds_what_is_logged(write, monkeypatch):
+    path = write("r.csv", "a,y\n" + "".join(f"{i * i % 7},{i}\n" for i in range(24)))
+    fit = ["fit", path, "--label", "y", "--model", path.with_name("m")]
+    assert works(*fit).stderr.startswith("note: ")
+    for option in ("-q", "--quiet"):
+        assert works(*fit, option).stderr == ""
+    assert refused("fit", "nothing", "--model", path.with_name("m"), "-q")
+
+    def talking(*_, **__):
+        logging.getLogger("refsvm").info("for whoever wants to know")
+
+    monkeypatch.setattr("refsvm.cli.fit.write_model", talking)
+    assert "know" not in works(*fit).stderr
+    assert "note: for whoever wants to know.\n" in works(*fit, "-v").stderr
+
+
+def test_every_command_has_short_help():
+    for command in ("compare", "fit", "predict", "cv", "tune", "loo", "path", "datasets"):
+        short, long = works(command, "-h").stdout, works(command, "--help").stdout
+        assert short == long
+        assert "-q" in short
+    assert "--show-completion" in works("-h").stdout
+
+
+def test_a_fit_that_did_not_converge_says_so_and_exits_3(tmp_path):
+    result = run("fit", "thyroid", "--model", tmp_path / "m", "--max-iter", 3)
+    assert result.exit_code == 3
+    assert "model written to" in result.stdout
+    assert result.stderr.startswith("refsvm: The iteration limit was reached")
+    assert "warm_start" not in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert works("predict", tmp_path / "m", "thyroid").stdout.count("\n") == 215
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_whoever_watches_sees_what_is_said_and_logged():
+    stream = Terminal()
+    with tables.working(Console(file=stream, force_terminal=True, width=80)) as show:
+        show("C = 3, 12 breakpoints")
+        logging.getLogger("refsvm").error("gamma=0.5: all cells are solved")
+    assert "C = 3, 12 breakpoints" in stream.getvalue()
+    assert "all cells are solved" in stream.getvalue()
+    messages.be_quiet(True)
+    with tables.working(Console(file=stream, force_terminal=True)) as show:
+        assert show is None
+    messages.be_quiet(False)
+    with tables.working(Console(file=io.StringIO(), force_terminal=False)) as show:
+        assert show is None
+
+
+def test_a_path_tells_how_far_it_is():
+    from refsvm.cli.path import _Watch
+    from refsvm.walk.breakpoint import Breakpoint
+
+    said = []
+    watch = _Watch(said.append, 0.01, 100.0)
+    assert watch(Breakpoint(1.0, np.zeros(1), 0.0, "full rank", (), 7)) is False
+    assert said[0].startswith("C = 1, 1 breakpoints, 7 on the elbow, about ")

@@ -1,0 +1,37 @@
+"""One record says that Numba compiles, and only where it does."""
+
+import os
+import subprocess
+import sys
+
+from ..settings import needs_jit
+
+pytestmark = needs_jit
+
+SOLVE = """
+import logging, sys
+logging.basicConfig(level=logging.INFO, format="%(name)s %(levelname)s %(notice)s %(message)s", stream=sys.stdout)
+import numba, refsvm.compiled
+{first}
+import refsvm.compiled.kernels
+"""
+
+
+def printed(cache, first=""):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    process = subprocess.run(
+        [sys.executable, "-c", SOLVE.format(first=first)],
+        env=environment, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    return process.stdout
+
+
+def test_the_first_process_says_once_that_it_compiles_and_the_next_says_nothing(tmp_path):
+    (line,) = printed(tmp_path).splitlines()
+    assert line.startswith("refsvm INFO True Numba compiles refsvm's loop and rules for this machine")
+    assert printed(tmp_path) == ""
+
+
+def test_functions_of_others_are_not_announced(tmp_path):
+    printed(tmp_path)
+    assert printed(tmp_path, "numba.njit('f8(f8)')(lambda x: x + 1.0)") == ""

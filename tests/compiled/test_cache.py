@@ -1,0 +1,201 @@
+"""What a new process compiles: nothing, or what depends on a file that was edited."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import refsvm
+
+from ..catalogue import RULES
+from ..settings import needs_jit
+
+pytestmark = needs_jit
+
+SOLVE = """
+from refsvm import RBF, DualProblem, MostViolatingPair, NewtonStep, SecondOrder, solve
+problem = DualProblem.classification(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
+# selectors
+for selector in selectors:
+    solution = solve(problem, selector=selector(), step=NewtonStep(), engine="numba", shrinking=False, max_iter=50)
+    result.append(solution.iterations)
+"""
+
+LEAVE_ONE_OUT = """
+from refsvm import RBF, KKTGap, NewtonStep, leave_one_out
+found = leave_one_out(
+    np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0), step=NewtonStep(), stop=KKTGap(), checks=(),
+    engine="numba",
+)
+result.append(found.error)
+"""
+
+PROBE = """
+from refsvm.compiled.probe import probe
+from refsvm.compiled.interface.twin import ready
+result.append(ready(probe)(2.0))
+"""
+
+REPORT = """
+import json, sys
+from numba.core.dispatcher import Dispatcher
+found = {}
+for name in [name for name in sys.modules if name.startswith("refsvm.compiled.")]:
+    for member in vars(sys.modules[name]).values():
+        if isinstance(member, Dispatcher) and member.py_func.__module__ == name:
+            counts = sum(member.stats.cache_hits.values()), sum(member.stats.cache_misses.values())
+            if type(member._cache).__name__ != "NullCache" and any(counts):
+                found[f"{name.removeprefix('refsvm.compiled.')}.{member.__name__}"] = counts
+print(json.dumps([result, found]))
+"""
+
+TWIN = """
+from numba import float64
+from refsvm.compiled.interface.extremes import TILE, sortable_bits
+from refsvm.compiled.interface.layout import TAU
+from refsvm.compiled.interface.twin import twin
+@twin(float64(float64))
+def probe(x):
+    return TILE + TAU if sortable_bits(x) > sortable_bits(1.0) else -1.0
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """Copy the package, with one more twin, and give it a cache of its own."""
+    root = tmp_path_factory.mktemp("copy")
+    source = Path(refsvm.__file__).parent
+    shutil.copytree(source, root / "refsvm", ignore=shutil.ignore_patterns("__pycache__", "bundle"))
+    (root / "refsvm/compiled/probe.py").write_text(TWIN)
+    return root
+
+
+@pytest.fixture(scope="module")
+def probed(root):
+    """Compile the probe, and let a new process load it."""
+    assert run(root, PROBE)[1] == {"probe.probe": (0, 1)}
+    return run(root, PROBE)
+
+
+def run(root, code, cache="cache"):
+    """Run code on the copy in a new process; return its result, and hits and misses of the cache for each twin."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import numpy as np\nresult = []\n" + code + REPORT],
+        env={**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / cache)},
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    result, found = json.loads(done.stdout)
+    return result, {name: tuple(counts) for name, counts in found.items()}
+
+
+class edited:  # noqa: N801  # a context manager, used like a function
+    """Replace a text in a file of the copy, for a while."""
+
+    def __init__(self, file, before, after):
+        self.file, self.before, self.after = file, before, after
+
+    def __enter__(self):
+        self.text = self.file.read_text()
+        assert self.text.count(self.before) == 1
+        self.file.write_text(self.text.replace(self.before, self.after))
+
+    def __exit__(self, *_):
+        self.file.write_text(self.text)
+
+
+def test_leave_one_out_is_compiled_once(root):
+    result, compiled = run(root, LEAVE_ONE_OUT, "rounds")
+    assert compiled["rounds.rounds.compiled_rounds"] == (0, 1)
+    expected = result, {name: (misses, 0) for name, (_, misses) in compiled.items()}
+    assert run(root, LEAVE_ONE_OUT, "rounds") == expected
+
+
+def test_a_loop_is_compiled_once_and_again_after_an_edit_of_a_rule_built_into_it(root):
+    both = "selectors = SecondOrder, MostViolatingPair"
+    first, compiled = run(root, SOLVE.replace("# selectors", both))
+    # the default rules are parts of their loop; the other loop calls twins, of which no more are compiled than it needs
+    assert compiled == {
+        "solver.loop.compiled_steps": (0, 2),
+        "selectors.most_violating_pair.most_violating_pair": (0, 1),
+        "steps.newton.newton": (0, 1),
+        "stopping.kkt_gap.kkt_gap": (0, 1),
+        "kernels.functions.exponents": (0, 1),
+        "problem.most_violating_pair": (0, 1),
+    }
+    again, loaded = run(root, SOLVE.replace("# selectors", both))
+    assert again == first
+    assert loaded == {name: (misses, 0) for name, (_, misses) in compiled.items()}
+    rule = '"""Twin of `refsvm.NewtonStep`."""\n    now = state.now[0]\n'
+    with edited(root / "refsvm/compiled/steps/newton.py", rule, rule + "    now.slope *= 0.5\n"):
+        (other,), changed = run(root, SOLVE.replace("# selectors", "selectors = [SecondOrder]"))
+    assert changed["solver.loop.compiled_steps"] == (0, 1)
+    assert other > first[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "expected"),
+    [
+        ("compiled/interface/extremes.py", "\nTILE = 512\n", "\nTILE = 256\n", 256.0 + 1e-12),
+        ("compiled/interface/extremes.py", "    return bits ^", "    return -bits ^", -1.0),
+        (
+            "compiled/interface/layout.py",
+            "\nRISES, FALLS = 1, 2\n",
+            "\nRISES, FALLS = 1, 2\nTAU = 0.5\n",
+            512.5,
+        ),
+        ("state.py", "\nTAU = 1e-12\n", "\nTAU = 0.25\n", 512.25),
+    ],
+    ids=["constant", "helper", "layout", "another folder"],
+)
+def test_a_twin_follows_an_edit_of_what_it_takes_from_another_file(
+    root, probed, file, before, after, expected
+):
+    assert probed == ([512.0 + 1e-12], {"probe.probe": (1, 0)})
+    with edited(root / "refsvm" / file, before, after):
+        assert run(root, PROBE) == ([expected], {"probe.probe": (0, 1)})
+
+
+def test_every_file_counts(tmp_path, monkeypatch):
+    """An edit of any file of the folder, or of those with the constants, makes new names, and so does a file more."""
+    from refsvm.compiled.interface import twin
+
+    folder = tmp_path / "compiled"
+    shutil.copytree(Path(twin.__file__).parents[1], folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in twin.CONSTANTS_FROM:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(Path(refsvm.__file__).parent / name, tmp_path / name)
+    monkeypatch.setattr(twin, "__file__", str(folder / "interface" / "twin.py"))
+    stamp = twin.stamp.__wrapped__
+    seen = {twin.stamp(), stamp()}
+    assert len(seen) == 1
+    files = [*tmp_path.rglob("*.py")]
+    for file in files:
+        file.write_text(file.read_text() + "# edited\n")
+        seen.add(stamp())
+    (folder / "another.py").touch()
+    assert len(seen | {stamp()}) == len(files) + 2
+
+
+def test_every_twin_is_cached_under_a_name_with_the_stamp():
+    """One that is not would be compiled in every process, or go stale."""
+    from refsvm.compiled.interface.layout import CHECK, LENGTH, LENGTH_AND_CARRY, SELECT
+    from refsvm.compiled.interface.seeding import SEED
+    from refsvm.compiled.interface.twin import stamp
+
+    for rule in RULES:
+        twin = getattr(rule, "twin", lambda: None)()
+        if twin is not None:
+            assert twin.py_func.__qualname__ == f"{twin.__name__}_{stamp()}"
+            assert type(twin._cache).__name__ != "NullCache", f"the twin of {rule} lacks cache=True"
+            assert twin.signature in (SELECT, LENGTH, LENGTH_AND_CARRY, CHECK, SEED), rule

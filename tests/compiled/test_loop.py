@@ -1,0 +1,127 @@
+"""The compiled step: what it may be asked by a stopping rule, and that other compiled code can call it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    MostViolatingPair,
+    NewtonStep,
+    SecondOrder,
+    StoppingRule,
+    solve,
+)
+from refsvm.kernels.rows import stored_rows
+from refsvm.solver.loop import steps
+from refsvm.solver.rules import Rules
+from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
+
+numba = pytest.importorskip("numba")
+compiled_engine = pytest.importorskip("refsvm.engine.compiled")
+row_or_ask = pytest.importorskip("refsvm.compiled.interface.rows").row_or_ask
+
+
+@numba.njit
+def row_below(parameters, state):
+    """Twin of `RowBelow`."""
+    top = state.now[0].top
+    if top < 0:
+        return 1
+    row, there = row_or_ask(state, top)
+    if not there:
+        return 0
+    largest = 0.0
+    for value in row:
+        largest = max(largest, abs(value))
+    return int(state.now[0].gap <= parameters[0] * largest)
+
+
+@dataclass(frozen=True)
+class RowBelow(StoppingRule):
+    """Stop where ψ ≤ ε max |K[i]|, i the first of the most violating pair: a rule that reads a kernel row."""
+
+    eps: float = 1e-3
+
+    def check(self, state):
+        if state.top < 0:
+            return 1
+        return int(state.gap <= self.eps * float(np.abs(state.row(state.top)).max()))
+
+    def parameters(self):
+        return (self.eps,)
+
+    def twin(self):
+        return row_below
+
+
+@pytest.mark.parametrize("shrinking", [False, True])
+@pytest.mark.parametrize("name", ["overlapping classes", "large penalty", "any box"])
+def test_a_stopping_rule_may_ask_for_a_kernel_row(name, shrinking):
+    """With all rows in memory and with as few as two: the same steps, rows and hits."""
+    problem = practice_problems()[name]
+    for selector in (SecondOrder(), MostViolatingPair()):
+        case = Case(name, problem, (selector, NewtonStep(), RowBelow()))
+        for cache_mb in (200.0, smallest_cache_mb(selector, problem.n)):
+            check_engines(case, limit=100, cache_mb=cache_mb, shrinking=shrinking)
+
+
+@dataclass(frozen=True)
+class Beyond(RowBelow):
+    """Its twin asks for a row that does not exist."""
+
+    def twin(self):
+        return numba.njit(lambda parameters, state: int(row_or_ask(state, len(state.alpha))[1]))
+
+
+@dataclass(frozen=True)
+class Outdated(RowBelow):
+    """Its twin asks for a row by its code, as in 0.1."""
+
+    def twin(self):
+        return numba.njit(lambda parameters, state: -1 - state.now[0].top)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"), [(Beyond(), "asked for kernel row 32 of 32"), (Outdated(), "it calls row_or_ask")]
+)
+def test_a_stopping_rule_that_asks_for_no_row_is_stopped(rule, words):
+    with pytest.raises(IndexError, match=words):
+        solve(practice_problems()["duplicates"], stop=rule, step=NewtonStep(), engine="numba")
+
+
+def test_compiled_code_of_others_can_take_steps():
+    """A loop of one's own around `one_step`, as a compiled driver of many rounds has."""
+    from refsvm.compiled.selectors.second_order import second_order
+    from refsvm.compiled.solver.loop import STEP_TAKEN, one_step
+    from refsvm.compiled.steps.newton import newton
+    from refsvm.compiled.stopping.kkt_gap import kkt_gap
+
+    @numba.njit(error_model="numpy", _nrt=False)
+    def drive(selector, step, stop, state):
+        outcome = STEP_TAKEN
+        while outcome == STEP_TAKEN:
+            outcome = one_step(second_order, newton, kkt_gap, selector, step, stop, state)
+        return outcome
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
+    rows = stored_rows(problem.gram)
+    rows.fetch(np.arange(problem.n))
+    readable, compiled = (rules.begin(problem, np.zeros(problem.n), rows) for _ in range(2))
+    for _ in steps(readable, *rules):
+        pass
+    engine = compiled_engine.CompiledLoop(compiled, rules)
+    engine.advance(0)  # writes the numbers of the state into the record
+    engine._now["end"] = 10_000
+    assert drive(*engine._parameters, engine._shared) == 1
+    assert engine._now["iteration"] == readable.iteration > 10
+    assert np.array_equal(compiled.alpha, readable.alpha)
+    assert np.array_equal(compiled.gradient, readable.gradient)

@@ -1,0 +1,84 @@
+"""CSV files as people have them: semicolons, tabs, decimal commas, packed, without labels, columns in another order."""
+
+import bz2
+import gzip
+
+import numpy as np
+import pytest
+
+from refsvm.datasets import open_data
+from refsvm.datasets.cells import csv_table
+
+X, Y = [[1.5, 2.0], [3.0, 4.0], [5.0, -0.25]], ["oak", "elm", "oak"]
+POINTS = "a,b,kind\n1.5,2,oak\n3,4,elm\n5,-.25,oak\n"
+FORMS = {
+    "commas.csv": POINTS,
+    "tabs.tsv": POINTS.replace(",", "\t"),
+    "semicolons.csv": POINTS.replace(",", ";"),
+    "decimal.csv": POINTS.replace(",", ";").replace(".", ","),
+    "decimal.tsv": POINTS.replace(",", "\t").replace(".", ","),
+}
+
+
+def written(path, text):
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
+    path.write_bytes(pack(text.encode()))
+    return path
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".bz2"])
+@pytest.mark.parametrize("name", FORMS)
+def test_what_stands_between_the_cells_is_recognised(name, packed, tmp_path):
+    data = open_data(written(tmp_path / f"{name}{packed}", FORMS[name]), label="kind")
+    assert (data.X.tolist(), data.y.tolist()) == (X, Y)
+    assert (data.name, data.columns) == (name.partition(".")[0], ("a", "b"))
+
+
+def test_targets_have_decimal_commas_too(tmp_path):
+    path = written(tmp_path / "t.csv", "a;y\n1;0,5\n2;-1,5e1\n")
+    assert csv_table(path, "y").y.tolist() == [0.5, -15.0]
+
+
+def test_a_comma_beside_points_is_no_decimal_comma(tmp_path):
+    path = written(tmp_path / "t.csv", "a;b\n1,234;0.5\n")
+    with pytest.raises(ValueError, match="'1,234' in row 2, which is not a number"):
+        csv_table(path)
+
+
+def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
+    table = csv_table(written(tmp_path / "t.csv", "size;cm,kind\n1,oak\n2,elm\n"), "kind")
+    assert table.columns == ("size;cm",)
+    assert table.X.tolist() == [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [("a,y\n1,x\n2,\n3,z\n", 3), ("a,y\n1,0.5\n2, \n3,1\n", 3), ("1,x\n2,\n", 2), ("1,\n2,x\n", 1)],
+)
+def test_a_row_without_a_label_is_refused(text, row, tmp_path):
+    path = written(tmp_path / "t.csv", text)
+    with pytest.raises(ValueError, match=rf"has no label in row {row}; complete that row or drop it\.$"):
+        csv_table(path, "y" if text.startswith("a") else 1)
+
+
+@pytest.mark.parametrize(("text", "columns"), [("a,b\n1,2\n3,4\n", ("a", "b")), ("1,2\n3,4\n", None)])
+def test_a_file_without_labels(text, columns, tmp_path):
+    table = csv_table(written(tmp_path / "t.csv", text))
+    assert (table.X.tolist(), table.y, table.columns) == ([[1, 2], [3, 4]], None, columns)
+
+
+def test_columns_are_found_by_their_names(tmp_path):
+    path = written(tmp_path / "t.csv", "id,b,kind,a\nrow 1,2,oak,1\nrow 2,4,elm,3\n")
+    assert csv_table(path, columns=["a", "b"]).X.tolist() == [[1, 2], [3, 4]]
+    assert csv_table(path, "kind", columns=["b"]).y.tolist() == ["oak", "elm"]
+    with pytest.raises(ValueError, match=r"has no column 'c'; its columns are id, b, kind, a\.$"):
+        csv_table(path, columns=["a", "c"])
+    plain = written(tmp_path / "p.csv", "1,2\n3,4\n")
+    np.testing.assert_array_equal(csv_table(plain, columns=["b", "a"]).X, [[1, 2], [3, 4]])
+
+
+def test_a_damaged_package_is_a_sentence(tmp_path):
+    path = written(tmp_path / "t.csv.gz", POINTS)
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(ValueError, match="is not a CSV text in UTF-8"):
+        csv_table(path, "kind")

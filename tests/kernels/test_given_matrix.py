@@ -1,0 +1,342 @@
+"""A kernel matrix of an object of the user's: a string kernel in every front door, and what may go wrong."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    Precomputed,
+    Rounds,
+    Status,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
+    solve,
+)
+from refsvm.kernels import Gram
+from refsvm.kernels.checked import GivenMatrix
+
+from ..settings import FAST
+
+N = 60
+
+
+class Spectrum:
+    """Strings compared by the pairs of letters they have in common: the least that such an object needs."""
+
+    def __init__(self, strings):
+        self.counts = [Counter(a + b for a, b in pairwise(s)) for s in strings]
+        self.n = len(strings)
+
+    def value(self, i, j):
+        one, other = self.counts[i], self.counts[j]
+        return sum(times * other[pair] for pair, times in one.items())
+
+    def block(self, rows, columns=None):
+        return [[self.value(i, j) for j in (range(self.n) if columns is None else columns)] for i in rows]
+
+
+def strings(rng):
+    """Words of two languages: one likes "ab", the other "ba"."""
+    y = np.where(np.arange(N) % 2, 1, -1)
+    likes = {1: [0.6, 0.2, 0.2], -1: [0.2, 0.2, 0.6]}
+    return ["".join(rng.choice(["ab", "c", "ba"], 12, p=likes[int(label)])) for label in y], y
+
+
+STRINGS, Y = strings(np.random.default_rng(0))
+GIVEN = Spectrum(STRINGS)
+K = np.array(GIVEN.block(range(N)), dtype=float)
+HELD = DualProblem.classification(K, Y, kernel=Precomputed(), C=0.1)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+@pytest.mark.parametrize("cache_mb", [200.0, 0.01])
+@pytest.mark.parametrize("cache_dtype", ["auto", "float32"])
+def test_a_solve_is_that_of_the_matrix_as_an_array(engine, cache_mb, cache_dtype):
+    problem = DualProblem.classification(y=Y, gram=GIVEN, C=0.1)
+    found = solve(problem, engine=engine, cache_mb=cache_mb, cache_dtype=cache_dtype)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(solve(HELD).objective, rel=1e-5)
+    assert found.kernel_rows > 0
+    np.testing.assert_allclose(problem.gradient(found.alpha), found.gradient, atol=1e-9)
+
+
+def test_the_least_and_the_most_that_an_object_may_have():
+    class Rich(Spectrum):
+        at_once = prefers_batches = is_psd = True
+        rounding = 1e-9
+
+        def diagonal(self):
+            return K.diagonal()
+
+    least, most = GivenMatrix(GIVEN), GivenMatrix(Rich(STRINGS))
+    assert (least.at_once, least.prefers_batches, least.is_psd, least.rounding) == (False, False, False, 0.0)
+    assert (most.at_once, most.prefers_batches, most.is_psd, most.rounding) == (True, True, True, 1e-9)
+    rows, columns = np.array([7, 3]), np.array([1, 59, 0])
+    for gram in (least, most):
+        np.testing.assert_array_equal(gram.diagonal(), K.diagonal())
+        np.testing.assert_array_equal(gram.block(rows, columns), K[np.ix_(rows, columns)])
+        out = np.empty((2, N), np.float32)
+        assert gram.block(rows, out=out) is out
+        np.testing.assert_array_equal(out, K[rows])
+        np.testing.assert_array_equal(gram.restrict(columns).block(np.array([2])), K[[0]][:, columns])
+
+
+def test_each_row_is_asked_for_once():
+    class Counting(Spectrum):
+        asked = 0
+
+        def block(self, rows, columns=None):
+            Counting.asked += len(rows) * (columns is None)
+            return super().block(rows, columns)
+
+    problem = DualProblem.classification(y=Y, gram=Counting(STRINGS), C=0.1)
+    assert Counting.asked == 1  # one was looked at
+    Counting.asked = 0
+    solution = solve(problem)
+    assert Counting.asked == solution.kernel_rows == N
+
+
+def test_arrays_and_matrices_of_the_package_are_taken_too():
+    exact = solve(HELD).alpha
+    held, lazy = Gram(Precomputed(), K), GivenMatrix(GIVEN)
+    for gram in (K, K.tolist(), held, lazy):
+        np.testing.assert_allclose(
+            solve(DualProblem.classification(y=Y, gram=gram, C=0.1)).alpha, exact, atol=1e-3
+        )
+    assert DualProblem.classification(y=Y, gram=lazy).gram is lazy
+    made = DualProblem(GIVEN, HELD.v, 0.0, HELD.lower, HELD.upper)
+    np.testing.assert_allclose(solve(made).alpha, exact, atol=1e-3)
+
+
+def test_regression_and_novelty_detection_take_it():
+    targets = K[:, 0] / 10.0
+    for engine in ("numpy", "auto"):
+        one = solve(DualProblem.regression(y=targets, gram=GIVEN, C=0.1), engine=engine)
+        other = solve(DualProblem.regression(K, targets, kernel=Precomputed(), C=0.1), engine=engine)
+        assert one.objective == pytest.approx(other.objective, rel=1e-6)
+        assert one.kernel_rows <= N
+    one, other = (
+        DualProblem.one_class(gram=GIVEN, nu=0.3),
+        DualProblem.one_class(K, kernel=Precomputed(), nu=0.3),
+    )
+    assert solve(one).objective == pytest.approx(solve(other).objective, rel=1e-6)
+
+
+def test_rounds_read_its_rows_from_one_store():
+    rounds = Rounds(DualProblem.classification(y=Y, gram=GIVEN, C=0.1))
+    for r in range(5):
+        found = rounds.solve(rounds.problem.without(r))
+        expected = solve(HELD.without(r))
+        assert found.objective == pytest.approx(expected.objective, rel=1e-5)
+    assert rounds.rows.computed == N
+
+
+def test_a_path_takes_an_object_an_array_and_a_problem():
+    pytest.importorskip("scipy")
+    bounds = {"C_min": 0.01, "C_max": 1.0}
+    exact = regularization_path(K, Y, kernel=Precomputed(), merge=False, **bounds)
+    for arguments in (
+        {"y": Y, "gram": GIVEN},
+        {"y": Y, "gram": K, "merge": False},
+        {"X": HELD, "merge": False},
+    ):
+        scale = 10.0 if "X" in arguments else 1.0  # the problem of C = 1 is that of C = 0.1 of the others
+        path = regularization_path(**arguments, **{**bounds, "C_min": 0.01 * scale, "C_max": 1.0 * scale})
+        assert path.kkt_audit().worst < 1e-6
+        for C in (0.02, 0.3):
+            assert path.objective(C * scale) == pytest.approx(exact.objective(C), rel=1e-8)
+            np.testing.assert_allclose(
+                path.decision_function(K[:7], C * scale), exact.decision_function(K[:7], C), atol=1e-6
+            )
+    with pytest.raises(ValueError, match=r"gram= give one column for each of the 60"):
+        path.decision_function(K[:, :7], 0.1)
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02])
+def test_leave_one_out_takes_an_object_an_array_and_a_problem(engine, cache_mb):
+    options = {"engine": engine, "cache_mb": cache_mb}
+    exact = leave_one_out(K, Y, kernel=Precomputed(), C=0.1, engine=engine)
+    for arguments in ({"y": Y, "gram": GIVEN, "C": 0.1}, {"y": Y, "gram": K, "C": 0.1}, {"X": HELD}):
+        found = leave_one_out(**arguments, **options)
+        np.testing.assert_array_equal(found.predictions, exact.predictions)
+        assert found.is_complete
+    assert leave_one_out(HELD, engine=engine).error == exact.error
+    if cache_mb > 1.0:
+        assert leave_one_out(y=Y, gram=GIVEN, C=0.1, **options).kernel_rows == N
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02])
+def test_cross_validation_takes_an_object_an_array_and_a_problem(engine, cache_mb):
+    options = {"folds": 5, "rng": 0, "engine": engine, "cache_mb": cache_mb}
+    exact = cross_validate(K, Y, kernel=Precomputed(), C=0.1, **{**options, "cache_mb": 200.0})
+    for arguments in ({"y": Y, "gram": GIVEN, "C": 0.1}, {"y": Y, "gram": K, "C": 0.1}, {"X": HELD}):
+        found = cross_validate(**arguments, **options)
+        np.testing.assert_array_equal(found.predictions, exact.predictions)
+        np.testing.assert_allclose(found.decision_values, exact.decision_values, atol=5e-3)
+        if cache_mb > 1.0:
+            assert found.kernel_rows == (N if arguments.get("gram") is GIVEN else 0)
+
+
+def test_cross_validation_of_several_classes_takes_an_object():
+    y = np.arange(N) % 3
+    exact = cross_validate(K, y, kernel=Precomputed(), C=0.1, folds=4)
+    found = cross_validate(y=y, gram=GIVEN, C=0.1, folds=4)
+    np.testing.assert_array_equal(found.predictions, exact.predictions)
+
+
+def test_a_path_of_an_object_has_no_file(tmp_path):
+    pytest.importorskip("scipy")
+    from refsvm.paths import save_path
+
+    path = regularization_path(y=Y, gram=GIVEN, C_min=0.01, C_max=0.1)
+    with pytest.raises(ValueError, match=r"gram=Spectrum has no name in a file; track with one of linear"):
+        save_path(path, tmp_path / "path.npz")
+
+
+# -- what may be wrong ----------------------------------------------------------------------------------------------
+
+
+def changed(**parts):
+    """A spectrum kernel that differs in these parts."""
+    return type("Odd", (Spectrum,), parts)(STRINGS)
+
+
+def without(name):
+    return type("Odd", (), {part: True for part in ("n", "block") if part != name})()
+
+
+def shuffled(self, rows, columns=None):
+    return K[np.sort(rows)][:, slice(None) if columns is None else columns]
+
+
+WRONG = {
+    "nothing that a matrix has": (object, "gram=object has no 'n'.*nor an object with n.*block"),
+    "no n": (lambda: without("n"), "gram=Odd has no 'n'"),
+    "no block": (lambda: without("block"), "gram=Odd has no 'block'"),
+    "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an object"),
+    "an n that is none": (
+        lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)),
+        "n of gram=Odd=2.5",
+    ),
+    "no columns": (
+        lambda: changed(block=lambda self, rows: K[rows]),
+        "gram=Odd fails on a block of 8 rows.*TypeError",
+    ),
+    "columns that are ignored": (
+        lambda: changed(block=lambda self, rows, columns=None: K[rows]),
+        r"gram=Odd fails on a block of 8 rows and 8 columns: .*shape \(8, 60\); it must return .*shape \(8, 8\)",
+    ),
+    "the transposed block": (
+        lambda: changed(
+            block=lambda self, rows, columns=None: K[:, rows][slice(None) if columns is None else columns]
+        ),
+        r"a block of 1 rows: .*shape \(60, 1\); it must return one real number for each pair, shape \(1, 60\)",
+    ),
+    "an error of its own": (
+        lambda: changed(block=lambda self, rows, columns=None: 1 // 0),
+        "gram=Odd fails on a block.*ZeroDivisionError: integer division",
+    ),
+    "NaN": (
+        lambda: changed(block=lambda self, rows, columns=None: np.full((len(rows), len(rows)), np.nan)),
+        "gram=Odd fails on a block of 8 rows and 8 columns: .*The kernel takes the value nan",
+    ),
+    "text": (
+        lambda: changed(block=lambda self, rows, columns=None: np.full((len(rows), len(rows)), "a")),
+        "gram=Odd fails on a block.* returned values of type <U1.*one real number",
+    ),
+    "nothing returned": (
+        lambda: changed(block=lambda self, rows, columns=None: None),
+        "gram=Odd fails on a block.* returned values of type object",
+    ),
+    "rows in an order of its own": (
+        lambda: changed(block=shuffled),
+        "gram=Odd does not follow the order of the rows",
+    ),
+    "columns in an order of its own": (
+        lambda: changed(
+            block=lambda self, rows, columns=None: K[rows][
+                :, slice(None) if columns is None else np.sort(columns)
+            ]
+        ),
+        "gram=Odd does not follow the order of the columns",
+    ),
+    "a matrix that is not symmetric": (
+        lambda: changed(value=lambda self, i, j: float(i - j)),
+        r"gram=Odd is not symmetric.* among examples \[0, 20, 30, 59\]",
+    ),
+    "another row without columns": (
+        lambda: changed(
+            block=lambda self, rows, columns=None: 2.0 * K[rows] if columns is None else K[rows][:, columns]
+        ),
+        "gram=Odd has another row without columns",
+    ),
+    "another diagonal": (
+        lambda: changed(diagonal=lambda self: np.ones(N)),
+        r"gram=Odd has a diagonal\(\) that is not that of its blocks",
+    ),
+    "a short diagonal": (
+        lambda: changed(diagonal=lambda self: np.ones(3)),
+        r"gram=Odd fails on a diagonal\(\): .*shape \(3,\); it must return .*, shape \(60,\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_an_object_is_said_in_one_sentence(case):
+    make, words = WRONG[case]
+    with pytest.raises(ValueError, match=words):
+        DualProblem.classification(y=Y, gram=make())
+
+
+def test_nan_that_comes_later_is_found_then():
+    bad = changed(
+        block=lambda self, rows, columns=None: K[rows][:, slice(None) if columns is None else columns]
+    )
+    problem = DualProblem.classification(y=Y, gram=bad, C=0.1)
+    type(bad).block = lambda self, rows, columns=None: np.full((len(rows), N), np.inf)
+    with pytest.raises(ValueError, match=r"gram=Odd fails on a block of .*takes the value inf"):
+        solve(problem)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"X": K, "y": Y, "gram": GIVEN}, "gram and X are both given"),
+        ({"y": Y, "gram": GIVEN, "kernel": RBF(1.0)}, "gram and kernel are both given"),
+        ({"y": Y}, "X is missing; give the examples, or their kernel matrix as gram="),
+        ({"gram": GIVEN}, "y has shape"),
+        ({"y": Y[:5], "gram": GIVEN}, "expected 60 labels"),
+        ({"y": Y, "gram": K[:5]}, "expected a square matrix"),
+    ],
+)
+def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
+    for front_door in (DualProblem.classification, leave_one_out, cross_validate, regularization_path):
+        with pytest.raises(ValueError, match=words):
+            front_door(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"X": HELD, "y": Y}, "X is a DualProblem, which says what y is; leave y out"),
+        ({"X": HELD, "gram": K}, "says what gram is"),
+        ({"X": HELD, "kernel": RBF(1.0)}, "says what kernel is"),
+        ({"X": DualProblem.regression(gram=K, y=K[0])}, "none of classification"),
+        ({"X": DualProblem.one_class(gram=K)}, "none of classification"),
+    ],
+)
+def test_a_problem_in_place_of_data_comes_alone(arguments, words):
+    for front_door in (leave_one_out, cross_validate, regularization_path):
+        with pytest.raises(ValueError, match=words):
+            front_door(**arguments)

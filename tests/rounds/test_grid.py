@@ -1,0 +1,213 @@
+"""Rounds in a given order: compiled and readable ones agree bit for bit, and each reaches the optimum."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, ActiveSet, Cold, DualProblem, Linear, Precomputed, Rounds, SecondOrder, Status, solve
+from refsvm.datasets import load
+from refsvm.kernels import Gram
+from refsvm.rounds import runner
+from refsvm.rounds.grid import Split, planned
+
+from ..settings import needs_jit, needs_numba
+
+USUAL = RBF(0.02)
+
+
+def data(name):
+    """X, y of the degenerate sets."""
+    heart = load("heart")
+    X, y = heart.X[::6], heart.y[::6]
+    if name == "duplicates":
+        X = np.repeat(X[::3], 3, axis=0)[: len(y)]  # with labels that contradict each other
+    if name == "one point":
+        X = np.zeros_like(X)
+    return X, y
+
+
+def run(engine, X, y, Cs, kernel=USUAL, seeder=None, *, folds=3, one_class=False, single=False, **options):
+    """All C on some folds; return how the rounds ended, the family and the plan."""
+    problem = DualProblem.classification(X, y, kernel=kernel)
+    if single:
+        values = problem.gram.block(np.arange(problem.n)).astype(np.float32)
+        problem = problem.with_gram(Gram(Precomputed(), values))
+    parts = np.arange(len(y)) % folds
+    factors = np.array([(parts != fold) * 1.0 for fold in range(folds)])
+    if one_class:
+        factors[0] *= y > 0
+    rule = ActiveSet() if seeder is None else seeder
+    wanted = [list(range(len(Cs)))] * folds
+    i = np.arange(len(y))
+    splits = [Split(k, i, i, each, np.ones(len(y))) for k, each in enumerate(factors)]
+    plan = [each for *_, each in planned(splits, wanted, np.array(Cs), rule, neighbours=seeder is None)]
+    rounds = Rounds(problem, engine=engine, **options)
+    ended = list(rounds.run(plan, rule))
+    if rounds.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return ended, rounds, plan
+
+
+def assert_same(first, second):
+    for one, two in zip(first[0], second[0], strict=True):
+        assert (one.status, one.iterations) == (two.status, two.iterations)
+        np.testing.assert_array_equal(one.values, two.values)
+    assert first[1].kept.keys() == second[1].kept.keys()
+    for name, one in first[1].kept.items():
+        two = second[1].kept[name]
+        for field in ("alpha", "gradient"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
+        for field in ("lower", "upper"):
+            np.testing.assert_array_equal(getattr(one.problem, field), getattr(two.problem, field))
+
+
+CASES = {
+    "usual": {},
+    "duplicates": {},
+    "one point": {},
+    "tiny and huge C": {"Cs": [1e-8, 1e-3, 1e4, 1e8]},
+    "one class in training": {"one_class": True},
+    "not to the end": {"max_iter": 7},
+    "linear": {"kernel": Linear(), "Cs": [1e-4, 1e-3, 1e-2]},
+    "cold": {"seeder": Cold()},
+    "one C after another": {"seeder": ActiveSet()},
+    "a selector through its pointer": {"selector": SecondOrder(), "step": None, "seeder": ActiveSet()},
+    "many folds": {"folds": 18, "Cs": [1.0]},
+}
+
+
+@needs_numba
+@pytest.mark.parametrize("long", [False, True], ids=["short rounds", "long rounds"])
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
+    if long:
+        monkeypatch.setattr(runner, "short_round", lambda n, is_single: 15)
+    X, y = data(name)
+    case = {"Cs": [0.1, 1.0, 30.0, 40.0]} | CASES[name]
+    assert_same(run("numba", X, y, **case), run("numpy", X, y, **case))
+
+
+@needs_numba
+@pytest.mark.parametrize("long", [False, True], ids=["short rounds", "long rounds"])
+@pytest.mark.parametrize("name", ["usual", "duplicates", "tiny and huge C", "one class in training"])
+def test_rows_of_single_precision_are_no_exception(name, long, monkeypatch):
+    if long:
+        monkeypatch.setattr(runner, "short_round", lambda n, is_single: 15)
+    X, y = data(name)
+    case = {"Cs": [0.1, 1.0, 30.0, 40.0], "single": True} | CASES[name]
+    single = run("numba", X, y, **case)
+    assert_same(single, run("numpy", X, y, **case))
+    if name == "usual":
+        usual = run("numba", X, y, **case | {"single": False})
+        for kept, one in single[1].kept.items():
+            assert not np.array_equal(one.alpha, usual[1].kept[kept].alpha)
+            np.testing.assert_allclose(one.gradient, usual[1].kept[kept].gradient, atol=3e-3)
+
+
+@needs_numba
+def test_a_rule_of_another_kind_is_called_through_its_pointer():
+    from refsvm import MostViolatingPair, NewtonStep
+
+    X, y = data("usual")
+    rules = {"selector": MostViolatingPair(), "step": NewtonStep()}
+    for single in (False, True):
+        assert_same(*(run(engine, X, y, [1.0, 5.0], **rules, single=single) for engine in ("numba", "numpy")))
+
+
+@needs_numba
+def test_an_indefinite_kernel_is_told_once():
+    y = data("usual")[1]
+    values = np.random.default_rng(0).normal(size=(len(y), len(y)))
+    case = {"X": values + values.T, "y": y, "Cs": [1.0, 5.0], "kernel": Precomputed(), "max_iter": 500}
+    results = []
+    for engine in ("numba", "numpy"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            results.append(run(engine, **case))
+        assert ["not positive semi-definite" in str(each.message) for each in told] == [True]
+    assert_same(*results)
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+@pytest.mark.parametrize("seeder", [None, Cold()], ids=repr)
+def test_each_round_is_solved(engine, seeder):
+    X, y = data("usual")
+    Cs = [0.5, 1.0, 50.0]
+    ended, rounds, plan = run(engine, X, y, Cs, seeder=seeder)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.02))
+    for turn, each in zip(plan, ended, strict=True):
+        size = turn.weights * turn.C
+        alone = solve(problem.boxed(problem.lower * size, problem.upper * size))
+        assert each.status is Status.CONVERGED
+        np.testing.assert_allclose(each.values, alone.decision_values, atol=3e-3)
+    last = rounds.kept[plan[-1].keep]
+    kept = problem.boxed(last.problem.lower, last.problem.upper)
+    assert kept.kkt_gap(last.alpha) <= 1.001e-3
+
+
+def test_rows_that_do_not_fit_are_computed_on_demand():
+    X, y = data("usual")
+    whole, scarce = (run("auto", X, y, [1.0, 10.0], cache_mb=size)[0] for size in (200.0, 0.02))
+    for one, two in zip(whole, scarce, strict=True):
+        np.testing.assert_allclose(one.values, two.values, atol=3e-3)
+
+
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+def test_the_limit_on_steps_counts_all_of_a_round(engine, monkeypatch):
+    monkeypatch.setattr(runner, "short_round", lambda n, is_single: 15)
+    X, y = data("usual")
+    steps = [each.iterations for each in run(engine, X, y, [1.0, 1e4], max_iter=20)[0]]
+    assert max(steps) == 20
+
+
+def test_each_round_knows_where_it_starts_from():
+    wanted, Cs = [[0, 1, 2], [0, 2], [0, 1, 2]], np.array([1.0, 2.0, 4.0])
+    none = np.zeros(0, dtype=np.int64)
+    splits = [Split(k, none, none, np.full(2, k), np.zeros(0)) for k in range(3)]
+    turns = planned(splits, wanted, Cs, ActiveSet(), neighbours=True)
+    solved, kept = {}, {}
+    for split, place, turn in turns:
+        number = split.number
+        origin, (before, after) = kept.get(turn.origin), map(kept.get, turn.beside or (None, None))
+        assert origin == ((number, solved[number]) if number in solved else None)
+        others = [other for other, at in solved.items() if at == place and other < number]
+        assert after == ((max(others), place) if others else None)
+        if before is not None:
+            assert before == (after[0], solved[number])
+        kept[turn.keep], solved[number] = (number, place), place
+        assert (turn.weights[0], turn.C) == (number, Cs[place])
+    told = [turn.beside is not None and turn.beside[0] is not None for *_, turn in turns]
+    assert told == [False] * 4 + [True] + [False] * 3
+
+
+def test_what_the_neighbour_tells_saves_steps():
+    heart = load("heart")
+    ended = [
+        run("auto", heart.X, heart.y, [1.0, 2.0, 4.0, 8.0], RBF(0.3), seeder, folds=5)[0]
+        for seeder in (None, ActiveSet())
+    ]
+    steps = [sum(each.iterations for each in rounds) for rounds in ended]
+    assert steps[0] < 0.95 * steps[1]
+
+
+@needs_jit
+def test_control_c_ends_compiled_rounds_between_chunks(monkeypatch):
+    heart = load("heart")
+    Cs = np.logspace(0.0, 5.0, 4000)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    run("numba", heart.X, heart.y, [1.0, 2.0])  # compiles
+    gc.disable()  # an interrupt in a callback of the collector, which Hypothesis has, is lost
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run("numba", heart.X, heart.y, Cs)
+    finally:
+        gc.enable()
+        timer.cancel()

@@ -1,0 +1,244 @@
+"""Leave-one-out against refits from scratch; when it is ended early."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    AVG,
+    RBF,
+    TOP,
+    Check,
+    Cold,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Status,
+    TrainingError,
+    XiAlphaBound,
+    ZeroAlpha,
+    leave_one_out,
+)
+from refsvm.rounds.sufficiency import CHECKS
+
+from ..settings import FAST
+from .sets import KERNELS, MOST, SETS, brute_force, data
+
+UNDECIDED = {("ionosphere", "RBF", 90): [17], ("monks1", "linear", 40): [12, 19, 25, 30]}
+"""Examples whose decision value is within the tolerance of zero, by set, kernel and number of examples."""
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("name", SETS)
+def test_predictions_are_those_of_refits(name, kernel):
+    X, y = data(name)
+    values = brute_force(X, y, KERNELS[kernel], 1.0)
+    expected = np.where(values >= 0.0, 1, -1)
+    at_zero = np.flatnonzero(np.abs(values) < 2e-3).tolist()
+    assert at_zero == UNDECIDED.get((name, kernel, MOST), [])
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=KERNELS[kernel], stop=stop, engine=FAST)
+        differ = np.flatnonzero(loo.predictions != expected)
+        assert set(differ.tolist()) <= set(at_zero)
+        assert loo.is_complete
+        assert loo.status is Status.CONVERGED
+        assert loo.error == np.mean(loo.predictions != y)
+        known = ~np.isnan(loo.decision_values) & (loo.decided_by != "duality gap")
+        np.testing.assert_allclose(loo.decision_values[known], values[known], atol=2e-2)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_each_check_alone_is_right(check):
+    decided = 0
+    for name in ("heart", "sonar", "thyroid", "banana"):
+        X, y = data(name)
+        for kernel, C in ((RBF(0.1), 1.0), (RBF(1.0), 0.2), (Linear(), 0.1)):
+            some = leave_one_out(X, y, kernel=kernel, C=C, checks=check, engine=FAST)
+            none = leave_one_out(X, y, kernel=kernel, C=C, checks=(), engine=FAST)
+            assert np.array_equal(some.predictions, none.predictions)
+            assert set(none.decided_by) == {"kkt"}
+            assert set(some.decided_by) <= {check, "kkt"}
+            decided += some.counts[check]
+    assert decided > 10
+
+
+def test_checks_in_order():
+    X, y = data("heart")
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    full = loo.full_solution
+    zero = full.alpha == 0.0
+    wrong = ~zero & (y * full.decision_values < 0)
+    assert np.array_equal(loo.decided_by == "zero alpha", zero)
+    assert np.array_equal(loo.decided_by == "training error", wrong)
+    assert (loo.predictions[zero] == y[zero]).all()
+    assert (loo.predictions[wrong] != y[wrong]).all()
+    assert sum(loo.counts.values()) == len(y)
+
+
+# -- the efficiency test -----------------------------------------------------------------------------------------------
+
+
+def test_a_rule_that_seldom_decides_early_is_given_up():
+    X, y = data("ionosphere")
+    rule = LOODualityGap(tol=0.5)  # the KKT gap is reached first
+    loo = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST)
+    assert loo.gap_rule_kept is False
+    early = loo.decided_by[:10] == "duality gap"
+    assert early.sum() < 5
+    assert (loo.decided_by[10:] == "kkt").all()
+    kept = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST, efficiency_test=False)
+    assert kept.gap_rule_kept is None
+
+
+def test_a_rule_that_decides_early_is_kept():
+    X, y = data("heart")
+    loo = leave_one_out(
+        X, y, kernel=Linear(), stop=LOODualityGap(1e-4), seeder=Cold(), checks=(), engine=FAST
+    )
+    assert loo.gap_rule_kept is True
+    assert loo.counts["duality gap"] > 0.8 * len(y)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_seeds_and_the_gap_rule_save_steps(kernel):
+    X, y = data("heart", 40)
+    taken = {
+        (type(seeder), type(stop)): leave_one_out(
+            X,
+            y,
+            kernel=KERNELS[kernel],
+            C=5.0,
+            seeder=seeder,
+            stop=stop,
+            checks=(),
+            efficiency_test=False,
+            engine=FAST,
+        ).round_iterations.sum()
+        for seeder in (Cold(), AVG(), TOP())
+        for stop in (KKTGap(), LOODualityGap())
+    }
+    for stop in (KKTGap, LOODualityGap):
+        assert taken[AVG, stop] < taken[Cold, stop]
+        assert taken[TOP, stop] < taken[Cold, stop]
+    assert taken[Cold, LOODualityGap] < (0.6 if kernel == "linear" else 0.8) * taken[Cold, KKTGap]
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_callback_sees_progress_and_can_end_it():
+    X, y = data("heart")
+    seen = []
+    leave_one_out(X, y, kernel=RBF(0.1), engine=FAST, callback=lambda done, n: seen.append((done, n)))
+    assert seen[-1] == (len(y), len(y))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=lambda done, n: True)
+    assert loo.status is Status.CALLBACK
+    assert not loo.is_complete
+    assert "" in loo.decided_by
+    decided = loo.decided_by != ""
+    assert loo.error == np.mean((loo.predictions != y)[decided])
+
+
+def test_a_time_limit_ends_it():
+    X, y = data("heart")
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", time_limit=1e-9)
+    assert loo.status is Status.TIME_LIMIT
+    assert not loo.is_complete
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_ctrl_c_returns_what_is_decided():
+    X, y = data("heart")
+
+    def press(done, n):
+        if done > 50 % len(y):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert threading.current_thread() is threading.main_thread()
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=press)
+    assert loo.status is Status.INTERRUPTED
+    assert not loo.is_complete
+    assert 0 < (loo.decided_by != "").sum() < len(y)
+    rest = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    decided = loo.decided_by != ""
+    assert np.array_equal(loo.predictions[decided], rest.predictions[decided])
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_a_limit_on_the_steps_of_a_round(engine):
+    X, y = data("sonar")
+    exact = leave_one_out(X, y, kernel=RBF(0.02), C=10.0, checks=(), engine=engine)
+    most = max(exact.full_solution.iterations, 1)
+    loo = leave_one_out(
+        X, y, kernel=RBF(0.02), C=10.0, seeder=Cold(), checks=(), engine=engine, max_iter=most
+    )
+    assert set(loo.decided_by) <= {"kkt", "limit"}
+    short = leave_one_out(X, y, kernel=RBF(0.02), C=10.0, checks=(), engine=engine, max_iter=2)
+    assert short.status is Status.MAX_ITER
+    assert not short.is_complete
+    assert np.isnan(short.error)
+
+
+@dataclass(frozen=True)
+class Confident(Check):
+    """An own check: nobody far inside of its class is asked again."""
+
+    name: ClassVar[str] = "far inside"
+    least: float = 1.1
+
+    def decide(self, full, rows):
+        y = full.problem.v
+        return np.where(y * full.decision_values > self.least, y, 0)
+
+
+def test_a_check_of_ones_own_decides_what_the_shipped_ones_leave():
+    X, y = data("heart")
+    options = {"kernel": RBF(0.1), "C": 1.0, "engine": FAST}
+    plain, own = (
+        leave_one_out(X, y, **options),
+        leave_one_out(X, y, checks=[Confident(), "training error"], **options),
+    )
+    inside = y * own.full_solution.decision_values > 1.1
+    assert own.counts["far inside"] == inside.sum() > 0
+    assert np.array_equal(own.predictions, plain.predictions)
+    assert np.isnan(own.decision_values[inside]).all()
+    assert list(own.counts)[-1] == "far inside"
+
+
+def test_checks_are_given_by_name_or_as_instances():
+    X, y = data("heart")
+    options = {"kernel": RBF(0.1), "C": 1.0, "engine": FAST}
+    named = leave_one_out(X, y, **options)
+    given = leave_one_out(X, y, checks=(XiAlphaBound(), TrainingError(), ZeroAlpha()), **options)
+    assert np.array_equal(named.decided_by, given.decided_by)
+    with pytest.raises(
+        ValueError, match=r"is not a Check; pass an instance of one, such as checks=ZeroAlpha\(\)"
+    ):
+        leave_one_out(X, y, checks=[ZeroAlpha], **options)
+
+
+def test_the_xi_alpha_bound_asks_whether_the_class_can_take_the_weight_over():
+    """With balanced weights and a small C, α of a whole class is at its bound: nobody can."""
+    rng = np.random.default_rng(0)
+    m = int(rng.integers(3, 15))
+    y = np.r_[-np.ones(24 - m), np.ones(m)]
+    X = rng.normal(size=(24, 2)) + 0.8 * y[:, None]
+    C = 0.01 * np.where(y > 0, 24 / (2 * m), 24 / (2 * (24 - m)))
+    options = {"kernel": RBF(0.5), "C": C, "stop": KKTGap(1e-6), "engine": FAST}
+    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
+    assert np.array_equal(checked.predictions, refitted.predictions)
+    assert checked.error == 1.0
+
+
+def test_checks_that_are_none_are_refused():
+    X, y = data("heart")
+    with pytest.raises(ValueError, match="checks=3 is no list of checks; choose from 'zero alpha'"):
+        leave_one_out(X, y, kernel=RBF(0.1), checks=3)

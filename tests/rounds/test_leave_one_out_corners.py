@@ -1,0 +1,144 @@
+"""Leave-one-out in corner cases, and what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    TOP,
+    DualProblem,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Polynomial,
+    Precomputed,
+    leave_one_out,
+    solve,
+)
+from refsvm.rounds.packed import for_example
+
+from ..settings import FAST
+from .sets import brute_force, data
+
+
+def test_an_example_alone_in_its_class_is_wrong():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.where(np.arange(12) == 4, 1, -1)
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=RBF(0.5), C=10.0, stop=stop, engine=FAST)
+        assert loo.predictions[4] == -1
+        assert loo.is_complete
+        assert loo.decision_values[4] == pytest.approx(-1.0)
+
+
+def test_two_examples():
+    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], engine=FAST)
+    assert loo.predictions.tolist() == [1, -1]
+    assert loo.error == 1.0
+
+
+def test_duplicates_of_the_left_out_example():
+    """K′ of a duplicate is 0."""
+    X, y = data("heart", 20)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    expected = np.where(brute_force(X, y, RBF(0.1), 1.0) >= 0, 1, -1)
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), stop=stop, engine=FAST)
+        assert np.array_equal(loo.predictions, expected)
+
+
+def test_without_a_free_support_vector_the_third_check_is_not_used():
+    X, y = data("heart")
+    loo = leave_one_out(X, y, kernel=RBF(0.1), C=1e-9, engine=FAST)
+    full = loo.full_solution
+    assert (
+        not ((full.alpha > full.problem.lower) & (full.alpha < full.problem.upper)).any() or loo.is_complete
+    )
+    problem = full.problem
+    free = (full.alpha > problem.lower) & (full.alpha < problem.upper)
+    if not free.any():
+        assert loo.counts["xi-alpha bound"] == 0
+
+
+def test_huge_norms():
+    X, y = data("heart", 40)
+    loo = leave_one_out(X * 1e6, y, kernel=Linear(), C=1e-9, engine=FAST, max_iter=100_000)
+    values = brute_force(X * 1e6, y, Linear(), 1e-9)
+    sure = np.abs(values) > 0.05
+    assert np.array_equal(loo.predictions[sure], np.where(values >= 0, 1, -1)[sure])
+
+
+def test_an_indefinite_kernel_is_warned_about_and_decided_by_kkt():
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(30, 30))
+    y = np.where(rng.random(30) < 0.5, 1, -1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        loo = leave_one_out(noise + noise.T, y, kernel=Precomputed(), stop=LOODualityGap(), engine=FAST)
+    assert any("each round ends at the KKT gap" in str(each.message) for each in said)
+    assert set(loo.decided_by) <= {"zero alpha", "kkt"}
+
+
+def test_a_kernel_matrix_gives_what_its_kernel_gives():
+    X, y = data("heart", 50)
+    K = DualProblem.classification(X, y, kernel=RBF(0.1)).gram.block(np.arange(50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one = leave_one_out(K, y, kernel=Precomputed(), engine=FAST)
+        polynomial = leave_one_out(X, y, kernel=Polynomial(degree=2, coef0=1.0), C=0.01, engine=FAST)
+    other = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    assert np.array_equal(one.predictions, other.predictions)
+    assert polynomial.is_complete
+
+
+def test_examples_with_penalty_zero_are_predicted_by_the_rest():
+    X, y = data("heart")
+    C = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), C=C, engine=FAST)
+    full = solve(DualProblem.classification(X, y, kernel=RBF(0.1), C=C), stop=KKTGap(1e-8))
+    ignored = C == 0
+    assert np.array_equal(loo.predictions[ignored], np.where(full.decision_values >= 0, 1, -1)[ignored])
+    gap = leave_one_out(X, y, kernel=RBF(0.1), C=C, stop=LOODualityGap(), engine=FAST)
+    assert np.array_equal(gap.predictions, loo.predictions)
+
+
+def test_any_two_names():
+    X, y = data("heart", 40)
+    names = np.where(y > 0, "ill", "healthy")
+    named, plain = (leave_one_out(X, labels, kernel=RBF(0.1), engine=FAST) for labels in (names, -y))
+    assert set(named.predictions) == {"ill", "healthy"}
+    assert np.array_equal(named.predictions == "ill", plain.predictions == -1)
+    assert named.error == plain.error
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y": [0, 1, 2] * 10}, "y holds 3 classes and leave_one_out takes two"),
+        ({"y": [1] * 30}, "single class"),
+        ({"y": [1, -1]}, "y has shape"),
+        ({"C": -1.0}, "C"),
+        ({"seeder": TOP}, "seeder=.* is not a Seeder"),
+        ({"stop": "kkt"}, "stop='kkt' is not a StoppingRule"),
+        ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
+        ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),
+        ({"engine": "fast"}, "engine='fast' is unknown"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"time_limit": -1.0}, "time_limit"),
+        ({"callback": 3}, "callback=3 cannot be called"),
+    ],
+)
+def test_what_is_refused(change, words):
+    X, y = data("heart", 30)
+    with pytest.raises(ValueError, match=words):
+        leave_one_out(**({"X": X, "y": y} | change))
+
+
+def test_a_rule_for_left_out_examples_gets_to_know_which():
+    assert for_example(LOODualityGap(1e-4), 7) == LOODualityGap(1e-4, example=7)
+    assert for_example(KKTGap(), 7) == KKTGap()

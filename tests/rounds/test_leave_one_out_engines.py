@@ -1,0 +1,131 @@
+"""The compiled rounds of leave-one-out against the readable ones, in threads and processes too."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    AVG,
+    RBF,
+    TOP,
+    Cold,
+    DualProblem,
+    HybridMaximumGain,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    NewtonStep,
+    Rounds,
+    Status,
+    leave_one_out,
+)
+from refsvm.rounds.round import Round
+from refsvm.rounds.runner import run_there
+
+from ..settings import FAST, INTERPRETED, needs_jit, needs_numba
+from .sets import data
+
+
+@needs_numba
+@pytest.mark.parametrize("seeder", [Cold(), AVG(), TOP()], ids=repr)
+@pytest.mark.parametrize(
+    "stop", [KKTGap(), KKTGap(1e-7), LOODualityGap(), LOODualityGap(variables=1)], ids=repr
+)
+def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
+    X, y = data("heart", 24 if INTERPRETED else 60)
+    for kernel, selector, step in ((RBF(0.1), None, None), (Linear(), HybridMaximumGain(), NewtonStep())):
+        problem = DualProblem.classification(X, y, kernel=kernel, C=3.0)
+        full = Rounds(problem, stop=KKTGap(1e-8), engine="numpy", shrinking=False).solve()
+        plan = [Round(r, "all", keep="own") for r in range(0, problem.n, 12 if INTERPRETED else 4)]
+        ended, kept = [], []
+        for engine in ("numpy", "numba"):
+            rounds = Rounds(problem, selector=selector, step=step, engine=engine, shrinking=False)
+            rounds.kept["all"] = full
+            for each in plan:
+                ended.append([(one.out, one.values, one[2:5]) for one in rounds.run([each], seeder, stop)])
+                kept.append(rounds.kept["own"].alpha)
+            assert rounds.used == ("" if engine == "numpy" else "numba")
+        assert ended[: len(plan)] == ended[len(plan) :]
+        for readable, compiled in zip(kept[: len(plan)], kept[len(plan) :], strict=True):
+            assert np.array_equal(readable, compiled)
+
+
+@needs_numba
+@pytest.mark.parametrize("name", ["heart", "banana", "breast_cancer"])
+def test_both_engines_return_the_same(name):
+    X, y = data(name, 30 if INTERPRETED else 80)
+    for stop, seeder in itertools.product((KKTGap(), LOODualityGap()), (TOP(), AVG())):
+        one, other = (
+            leave_one_out(X, y, kernel=RBF(0.1), C=5.0, stop=stop, seeder=seeder, engine=engine)
+            for engine in ("numpy", "numba")
+        )
+        assert (one.engine, other.engine) == ("numpy", "numba")
+        assert np.array_equal(one.predictions, other.predictions)
+        assert np.array_equal(one.decided_by, other.decided_by)
+        assert np.array_equal(one.decision_values, other.decision_values, equal_nan=True)
+        assert np.array_equal(one.round_iterations, other.round_iterations)
+        assert one.gap_rule_kept == other.gap_rule_kept
+
+
+@needs_jit
+def test_threads_return_the_same(monkeypatch):
+    pytest.importorskip("joblib")
+    monkeypatch.setattr("refsvm.rounds.runner.WORTH_SECONDS", 0.0)
+    X, y = data("sonar", 150)
+    one, two = (
+        leave_one_out(X, y, kernel=RBF(0.02), C=10.0, n_jobs=n_jobs, engine="numba") for n_jobs in (1, 2)
+    )
+    assert np.array_equal(one.decision_values, two.decision_values, equal_nan=True)
+    assert np.array_equal(one.decided_by, two.decided_by)
+
+
+@needs_jit
+def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
+    joblib = pytest.importorskip("joblib")
+    monkeypatch.setattr("refsvm.rounds.runner.WORTH_SECONDS", 0.0)
+    X, y = data("heart", 60)
+    expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numba")
+    with joblib.parallel_config(backend="multiprocessing"):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", n_jobs=2)
+    assert np.array_equal(loo.predictions, expected.predictions)
+
+
+def test_rounds_arrive_in_another_process_without_kernel_rows():
+    X, y = data("heart", 40)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.1))
+    rounds = Rounds(problem, engine="numpy", shrinking=False)
+    rounds.kept["all"] = Rounds(problem, stop=KKTGap(1e-6), engine="numpy", shrinking=False).solve()
+    rounds.rows.fetch(np.arange(40))
+    sent = pickle.loads(pickle.dumps(rounds))
+    assert sent.rows.filled == 0
+    plan = [Round(r, "all") for r in range(0, 40, 7)]
+    there, status = run_there("token", sent, TOP(), KKTGap(), plan)
+    here = list(rounds.run(plan, TOP()))
+    assert [each.reason for each in there] == [each.reason for each in here]
+    assert status is Status.CONVERGED
+    for one, other in zip(there, here, strict=True):
+        assert one.values == pytest.approx(other.values, abs=1e-10)
+
+
+@needs_jit
+def test_auto_goes_on_in_compiled_code(monkeypatch):
+    X, y = data("heart", 30)
+    expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
+    asked = itertools.count()
+    monkeypatch.setattr("refsvm.rounds.runner.compiled_code_is_due", lambda: next(asked) >= 3)
+    loo = leave_one_out(X, y, kernel=RBF(0.1))
+    assert loo.engine == "numba"
+    assert np.array_equal(loo.decision_values, expected.decision_values, equal_nan=True)
+
+
+def test_rows_on_demand_where_the_matrix_does_not_fit():
+    X, y = data("heart")
+    expected = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), cache_mb=8.5 * 8 * len(y) / 2**20, stop=stop, engine=FAST)
+        assert np.array_equal(loo.predictions, expected.predictions)
+        assert loo.kernel_rows > len(y)

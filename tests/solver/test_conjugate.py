@@ -1,0 +1,215 @@
+"""Conjugate steps: what they keep, what they gain, where they end; and the selection that knows their direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    ConjugateSecondOrder,
+    ConjugateStep,
+    DualProblem,
+    HybridMaximumGain,
+    KKTGap,
+    Linear,
+    NewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    StepRule,
+    cross_validate,
+    iterate,
+    leave_one_out,
+    solve,
+)
+from refsvm.datasets import load, make_banana, make_chessboard
+from refsvm.solver.rules import chosen_rules
+from refsvm.testing import Case, check_engines, practice_problems
+
+from ..settings import FAST, INTERPRETED, needs_numba
+
+PROBLEMS = practice_problems()
+
+
+def board(n: int = 60, C: float = 1e3) -> DualProblem:
+    data = make_chessboard(n, rng=0)
+    return DualProblem.classification(data.X, data.y, kernel=RBF(0.5), C=C)
+
+
+def free_pairs(problem, selector):
+    """Yield (Δ before, KΔ before, the state) for every free step that follows a free one."""
+    known = None
+    for state in iterate(problem, selector=selector, step=ConjugateStep(), stop=KKTGap(1e-6)):
+        now = state.displacement.copy(), state.displacement_image.copy()
+        if known is not None and state.last_free and np.count_nonzero(now[0]) > 2:
+            yield *known, state
+        known = now if state.last_free else None
+
+
+@pytest.mark.parametrize("selector", [SecondOrder(), ConjugateSecondOrder(), HybridMaximumGain()])
+def test_each_displacement_is_conjugate_to_the_one_before(selector):
+    checked = 0
+    for delta, image, state in free_pairs(board(), selector):
+        size = np.sqrt((delta @ image) * (state.displacement @ state.displacement_image))
+        assert abs(state.displacement @ image) <= 1e-9 * size
+        checked += 1
+    assert checked > 100
+
+
+def test_nothing_is_lost_along_the_displacement_before():
+    """ΔᵀG = 0 after a free step stays so after the next: f is at its maximum over both."""
+    for delta, _, state in free_pairs(board(), SecondOrder()):
+        size = np.linalg.norm(delta) * (np.linalg.norm(state.gradient) + 1.0)
+        assert abs(delta @ state.gradient) <= 1e-9 * size
+        assert abs(state.displacement @ state.gradient) <= 1e-9 * size
+
+
+def test_a_free_step_gains_no_less_than_that_of_the_pair_alone():
+    before, gains = 0.0, []
+    for state in iterate(board(), step=ConjugateStep(), stop=KKTGap(1e-4)):
+        gain, before = state.objective - before, state.objective
+        alone = 0.5 * state.slope**2 / state.curvature
+        if state.last_free:
+            assert gain >= alone * (1.0 - 1e-9) - 1e-12 * abs(before)
+            gains.append(gain / alone)
+    assert np.median(gains) > 1.1
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_variable_that_cuts_the_step_is_assigned_its_bound(name):
+    """No variable is left next to its bound, where the next steps would have no room."""
+    problem = PROBLEMS[name]
+    for state in iterate(problem, selector=ConjugateSecondOrder(), step=ConjugateStep(), stop=KKTGap(1e-5)):
+        lower, upper, alpha = state.lower, state.upper, state.alpha
+        assert ((lower <= alpha) & (alpha <= upper)).all()
+        moved = np.flatnonzero(state.displacement)
+        if len(moved) > 2 and not state.last_free:
+            assert ((alpha == lower) | (alpha == upper))[moved].any()
+        room = np.minimum(alpha - lower, upper - alpha)
+        size = np.abs(state.displacement) + np.abs(alpha)
+        assert not ((room > 0.0) & (room < 1e-16 * size))[moved].any()
+        if state.iteration >= 300:
+            break
+    assert abs(alpha.sum() - problem.z) <= 1e-11 * (1.0 + np.abs(alpha).sum())
+
+
+def test_steps_begin_anew_after_a_cut_and_after_so_many():
+    rule, chain = ConjugateStep(longest=4), 0
+    for state in iterate(board(), step=rule, stop=KKTGap(1e-3)):
+        plain = np.count_nonzero(state.displacement) == 2
+        chain = 0 if plain else chain + 1
+        assert chain <= 4
+        assert np.count_nonzero(state.displacement) <= 2 + 2 * 4
+
+
+def test_fewer_steps_than_newton_and_planning():
+    problem, counts = board(150), []
+    for step in (NewtonStep(), PlanningAheadStep(), ConjugateStep()):
+        solution = solve(problem, step=step, shrinking=False, engine=FAST)
+        counts.append((solution.iterations, solution.objective))
+    assert counts[2][0] < 0.6 * min(counts[0][0], counts[1][0])
+    assert counts[2][1] == pytest.approx(counts[0][1], rel=1e-5)
+
+
+def test_the_gain_it_selects_by_is_the_gain_of_the_step():
+    """Where no bound cuts the step, f grows by ½ℓ²/(q − β²/δ), the largest over all j."""
+    known = None
+    checked = 0
+    for state in iterate(board(), selector=ConjugateSecondOrder(), step=ConjugateStep(), stop=KKTGap(1e-5)):
+        if known is not None and state.last_free and np.count_nonzero(state.displacement) > 2:
+            G, image, delta, alpha, f = known
+            i, j = state.working_sets[0].tolist()
+            q = state.diagonal[i] + state.diagonal - 2.0 * state.row(i)
+            along = np.maximum(q - (image[i] - image) ** 2 / delta, 1e-3 * q)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gain = 0.5 * (G[i] - G) ** 2 / along
+            gain[(alpha <= state.lower) | (G[i] <= G)] = -np.inf
+            assert gain[j] >= gain.max() * (1.0 - 1e-9)
+            if along[j] > 2e-3 * q[j]:
+                assert state.objective - f == pytest.approx(gain[j], rel=1e-6, abs=1e-9 * abs(f))
+                checked += 1
+        known = None
+        if state.last_free:
+            known = (
+                state.gradient.copy(), state.displacement_image.copy(), state.carried_curvature,
+                state.alpha.copy(), state.objective,
+            )  # fmt: skip
+    assert checked > 100
+
+
+def test_without_a_displacement_it_is_second_order_selection():
+    problem = board()
+    one, other = (
+        solve(
+            problem,
+            selector=selector,
+            step=NewtonStep(),
+            shrinking=False,
+            engine="numpy",
+            trace=True,
+            max_iter=200,
+        )
+        for selector in (SecondOrder(), ConjugateSecondOrder())
+    )
+    assert np.array_equal(one.trace["i"], other.trace["i"])
+    assert np.array_equal(one.trace["j"], other.trace["j"])
+
+
+def test_which_rules_go_together():
+    assert chosen_rules(None, ConjugateStep(), None).selector == ConjugateSecondOrder()
+    assert chosen_rules(ConjugateSecondOrder(), None, None).step == ConjugateStep()
+    assert chosen_rules(None, None, None)[:2] == (SecondOrder(), PlanningAheadStep())
+    with pytest.raises(ValueError, match="longest"):
+        ConjugateStep(0)
+
+
+def test_a_rule_that_carries_and_plans_is_refused():
+    class Both(ConjugateStep):
+        history = 1
+
+    with pytest.raises(ValueError, match="carries the last displacement and plans"):
+        solve(board(), selector=SecondOrder(), step=Both())
+    assert isinstance(Both(), StepRule)
+
+
+@needs_numba
+@pytest.mark.parametrize(
+    "name", ["regression box", "one-class box", "any box", "indefinite matrix", "duplicates"]
+)
+def test_both_engines_shrunk_and_with_few_rows(name):
+    case = Case(name, PROBLEMS[name], (ConjugateSecondOrder(), ConjugateStep(), KKTGap(1e-6)))
+    for shrinking in (False, True):
+        check_engines(case, shrinking=shrinking, cache_mb=0.002)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X, y: DualProblem.regression(X, X[:, 0] * X[:, 1], kernel=RBF(0.5), C=3.0),
+        lambda X, y: DualProblem.one_class(X, kernel=RBF(0.5), nu=0.3),
+        lambda X, y: DualProblem.classification(X, y, kernel=RBF(0.5), C=np.inf),
+        lambda X, y: DualProblem.classification(X, y, kernel=Linear(), C=np.linspace(0.0, 5.0, len(y))),
+    ],
+    ids=["regression", "one class", "hard margin", "weights"],
+)
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_every_kind_of_problem_ends_at_the_same_objective(make, engine):
+    data = make_banana(60, rng=1)
+    problem = make(data.X, data.y)
+    plain = solve(problem, step=NewtonStep(), stop=KKTGap(1e-6), engine=FAST)
+    carried = solve(problem, step=ConjugateStep(), stop=KKTGap(1e-6), engine=engine)
+    assert carried.status is plain.status
+    assert carried.objective == pytest.approx(plain.objective, rel=1e-7)
+
+
+def test_rounds_and_folds_take_the_same_predictions():
+    data = load("heart")
+    X, y = data.X[: 60 if INTERPRETED else 270], data.y[: 60 if INTERPRETED else 270]
+    options = {"kernel": RBF(0.005), "C": 10.0, "engine": FAST, "stop": KKTGap(1e-6)}
+    plain, carried = (leave_one_out(X, y, step=step, **options) for step in (NewtonStep(), ConjugateStep()))
+    assert np.array_equal(plain.predictions, carried.predictions)
+    assert carried.round_iterations.sum() < plain.round_iterations.sum()
+    folds, others = (
+        cross_validate(X, y, step=step, rng=0, **options) for step in (NewtonStep(), ConjugateStep())
+    )
+    np.testing.assert_allclose(folds.decision_values, others.decision_values, atol=1e-4)
