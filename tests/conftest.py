@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -19,6 +20,10 @@ else:
     settings.register_profile("dev", deadline=None, max_examples=40)
     settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
     settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a shell ignores Ctrl-C in what it runs in the background
 
 
 @pytest.fixture(params=["numpy", pytest.param("numba", marks=needs_numba)])
