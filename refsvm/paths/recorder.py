@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ EVENT = np.dtype(
         ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end
     ]
 )
+
+POINTS: Final = 64
+"""Points that are compared at once: one by one took longer than their compiled events."""
 
 
 class PathRecord(NamedTuple):
@@ -73,22 +76,22 @@ class PathRecorder:
     """
 
     def __init__(self, n: int) -> None:
-        self._last = np.zeros(n)
+        self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # of the first point all that is not 0 is new
         self._C: list[float] = []
         self._intercept: list[float] = []
         self._elbow: list[int] = []
         self._kind: list[str] = []
+        self._count: list[np.ndarray] = []
         self._index: list[np.ndarray] = []
         self._value: list[np.ndarray] = []
         self._events: list[tuple[int, int, int, int, str]] = []
 
     def add(self, point: Breakpoint) -> None:
         """Append one breakpoint."""
-        changed = np.flatnonzero(point.scaled != self._last)
-        values = point.scaled[changed]
-        self._last[changed] = values
-        self._index.append(changed)
-        self._value.append(values)
+        self._rows[self._filled] = point.scaled
+        self._filled += 1
+        if self._filled > POINTS:
+            self._compress()
         number = len(self._C)
         self._events += [(number, *move) for move in point.moves]
         self._C.append(point.C)
@@ -96,14 +99,24 @@ class PathRecorder:
         self._elbow.append(point.elbow)
         self._kind.append(point.kind)
 
+    def _compress(self) -> None:
+        """Keep of each point what differs from the one before, and of the last one all."""
+        rows = self._rows[: self._filled]
+        differs = rows[1:] != rows[:-1]
+        self._count.append(np.count_nonzero(differs, axis=1))
+        self._index.append(np.nonzero(differs)[1])
+        self._value.append(rows[1:][differs])
+        self._rows[0], self._filled = rows[-1], 1
+
     def record(self) -> PathRecord:
         """Return what was collected."""
+        self._compress()
         return PathRecord(
             C=np.array(self._C),
             intercept=np.array(self._intercept),
             elbow=np.array(self._elbow, dtype=np.int64),
             kind=np.array(self._kind, dtype="U16"),
-            start=np.cumsum([0] + [len(changed) for changed in self._index]),
+            start=np.append(0, np.cumsum(np.concatenate(self._count))),
             changed=np.concatenate(self._index),
             value=np.concatenate(self._value),
             events=np.array(self._events, dtype=EVENT),

@@ -135,11 +135,12 @@ class SVMP(PathTracker):
         while True:
             if steps % self.refresh == 0 and self._repaired(walk, "full rank", fresh=True) == "repair":
                 yield walk.breakpoint("repair")
-            points = follow_run(walk, self, end, self.refresh - steps % self.refresh)
-            if not points:
-                return
-            steps += len(points)
+            most = self.refresh - steps % self.refresh
+            points = follow_run(walk, self, end, most)
             yield from points
+            if len(points) < most:
+                return
+            steps += most
 
     def _next_step(self, walk: PathState, room: float) -> Step:
         """Find the largest fall of λ, at most `room`, and the direction that goes with it."""

@@ -149,32 +149,30 @@ class PathState(Walk):
 
     def enter(self, i: int, kind: str) -> None:
         """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
-        self.moves.append(Move(i, self.set_of(i, int(self.side[i])), FREE, kind))
-        self.factors = None
+        self.note([i], FREE, kind)
         if self.system is None or not self.join(i):
             self.system = None
             self.add_member(i, self.K[i])
 
     def drop(self, i: int, side: int, kind: str) -> None:
         """Move i from the elbow to a bound, where ŝᵢ is exactly."""
-        self.moves.append(Move(i, FREE, self.set_of(i, side), kind))
-        self.factors = None
+        self.note([i], side, kind)
         self.leave(i, side)
 
     def assign(self, side: np.ndarray, kind: str) -> None:
         """Change the sets to `side`, in ascending order of the indices."""
+        of, across = self.of, (self.side != FREE) & (side != FREE) & (self.side != side)
+        self.note(np.flatnonzero(across), side[across], kind)
+        of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
+        self.side[across] = side[across]
         for i in np.flatnonzero(side != self.side).tolist():
             if self.side[i] == FREE:
                 self.drop(i, int(side[i]), kind)
-            elif side[i] == FREE:
-                self.enter(i, kind)
             else:
-                self.moves.append(
-                    Move(i, self.set_of(i, int(self.side[i])), self.set_of(i, int(side[i])), kind)
-                )
-                self.side[i] = side[i]
-                self.of.alpha[i] = self.of.upper[i] if side[i] == ABOVE else self.of.lower[i]
+                self.enter(i, kind)
 
-    def set_of(self, i: int, side: int) -> int:
-        """Return −1 for 𝓡, 0 for 𝓔, 1 for 𝓛, as a `Move` has it."""
-        return int(side * self.sign[i])
+    def note(self, indices: Any, side: Any, kind: str) -> None:
+        """Note that these examples change their set: −1 is 𝓡, 0 is 𝓔, 1 is 𝓛, as a `Move` has it."""
+        self.factors, sign = None, self.sign[indices].astype(np.int64)
+        sets = zip(indices, (sign * self.side[indices]).tolist(), (sign * side).tolist(), strict=True)
+        self.moves += [Move(int(i), before, after, kind) for i, before, after in sets]
