@@ -50,7 +50,7 @@ from refsvm.selectors import (
     SecondOrder,
     WorkingSetSelector,
 )
-from refsvm.solver import NoShrinking, Restriction, Shrinking, iterate, solve
+from refsvm.solver import LIBSVMShrinking, NoShrinking, Restriction, Shrinking, iterate, solve
 from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import BallRule, KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
 from refsvm.trackers import SVMP, Hastie, PathTracker
@@ -66,7 +66,7 @@ find_moved_modules()
 __all__ = [
     "ATO", "AVG", "MIR", "RBF", "SIR", "SVC", "SVCCV", "SVMP", "SVR", "TOP", "ActiveSet", "Ball", "BallRule",
     "Check", "Cold", "ConjugateSecondOrder", "ConjugateStep", "DualProblem", "Greedy", "Hastie",
-    "HybridMaximumGain", "KKTGap", "LOODualityGap", "Linear", "MaximumGain", "MostViolatingPair",
+    "HybridMaximumGain", "KKTGap", "LIBSVMShrinking", "LOODualityGap", "Linear", "MaximumGain", "MostViolatingPair",
     "NewtonStep", "NoShrinking", "OneClassSVM", "OverrelaxedNewtonStep", "PathTracker", "PlanningAheadStep",
     "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
     "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",

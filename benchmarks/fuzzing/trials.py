@@ -11,6 +11,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    LIBSVMShrinking,
     Linear,
     Polynomial,
     Precomputed,
@@ -175,7 +176,8 @@ def any_rules(rng: np.random.Generator, problem: DualProblem) -> Rules:
 
 def any_options(rng: np.random.Generator, problem: DualProblem, rules: Rules) -> dict[str, Any]:
     """Draw the other arguments of `solve`."""
-    options: dict[str, Any] = {"shrinking": (False, True, SHRINK_EARLY)[rng.integers(3)]}
+    shrinking = (False, True, SHRINK_EARLY, LIBSVMShrinking(1), LIBSVMShrinking(10))
+    options: dict[str, Any] = {"shrinking": shrinking[rng.integers(5)]}
     if rng.integers(2):
         options["cache_mb"] = smallest_cache_mb(rules.selector, problem.n, rules.stop)
     if rng.integers(16) == 0:

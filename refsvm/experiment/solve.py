@@ -13,6 +13,7 @@ from refsvm.experiment.strategy import Call, Record
 from refsvm.result import Solution, Trace
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
+from refsvm.solver.shrinking import Shrinking
 from refsvm.solver.solve import solve
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -74,7 +75,7 @@ class Solve(Call):
     selector: WorkingSetSelector | None = None
     step: StepRule | None = None
     stop: StoppingRule | None = None
-    shrinking: bool = True
+    shrinking: bool | Shrinking = True
     cache_mb: float = 200.0
     engine: str = "auto"
     max_iter: int | None = None

@@ -6,19 +6,23 @@ The field's algorithms are compositions:
     planning-ahead SMO     solve(problem, selector=SecondOrder(), step=PlanningAheadStep())
     HMG                    solve(problem, selector=HybridMaximumGain(), step=NewtonStep())
 
-=============  ========================================================
-`loop`         steps(), iterate(): SMO itself, readable
-`solve`        solve(): one problem, from its arguments to a Solution
-`rules`        the three rules of a solve, its kernel rows, its first α
-`shrinking`    restrict, solve, bring the gradient up to date
-`active_sets`  which variables matter
-`hard_margin`  C = ∞: the widest margin, or none
-`polish`       one exact step on the free variables
-=============  ========================================================
+==================  ========================================================
+`loop`              steps(), iterate(): SMO itself, readable
+`solve`             solve(): one problem, from its arguments to a Solution
+`rules`             the three rules of a solve, its kernel rows, its first α
+`shrinking`         restrict, solve, bring the gradient up to date
+`libsvm_shrinking`  the same by the heuristic of LIBSVM
+`active_sets`       which variables matter
+`hard_margin`       C = ∞: the widest margin, or none
+`polish`            one exact step on the free variables
+==================  ========================================================
 """
 
+from refsvm.solver.libsvm_shrinking import LIBSVMShrinking
 from refsvm.solver.loop import iterate, steps
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, ShrinkingPolicy
 from refsvm.solver.solve import solve
 
-__all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy", "iterate", "solve", "steps"]
+__all__ = [
+    "LIBSVMShrinking", "NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy", "iterate", "solve", "steps",
+]  # fmt: skip

@@ -197,33 +197,45 @@ class ShrinkingEngine:
         engine = ShrinkingEngine(inner, rules, loop, self._make, self._limits, self._policy, trace)
         while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
             outcome = engine.advance(budget - inner.iteration)
-        before = state.objective
-        self._apply(A, inner, trace)
-        # a stalled problem that gained no more than rounding will not gain in the next round either
-        rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
-        return -1 if outcome < 0 and state.objective - before <= rounding else 0
-
-    def _apply(self, A: np.ndarray, inner: SolverState, trace: Trace | None) -> None:
-        """α_A += δ, exactly at a bound where δ is, and G ← G − K[:, A] δ."""
-        state, rows, delta = self._state, self._state.rows, inner.alpha
-        lower, upper = state.lower[A], state.upper[A]
-        alpha = np.clip(state.alpha[A] + delta, lower, upper)
-        alpha[delta == inner.lower] = lower[delta == inner.lower]
-        alpha[delta == inner.upper] = upper[delta == inner.upper]
-        state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
-        change = np.zeros(len(state.alpha))
-        change[A] = delta
-        state.shift(change)
-        state.alpha[A], state.gradient[A] = alpha, inner.gradient
         before, first = state.objective, state.iteration
-        state.iteration += inner.iteration
-        rows.hits += inner.rows.hits
-        if inner.rows.evaluator is not rows.evaluator:
-            rows.count(inner.rows.computed)
-        state.least_curvature = min(state.least_curvature, inner.least_curvature)
+        # G ← G − K[:, A] δ
+        subtract_rows(state, state.gradient, A, inner.alpha)
+        take_over(state, A, inner)
         state.refresh(recompute=False)
         if trace is not None and self._trace is not None:
-            self._trace.extend(renumbered(trace.rows, A, before, first, rows.computed))
+            self._trace.extend(renumbered(trace.rows, A, before, first, state.rows.computed))
+        return ending(outcome, state, before)
+
+
+def ending(outcome: int, state: SolverState, before: float) -> int:
+    """Return −1 where a restricted solve stalled and gained no more than rounding: nor would it in the next round."""
+    rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
+    return -1 if outcome < 0 and state.objective - before <= rounding else 0
+
+
+def subtract_rows(state: SolverState, target: np.ndarray, A: np.ndarray, delta: np.ndarray) -> None:
+    """Subtract K[:, A] δ from `target`, a gradient of all variables of this state; A is sorted."""
+    moved = np.flatnonzero(delta)
+    state.rows.subtract(target, A[moved], delta[moved])
+    state.updates += len(moved)
+
+
+def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
+    """α_A += δ, exactly at a bound where δ is; G_A and what was counted. The gradient of the others is not touched."""
+    rows, delta = state.rows, inner.alpha
+    lower, upper = state.lower[A], state.upper[A]
+    alpha = np.clip(state.alpha[A] + delta, lower, upper)
+    alpha[delta == inner.lower] = lower[delta == inner.lower]
+    alpha[delta == inner.upper] = upper[delta == inner.upper]
+    state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
+    state.alpha[A], state.gradient[A] = alpha, inner.gradient
+    state.objective += inner.objective
+    state.iteration += inner.iteration
+    state.least_curvature = min(state.least_curvature, inner.least_curvature)
+    if inner.rows is not rows:
+        rows.hits += inner.rows.hits
+    if inner.rows.evaluator is not rows.evaluator:
+        rows.count(inner.rows.computed)
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:

@@ -1,0 +1,163 @@
+"""LIBSVMShrinking: what it leaves out, when all variables return, and what the checks say of broken versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, LIBSVMShrinking, NewtonStep, SecondOrder, Status, solve
+from refsvm.datasets import make_banana
+from refsvm.solver import active_sets, libsvm_shrinking, shrinking
+from refsvm.solver.libsvm_shrinking import ActiveSetLoop
+from refsvm.testing import Case, check_engines, check_strategy
+
+from ..settings import needs_numba
+
+BANANA = make_banana(120, rng=0)
+PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=1000.0)
+RULES = {"selector": SecondOrder(), "step": NewtonStep()}
+EARLY = LIBSVMShrinking(period=40)
+
+
+def solved(rule, tol=1e-3, **options):
+    return solve(PROBLEM, shrinking=rule, stop=KKTGap(tol), **RULES, **options)
+
+
+class Watcher:
+    """Notes on how many variables the steps are taken, and the duality gap there beside that of the whole problem."""
+
+    only_watches = True
+
+    def __init__(self):
+        self.sizes, self.gaps = [], []
+
+    def __call__(self, state):
+        self.sizes.append(len(state.alpha))
+        inner, delta = state, state.alpha
+        while inner.whole is not None:
+            inner, A = inner.whole
+            alpha = inner.alpha.copy()
+            alpha[A] += delta
+            delta = alpha
+        if len(self.sizes) % 10 == 0:
+            self.gaps.append((state.duality_gap(), PROBLEM.duality_gap(delta)))
+
+
+@pytest.mark.parametrize("period", [7, 40, 1000])
+def test_the_answer_is_the_same(engine, period):
+    plain, shrunk = solved(False, engine=engine), solved(LIBSVMShrinking(period), engine=engine)
+    assert shrunk.status is Status.CONVERGED
+    assert PROBLEM.kkt_gap(shrunk.alpha) <= 1.001e-3
+    assert shrunk.objective == pytest.approx(plain.objective, rel=1e-6)
+    assert np.allclose(shrunk.gradient, PROBLEM.gradient(shrunk.alpha), atol=1e-9)
+
+
+@needs_numba
+@pytest.mark.parametrize(
+    ("period", "cache_mb", "dtype"), [(1, 200.0, "float64"), (40, 0.02, "float64"), (40, 200.0, "float32")]
+)
+def test_the_engines_take_the_same_steps(period, cache_mb, dtype):
+    case = Case("banana", PROBLEM, (*RULES.values(), KKTGap()))
+    check_engines(case, shrinking=LIBSVMShrinking(period), cache_mb=cache_mb, cache_dtype=dtype)
+
+
+def test_variables_leave_one_look_after_the_other_and_return_when_nearly_solved():
+    watcher = Watcher()
+    solution = solved(EARLY, engine="numpy", callback=watcher)
+    sizes = np.array(watcher.sizes)
+    assert solution.status is Status.CONVERGED
+    assert sizes.min() < 0.5 * PROBLEM.n
+    first = np.flatnonzero(sizes < PROBLEM.n)[0]
+    back = first + np.flatnonzero(sizes[first:] == PROBLEM.n)[0]
+    assert (np.diff(sizes[first:back]) <= 0).all()  # until all return, none does
+    assert len(set(sizes[first:back].tolist())) > 2
+    found, expected = np.array(watcher.gaps).T
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_no_step_is_taken_on_a_variable_that_has_left(monkeypatch):
+    left = []
+
+    def noted(state, multiple):
+        A = active_sets.active_set(state, multiple)
+        distance = active_sets.distance_to_violation(state)
+        bound = (state.alpha == state.upper) | (state.alpha == state.lower)
+        assert np.array_equal(np.setdiff1d(np.arange(len(distance)), A), np.flatnonzero(bound & (distance > 0)))
+        left.append(len(distance) - len(A))
+        return A
+
+    monkeypatch.setattr(libsvm_shrinking, "active_set", noted)
+    solution = solved(EARLY, engine="numpy", trace=True)
+    assert sum(left) > PROBLEM.n
+    assert (np.diff(solution.trace["objective"]) >= -1e-9).all()
+    assert solution.trace["objective"][-1] == pytest.approx(solution.objective, rel=1e-9)
+    assert solution.trace["iteration"].tolist() == list(range(1, solution.iterations + 1))
+    assert solution.trace["rows"][-1] <= solution.kernel_rows <= PROBLEM.n
+
+
+def test_all_return_once_when_nearly_solved_and_then_when_solved(monkeypatch):
+    gaps, returned = [], []
+
+    def noted(state, A, inner):
+        (returned.append(gaps[-1]) if len(A) == PROBLEM.n else gaps.append(inner.gap))
+        shrinking.take_over(state, A, inner)
+
+    monkeypatch.setattr(libsvm_shrinking, "take_over", noted)
+    solved(EARLY, engine="numpy")
+    assert 1e-3 < returned[0] <= 1e-2
+    assert len(returned) > 1
+    assert max(returned[1:]) <= 1e-3
+
+
+def test_a_limit_on_steps_is_kept(engine):
+    for most in (1, 41, 300):
+        solution = solved(EARLY, engine=engine, max_iter=most)
+        assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
+        assert np.allclose(solution.gradient, PROBLEM.gradient(solution.alpha), atol=1e-9)
+        again = solved(EARLY, engine=engine, start=solution.alpha)
+        assert again.status is Status.CONVERGED
+
+
+def test_period_is_refused_where_it_is_no_number_of_steps():
+    with pytest.raises(ValueError, match="period=0 .*"):
+        LIBSVMShrinking(period=0)
+
+
+class LeavesTheGradient(ActiveSetLoop):
+    """Forgets to bring the gradient of those that return up to date."""
+
+    def _solve_active(self, A, budget):
+        state, before = self._state, self._state.gradient.copy()
+        outcome = super()._solve_active(A, budget)
+        absent = np.setdiff1d(np.arange(len(before)), A)
+        state.gradient[absent] = before[absent]
+        state.refresh(recompute=False)
+        return outcome
+
+
+class NeverReturns(ActiveSetLoop):
+    """Takes the active variables for all of them."""
+
+    def _solve_active(self, A, budget):
+        return super()._solve_active(A, budget) or int(self._state.gap < 1.0)
+
+
+@dataclass(frozen=True)
+class Broken(LIBSVMShrinking):
+    kind: type = ActiveSetLoop
+
+    def around(self, loop, state, rules, make, limits, trace):
+        return self.kind(state, rules, loop, make, limits, min(self.period, len(state.alpha)), trace)
+
+
+@pytest.mark.parametrize("kind", [LeavesTheGradient, NeverReturns], ids=lambda kind: kind.__name__)
+def test_broken_versions_are_found(kind):
+    with pytest.raises(AssertionError, match="Broken"):
+        check_strategy(Broken(10, kind))
+
+
+@pytest.mark.parametrize("period", [1, 10])
+def test_the_shipped_one_passes_the_same_check(period):
+    assert check_strategy(LIBSVMShrinking(period)).steps > 0
