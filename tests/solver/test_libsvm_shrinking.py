@@ -84,7 +84,9 @@ def test_no_step_is_taken_on_a_variable_that_has_left(monkeypatch):
         A = active_sets.active_set(state, multiple)
         distance = active_sets.distance_to_violation(state)
         bound = (state.alpha == state.upper) | (state.alpha == state.lower)
-        assert np.array_equal(np.setdiff1d(np.arange(len(distance)), A), np.flatnonzero(bound & (distance > 0)))
+        assert np.array_equal(
+            np.setdiff1d(np.arange(len(distance)), A), np.flatnonzero(bound & (distance > 0))
+        )
         left.append(len(distance) - len(A))
         return A
 
@@ -121,7 +123,7 @@ def test_a_limit_on_steps_is_kept(engine):
 
 
 def test_period_is_refused_where_it_is_no_number_of_steps():
-    with pytest.raises(ValueError, match="period=0 .*"):
+    with pytest.raises(ValueError, match="period=0 "):
         LIBSVMShrinking(period=0)
 
 
