@@ -64,9 +64,11 @@ def path(
             if show is not None:
                 show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
             curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
+        if show is not None:
+            show(f"checking the optimality conditions of {len(found.C)} breakpoints")
+        summary = {**described(dataset), "kernel": repr(kernel), **_summary(found, curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
-    summary = {**described(dataset), "kernel": repr(kernel), **_summary(found, curve)}
     rows = [{"C": C, "elbow": elbow} for C, elbow in zip(summary["C"], summary["elbow"], strict=True)]
     output.show(summary, rows, partial(_tell, summary))
     if is_cut:

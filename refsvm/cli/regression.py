@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -77,14 +78,24 @@ def tuned(
     grid: dict[str, Any],
     splitter: Any,
     n_jobs: int | None,
+    show: Callable[[str], None] | None,
 ) -> Any:
     """Search C and γ of a regression, by default five values around that of the kernel; the scores are R²."""
-    from sklearn.model_selection import GridSearchCV
+    from sklearn.model_selection import GridSearchCV, ParameterGrid
 
     if "gamma" not in grid and hasattr(opened.kernel, "gamma"):
         grid = grid | {"gamma": (np.logspace(-1.0, 1.0, 5) * opened.kernel.gamma).tolist()}
     model = _model(
         training, kernel=training.kernel, degree=training.degree, coef0=training.coef0, epsilon=epsilon
     )
-    search = GridSearchCV(model, grid, cv=splitter, n_jobs=n_jobs, refit=False)
+    numbers, total = count(1), len(ParameterGrid(grid)) * splitter.get_n_splits()
+
+    def score(fitted: Any, X: Any, y: Any) -> float:
+        if show is not None:
+            show(f"{next(numbers)} of {total} fits are done")
+        return float(fitted.score(X, y))
+
+    # what shows progress on this terminal cannot go to other processes
+    scoring = score if n_jobs in (None, 1) else None
+    search = GridSearchCV(model, grid, cv=splitter, n_jobs=n_jobs, refit=False, scoring=scoring)
     return search.fit(opened.data.X, opened.data.y.astype(np.float64))

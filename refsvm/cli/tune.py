@@ -62,7 +62,7 @@ def tune(
         if show is not None:
             show(f"{folds} folds; C = {Cs}")
         if is_regression:
-            search = regression.tuned(opened, training, epsilon, grid, splitter, n_jobs)
+            search = regression.tuned(opened, training, epsilon, grid, splitter, n_jobs, show)
         else:
             search = _classifier(opened, training, grid, cv=splitter, n_jobs=n_jobs, store=store)
     _show(search, opened.data, folds, is_regression, output)

@@ -93,7 +93,7 @@ class Search:
             Columns solved at once.
         store : path or None
         tell : callable
-            Called with a sentence after each column.
+            Called with a sentence after each cell.
 
         Returns
         -------
@@ -102,10 +102,7 @@ class Search:
         """
         token = uuid.uuid4().hex
         with CellStore(store, fingerprint(X, codes, self)) as kept:
-            cells = kept.cells()
-            left = [len(self.Cs) * len(self.splits)] * len(self.columns)
-            for number, _, _ in cells:
-                left[number] -= 1
+            cells, total = kept.cells(), len(self.columns) * len(self.Cs) * len(self.splits)
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
@@ -113,9 +110,7 @@ class Search:
                     return
                 kept.keep(key, cell)
                 cells[key] = cell
-                left[number] -= 1
-                if not left[number]:
-                    tell(f"gamma={self.columns[number].gamma}: all cells are solved")
+                tell(f"{len(cells)} of {total} fits are done")
 
             with Delivery(token, take) as delivery:
                 for attempt in range(ATTEMPTS):

@@ -79,7 +79,7 @@ class SVCCV(ClassifierMixin, KernelTags):
     refit : bool, default True
         Train on all examples with the best parameters; without it there is nothing to predict with.
     verbose : bool or int, default 0
-        Whether the logger ``refsvm`` reports each γ at level INFO rather than DEBUG.
+        Whether the logger ``refsvm`` counts the fits that are done at level INFO rather than DEBUG.
 
     Attributes
     ----------
