@@ -1,13 +1,16 @@
 """Settings of the Sphinx build; `sphinx-build -W docs docs/_build/html` needs no network."""
 
 import re
+import sys
 import warnings
 from importlib import metadata
+from pathlib import Path
 from types import GenericAlias
 
 import matplotlib as mpl
 
 mpl.use("agg")
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
 # sphinx-gallery would print a warning of a tutorial into its page; here it ends the build instead.
 warnings.filterwarnings("error", module="refsvm")
 
@@ -25,6 +28,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
+    "stepper",  # SMO and the path of C, driven by the reader
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
 exclude_patterns = ["_build", "examples"]
@@ -73,6 +77,7 @@ html_sidebars = {
     for page in (
         "getting_started",
         "notation",
+        "stepper",
         "papers/**",
         "choosing",
         "rounds",

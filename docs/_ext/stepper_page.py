@@ -1,0 +1,207 @@
+"""What a stepper needs in its page: the data as JSON, and a strip of pictures for readers without JavaScript.
+
+Nothing here needs Sphinx; `stepper` makes the directives of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from html import escape
+from itertools import count
+
+import numpy as np
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    HybridMaximumGain,
+    MaximumGain,
+    MostViolatingPair,
+    NewtonStep,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    iterate,
+    regularization_path,
+)
+from refsvm.datasets import Dataset, make_banana, make_chessboard
+from refsvm.paths import RegularizationPath
+
+SCRIPTS = {
+    "stepper": ("smo.js", "picture.js", "stepper.js"),
+    "path-stepper": ("picture.js", "path_stepper.js"),
+}
+"""The files in docs/_static/stepper that each directive needs, in order; stepper.css serves both."""
+
+DATA = {"banana": make_banana, "chessboard": make_chessboard}
+SELECTORS = {
+    "mvp": MostViolatingPair(),
+    "second-order": SecondOrder(),
+    "maximum-gain": MaximumGain(),
+    "hybrid": HybridMaximumGain(),
+}
+STEPS = {
+    "newton": NewtonStep(),
+    "overrelaxed": OverrelaxedNewtonStep(),
+    "planning-ahead": PlanningAheadStep(),
+}
+
+PANEL, GRID, MARGIN = (
+    160,
+    61,
+    0.08,
+)  # side of a picture of the strip, its grid points, space around the examples
+numbers = count()
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """Options of ``.. stepper::``, with the names that the scripts use."""
+
+    data: str = "banana"
+    n: int = 40
+    seed: int = 1
+    gamma: float = 0.5
+    C: float = 10.0
+    selector: str = "second-order"
+    step: str = "newton"
+    tol: float = 1e-3
+
+    def shipped(self) -> dict:
+        """Return what the page holds: the options, the examples, and K from its diagonal to the right."""
+        examples = DATA[self.data](self.n, rng=self.seed)
+        K = gram(examples.X, self.gamma)
+        return asdict(self) | {
+            "X": examples.X.tolist(),
+            "y": examples.y.tolist(),
+            "K": [K[i, i:].tolist() for i in range(self.n)],
+        }
+
+    def html(self) -> str:
+        """Return the stepper as a fragment of a page."""
+        examples = DATA[self.data](self.n, rng=self.seed)
+        states = list(alphas(gram(examples.X, self.gamma), examples.y, self))
+        moments = sorted({0, 1, 4, 16, len(states) - 1} & set(range(len(states))))
+        strip = "".join(
+            picture(
+                examples, self.gamma, *states[k], self.C, f"after {k} steps" if k != 1 else "after 1 step"
+            )
+            for k in moments
+        )
+        words = (
+            f"The decision boundary after {', '.join(map(str, moments[:-1]))} and {moments[-1]} steps, "
+            f"at which the KKT gap is at most {self.tol:g}. With JavaScript this is a stepper."
+        )
+        return fragment("stepper", self.shipped(), strip, words)
+
+
+@dataclass(frozen=True)
+class PathStepper:
+    """Options of ``.. path-stepper::``."""
+
+    data: str = "banana"
+    n: int = 40
+    seed: int = 1
+    gamma: float = 0.5
+    C_min: float = 0.05
+    C_max: float = 100.0
+
+    def path(self) -> RegularizationPath:
+        """Return the path, with one variable for each example."""
+        examples = DATA[self.data](self.n, rng=self.seed)
+        return regularization_path(
+            examples.X, examples.y, kernel=RBF(self.gamma), C_min=self.C_min, C_max=self.C_max, merge=False
+        )
+
+    def shipped(self) -> dict:
+        """Return what the page holds: the options, the examples, and the breakpoints with what changes at each."""
+        examples = DATA[self.data](self.n, rng=self.seed)
+        record = self.path().record
+        return asdict(self) | {
+            "X": examples.X.tolist(),
+            "y": examples.y.tolist(),
+            "breakpoints": record.C.tolist(),
+            "intercepts": record.intercept.tolist(),
+            "start": record.start.tolist(),
+            "changed": record.changed.tolist(),
+            "values": record.value.tolist(),
+        }
+
+    def html(self) -> str:
+        """Return the path stepper as a fragment of a page."""
+        examples = DATA[self.data](self.n, rng=self.seed)
+        path = self.path()
+        middle = float(np.sqrt(self.C_min * self.C_max))
+        strip = "".join(
+            picture(examples, self.gamma, path.alpha(C), path.intercept(C), C, f"C = {C:.3g}")
+            for C in (self.C_min, middle, self.C_max)
+        )
+        words = (
+            f"The decision boundary at three values of C. Between C = {self.C_min:g} and {self.C_max:g} the path has "
+            f"{len(path.C)} breakpoints. With JavaScript C can be dragged."
+        )
+        return fragment("path-stepper", self.shipped(), strip, words)
+
+
+def gram(X: np.ndarray, gamma: float) -> np.ndarray:
+    """K, exactly symmetric: its upper triangle is what the page holds."""
+    upper = np.triu(RBF(gamma)(X, X))
+    return upper + np.triu(upper, 1).T
+
+
+def alphas(K: np.ndarray, y: np.ndarray, options: Stepper) -> Iterator[tuple[np.ndarray, float]]:
+    """(α, b) before the first step and after each."""
+    problem = DualProblem.classification(gram=K, y=y, C=options.C)
+    yield np.zeros(len(y)), 0.0
+    for state in iterate(problem, selector=SELECTORS[options.selector], step=STEPS[options.step]):
+        yield state.alpha.copy(), problem.intercept(state.alpha, state.gradient)
+
+
+def picture(
+    examples: Dataset, gamma: float, alpha: np.ndarray, intercept: float, C: float, caption: str
+) -> str:
+    """One picture of the strip: the examples, filled by their share of C, the boundary and the margins."""
+    import contourpy  # comes with matplotlib
+
+    X = examples.X
+    centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
+    across = [np.linspace(c - half, c + half, GRID) for c in centre]
+    places = np.stack(np.meshgrid(*across), axis=-1).reshape(-1, 2)
+    h = (RBF(gamma)(places, X) @ alpha + intercept).reshape(GRID, GRID)
+    to_svg = PANEL / (2 * half) * np.array([1, -1])
+    lines = [
+        f'<path class="{"boundary" if level == 0 else "margin"}" d="M'
+        + "L".join(f"{x:.1f} {y:.1f}" for x, y in (line - centre) * to_svg + PANEL / 2)
+        + '"/>'
+        for level in (-1, 0, 1)
+        for line in contourpy.contour_generator(*across, h).lines(level)
+    ]
+    marks = [
+        (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"' if label < 0 else f'<path d="{triangle(x, y)}"')
+        + f' class="{"negative" if label < 0 else "positive"}" fill-opacity="{share:.2f}"/>'
+        for (x, y), label, share in zip(
+            (X - centre) * to_svg + PANEL / 2, examples.y, np.abs(alpha) / C, strict=True
+        )
+    ]
+    return (
+        f'<figure><svg viewBox="0 0 {PANEL} {PANEL}" aria-hidden="true"><rect class="frame" width="{PANEL}" '
+        f'height="{PANEL}"/>{"".join(lines + marks)}</svg><figcaption>{escape(caption)}</figcaption></figure>'
+    )
+
+
+def triangle(x: float, y: float) -> str:
+    """The mark of the positive class, as the path of an SVG."""
+    return f"M{x:.1f} {y - 4.6:.1f}l4.2 7.6h-8.4z"
+
+
+def fragment(kind: str, shipped: dict, strip: str, words: str) -> str:
+    """The element that the scripts take over; until then it shows the strip."""
+    data = json.dumps(shipped, separators=(",", ":"))
+    return (
+        f'<div class="stepper" data-kind="{kind}" id="{kind}-{next(numbers)}">'
+        f'<div class="stepper-strip" role="img" aria-label="{escape(words)}">{strip}</div>'
+        f'<p class="stepper-words">{escape(words)}</p>'
+        f'<script type="application/json">{data}</script></div>'
+    )

@@ -1,0 +1,177 @@
+// What both steppers draw with: SVG as text, scales, level lines, and the picture of the examples.
+"use strict";
+
+const picture = (() => {
+  const SIDE = 320; // of a picture, in units of its SVG
+  const CELLS = 56; // of the grid on which h is known
+  const MARGIN = 0.08;
+  const NEAR = 18; // how far from an example a finger may be
+
+  const scale = (from, to) => (x) => to[0] + (x - from[0]) / (from[1] - from[0]) * (to[1] - to[0]);
+  const triangle = (x, y, r) => `M${x} ${y - r * 1.25}l${r * 1.15} ${r * 2.05}h${-r * 2.3}z`;
+  const show = (x, digits = 3) => {
+    if (x === 0) return "0";
+    const text = Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1) : String(Number(x.toPrecision(digits)));
+    return text.replace("-", "−").replace("e−", "e-").replace("e+", "e");
+  };
+
+  const kernel = (gamma, a, b) => Math.exp(-gamma * ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2));
+
+  // Level line of a function known at the nodes of a grid, rows from below: marching squares, as a path.
+  function levelLine(values, nodes, level, toX, toY) {
+    let d = "";
+    const at = (r, c) => values[r * nodes + c] - level;
+    for (let r = 0; r < nodes - 1; r++) {
+      for (let c = 0; c < nodes - 1; c++) {
+        const corners = [[r, c], [r, c + 1], [r + 1, c + 1], [r + 1, c]];
+        const crossed = [];
+        for (let e = 0; e < 4; e++) {
+          const [r0, c0] = corners[e], [r1, c1] = corners[(e + 1) % 4], v0 = at(r0, c0), v1 = at(r1, c1);
+          if (v0 > 0 === v1 > 0) continue;
+          const w = v0 / (v0 - v1);
+          crossed.push(`${toX(c0 + w * (c1 - c0)).toFixed(1)} ${toY(r0 + w * (r1 - r0)).toFixed(1)}`);
+        }
+        for (let e = 0; e + 1 < crossed.length; e += 2) d += `M${crossed[e]}L${crossed[e + 1]}`;
+      }
+    }
+    return d;
+  }
+
+  // The examples in the plane: where they are on the picture, and h on a grid.
+  class Plane {
+    constructor(X, y, gamma) {
+      this.X = X.map((x) => x.slice());
+      this.y = y;
+      this.gamma = gamma;
+      const [low, high] = [Math.min, Math.max].map((f) => [0, 1].map((d) => f(...X.map((x) => x[d]))));
+      const half = (0.5 + MARGIN) * Math.max(high[0] - low[0], high[1] - low[1]);
+      const range = [0, 1].map((d) => [(low[d] + high[d]) / 2 - half, (low[d] + high[d]) / 2 + half]);
+      this.toX = scale(range[0], [0, SIDE]);
+      this.toY = scale(range[1], [SIDE, 0]);
+      this.width = 2 * half;
+      this.range = range;
+      this.columns = X.map((x, t) => this.column(t));
+    }
+
+    // k(·, xₜ) at the nodes of the grid
+    column(t) {
+      const [h, v] = this.range.map((range) => scale([0, CELLS], range)), values = new Float64Array((CELLS + 1) ** 2);
+      for (let k = 0; k < values.length; k++) {
+        values[k] = kernel(this.gamma, [h(k % (CELLS + 1)), v(Math.floor(k / (CELLS + 1)))], this.X[t]);
+      }
+      return values;
+    }
+
+    // Move example t; what is left of the move at the edge is lost.
+    place(t, x) {
+      this.X[t] = x.map((v, d) => Math.min(Math.max(v, this.range[d][0]), this.range[d][1]));
+      this.columns[t] = this.column(t);
+    }
+
+    gram() {
+      return this.X.map((a) => this.X.map((b) => kernel(this.gamma, a, b)));
+    }
+
+    // The example nearest to a place on the picture, −1 if there is none near.
+    nearest(px, py) {
+      const far = this.X.map((x) => Math.hypot(this.toX(x[0]) - px, this.toY(x[1]) - py));
+      const t = far.indexOf(Math.min(...far));
+      return far[t] <= NEAR ? t : -1;
+    }
+
+    fromPicture(px, py) {
+      return [scale([0, SIDE], this.range[0])(px), scale([SIDE, 0], this.range[1])(py)];
+    }
+
+    // Boundary h = 0 and margins h = ±1 of h = Σ αₜ k(·, xₜ) + b.
+    lines(alpha, b) {
+      const h = new Float64Array((CELLS + 1) ** 2).fill(b);
+      alpha.forEach((a, t) => {
+        if (a) for (let k = 0; k < h.length; k++) h[k] += a * this.columns[t][k];
+      });
+      const [x, y] = [scale([0, CELLS], [0, SIDE]), scale([0, CELLS], [SIDE, 0])];
+      return [-1, 0, 1].map((level) =>
+        `<path class="${level ? "margin" : "boundary"}" d="${levelLine(h, CELLS + 1, level, x, y)}"/>`).join("");
+    }
+
+    // The mark of example t, filled by its share of C.
+    mark(t, share) {
+      const [x, y] = [this.toX(this.X[t][0]), this.toY(this.X[t][1])];
+      const shape = this.y[t] < 0 ? `circle cx="${x}" cy="${y}" r="5.5"` : `path d="${triangle(x, y, 5.5)}"`;
+      return `<${shape} class="${this.y[t] < 0 ? "negative" : "positive"}" fill-opacity="${share}"/>`;
+    }
+
+    // A ring around example t, with a letter.
+    ring(t, letter) {
+      const [x, y] = [this.toX(this.X[t][0]), this.toY(this.X[t][1])];
+      return `<circle class="ring" cx="${x}" cy="${y}" r="10"/>`
+        + `<text x="${x < SIDE - 24 ? x + 12 : x - 18}" y="${y > 20 ? y - 8 : y + 18}">${letter}</text>`;
+    }
+  }
+
+  // The start of an element: reads the data and makes room for figures, controls and a line of words.
+  function open(root, titles) {
+    const data = JSON.parse(root.querySelector("script").textContent);
+    root.querySelector(".stepper-strip").remove();
+    root.querySelector(".stepper-words").remove();
+    root.insertAdjacentHTML("beforeend", `<div class="stepper-buttons"></div><div class="stepper-controls"></div><p class="stepper-said" aria-live="polite"></p>
+      <div class="stepper-panels">${titles.map(([name, title]) =>
+        `<figure><div class="stepper-title">${title}</div><svg data-panel="${name}" viewBox="0 0 ${SIDE} ${SIDE}"
+          role="img" aria-label="${title}"></svg><figcaption></figcaption></figure>`).join("")}</div>`);
+    const panel = (name) => root.querySelector(`[data-panel=${name}]`);
+    return {
+      data,
+      buttons: root.querySelector(".stepper-buttons"),
+      controls: root.querySelector(".stepper-controls"),
+      say: (words) => { root.querySelector(".stepper-said").textContent = words; },
+      panel,
+      draw: (name, content, caption) => {
+        panel(name).innerHTML = content;
+        panel(name).nextElementSibling.innerHTML = caption;
+      },
+    };
+  }
+
+  // Buttons by name, the actions of which they call; each but "play" stops playing.
+  function press(buttons, actions, stop) {
+    buttons.addEventListener("click", (event) => {
+      const name = event.target.dataset.do;
+      if (name && name !== "play") stop();
+      if (name) actions[name]();
+    });
+  }
+
+  // The arrow keys step, unless they belong to what has the focus.
+  function arrows(root, actions, stop) {
+    root.addEventListener("keydown", (event) => {
+      if (event.target.matches("input, select, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
+      const action = { ArrowRight: "step", ArrowLeft: "back" }[event.key];
+      if (!action) return;
+      event.preventDefault();
+      stop();
+      actions[action]();
+    });
+  }
+
+  // Do something again and again until it says no; returns a function that starts and stops.
+  function player(button, once, pause) {
+    let timer = 0;
+    const stop = () => { clearInterval(timer); timer = 0; button.textContent = "Play"; };
+    return {
+      stop,
+      toggle() {
+        if (timer) return stop();
+        button.textContent = "Pause";
+        timer = setInterval(() => { if (!once()) stop(); }, pause);
+      },
+    };
+  }
+
+  const each = (kind, start) => {
+    const all = () => document.querySelectorAll(`.stepper[data-kind=${kind}]`).forEach((root) => start(root));
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
+    else all();
+  };
+
+  return { SIDE, scale, show, triangle, levelLine, Plane, open, press, arrows, player, each };
+})();

@@ -1,0 +1,198 @@
+// SMO, one step at a time: `steps` of refsvm/solver/loop.py with its rules, in JavaScript.
+//
+//     maximise  f(α) = yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,  L ≤ α ≤ U
+//
+// A state is never changed; `step` returns a new one, so that going back is taking an earlier one. Each operation
+// stands in the order of the Python files. That makes every pair, μ and α on the same K equal, to the last bit.
+"use strict";
+
+const smo = (() => {
+  const TAU = 1e-12; // curvature used where q ≤ 0
+  const PLANNED_RANGE = 0.9; // η of Algorithm 3 of the planning-ahead paper
+  const CORNER = 1e-8; // η of the hybrid rule
+
+  // K: rows of a symmetric matrix; y: ±1; C > 0.
+  function problem(K, y, C) {
+    return {
+      K, y, n: y.length,
+      lower: y.map((v) => Math.min(0, v * C)),
+      upper: y.map((v) => Math.max(0, v * C)),
+      diagonal: K.map((row, i) => row[i]),
+    };
+  }
+
+  // The state at a feasible α, by default 0; G = y − Kα.
+  function start(p, alpha = new Float64Array(p.n)) {
+    const G = Float64Array.from(p.y);
+    for (let i = 0; i < p.n; i++) if (alpha[i]) for (let t = 0; t < p.n; t++) G[t] -= alpha[i] * p.K[i][t];
+    let objective = 0; // f = ½ αᵀ(y + G)
+    for (let t = 0; t < p.n; t++) objective += 0.5 * alpha[t] * (p.y[t] + G[t]);
+    return { alpha, G, objective, iteration: 0, sets: [], candidates: [], lastFree: false, lastPlanned: false,
+      ...mostViolatingPair(p, alpha, G) };
+  }
+
+  // top = argmax of G over I_up, bottom = argmin of G over I_down, ψ = G[top] − G[bottom]; lowest index on ties.
+  function mostViolatingPair(p, alpha, G) {
+    let top = -1, bottom = -1, highest = -Infinity, lowest = Infinity;
+    for (let t = 0; t < p.n; t++) {
+      if (alpha[t] < p.upper[t] && G[t] > highest) { highest = G[t]; top = t; }
+      if (alpha[t] > p.lower[t] && G[t] < lowest) { lowest = G[t]; bottom = t; }
+    }
+    return { top, bottom, gap: highest - lowest };
+  }
+
+  // b = ½ (max over I_up of G + min over I_down of G)
+  const intercept = (s) => (s.G[s.top] + s.G[s.bottom]) / 2;
+
+  // q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+  const curvature = (p, i, j) => p.diagonal[i] + p.diagonal[j] - 2 * p.K[i][j];
+  const positive = (q) => (q > 0 ? q : TAU);
+
+  // Twice the gain of the clipped step μ* = min(ℓ/q, room):  2g = μ*(2ℓ − μ*q)
+  function exactGain(slope, q, room) {
+    if (!(slope > 0 && room > 0)) return -Infinity;
+    const mu = Math.min(slope / q, room);
+    return mu * (2 * slope - mu * q);
+  }
+
+  // --- selectors: (problem, state) → [i, j], or [-1, -1] ---
+
+  function mvp(p, s) {
+    return s.gap <= 0 ? [-1, -1] : [s.top, s.bottom];
+  }
+
+  // i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/q over j in I_down with Gⱼ < Gᵢ
+  function secondOrder(p, s) {
+    if (s.gap <= 0) return [-1, -1];
+    const exact = s.lastPlanned && Math.abs(s.lastStep / s.lastNewton - 1) > PLANNED_RANGE;
+    let i = s.top, j = 0, best = -Infinity;
+    for (let t = 0; t < p.n; t++) {
+      const slope = s.G[i] - s.G[t];
+      if (!(s.alpha[t] > p.lower[t] && slope > 0)) continue;
+      const q = positive(curvature(p, i, t));
+      const room = Math.min(p.upper[i] - s.alpha[i], s.alpha[t] - p.lower[t]);
+      const gain = exact ? exactGain(slope, q, room) : slope * slope / q;
+      if (gain > best) { best = gain; j = t; }
+    }
+    for (let [k, m, q] of s.candidates) { // left by a planned step
+      if (s.G[k] < s.G[m]) [k, m] = [m, k];
+      const slope = s.G[k] - s.G[m], room = Math.min(p.upper[k] - s.alpha[k], s.alpha[m] - p.lower[m]);
+      if (!(slope > 0 && room > 0)) continue;
+      const gain = exact ? exactGain(slope, q, room) : slope * slope / q;
+      if (gain > best) { best = gain; i = k; j = m; }
+    }
+    return [i, j];
+  }
+
+  // The largest exact gain over all pairs {b, t} with b in the previous working set
+  function reselection(p, s) {
+    let i = -1, j = -1, best = 0;
+    for (const b of s.sets[0].slice(0, 2)) {
+      for (let t = 0; t < p.n; t++) {
+        const slope = s.G[b] - s.G[t], rises = slope > 0;
+        const [up, down] = rises ? [b, t] : [t, b];
+        const room = Math.min(p.upper[up] - s.alpha[up], s.alpha[down] - p.lower[down]);
+        const gain = exactGain(Math.abs(slope), positive(curvature(p, b, t)), room);
+        if (gain > best) { best = gain; i = up; j = down; }
+      }
+    }
+    return [i, j];
+  }
+
+  function maximumGain(p, s) {
+    return s.sets.length ? reselection(p, s) : mvp(p, s);
+  }
+
+  // The most violating pair where both variables of the previous set stand at a bound
+  function hybrid(p, s) {
+    if (s.gap <= 0) return [-1, -1];
+    const free = (b) => {
+      const margin = CORNER * (p.upper[b] - p.lower[b]);
+      return s.alpha[b] > p.lower[b] + margin && s.alpha[b] < p.upper[b] - margin;
+    };
+    if (s.sets.length && s.sets[0].slice(0, 2).some(free)) {
+      const pair = reselection(p, s);
+      if (pair[0] >= 0) return pair;
+    }
+    return [s.top, s.bottom];
+  }
+
+  // --- steps: (problem, state, measured pair) → μ ---
+
+  // The parabola of the pair, g(μ) = μℓ − ½qμ², and the box seen along it, lo ≤ μ ≤ hi.
+  function measure(p, s, i, j) {
+    const raw = curvature(p, i, j);
+    return {
+      i, j, raw, q: positive(raw), slope: s.G[i] - s.G[j],
+      low: Math.max(p.lower[i] - s.alpha[i], s.alpha[j] - p.upper[j]),
+      high: Math.min(p.upper[i] - s.alpha[i], s.alpha[j] - p.lower[j]),
+      candidates: [],
+    };
+  }
+
+  // μ = clip(ℓ/q, lo, hi)
+  const newton = (p, s, m) => Math.min(Math.max(m.slope / m.q, m.low), m.high);
+  const overrelaxed = (p, s, m) => Math.min(Math.max(1.1 * (m.slope / m.q), m.low), m.high);
+
+  // Maximise the gain of this step and one on the previous set (k, l) together; both have to end inside the box.
+  function planningAhead(p, s, m) {
+    const plain = newton(p, s, m);
+    if (!s.lastFree || s.lastPlanned) return plain;
+    const [k, l, Q22] = s.sets[0], Q11 = m.q, { i, j } = m, { K } = p;
+    if (Q11 <= TAU || Q22 <= TAU) return plain;
+    const w1 = m.slope, w2 = s.G[k] - s.G[l];
+    const Q12 = K[i][k] - K[i][l] - K[j][k] + K[j][l], det = Q11 * Q22 - Q12 * Q12;
+    if (det <= 1e-10 * (Q11 * Q22)) return plain;
+    // μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
+    const mu = (Q22 * w1 - Q12 * w2) / det, rest = w2 - Q12 * mu, second = rest / Q22;
+    const after = (t) => s.alpha[t] + (t === i ? mu : 0) - (t === j ? mu : 0);
+    const low = Math.max(p.lower[k] - after(k), after(l) - p.upper[l]);
+    const high = Math.min(p.upper[k] - after(k), after(l) - p.lower[l]);
+    if (!(m.low < mu && mu < m.high && low < second && second < high)) return plain;
+    if (mu * (2 * w1 - mu * Q11) + rest * second < 0) return plain;
+    m.candidates = [s.sets[0]];
+    return mu;
+  }
+
+  // --- the loop ---
+
+  // The step that the rules choose: the measured pair with μ; null if ψ ≤ ε or no pair is left.
+  function choose(p, s, selector, rule, tol) {
+    if (s.gap <= tol) return null;
+    const [i, j] = selector(p, s);
+    if (Math.min(i, j) < 0) return null;
+    const m = measure(p, s, i, j);
+    m.mu = rule(p, s, m);
+    return m;
+  }
+
+  // A variable that reaches its bound is set to it exactly.
+  function moved(value, change, lower, upper) {
+    if (change >= upper - value) return upper;
+    if (change <= lower - value) return lower;
+    return Math.min(Math.max(value + change, lower), upper);
+  }
+
+  // αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]): the state after the chosen step.
+  function step(p, s, m) {
+    const { i, j, mu } = m, alpha = s.alpha.slice(), G = s.G.slice();
+    alpha[i] = moved(alpha[i], mu, p.lower[i], p.upper[i]);
+    alpha[j] = moved(alpha[j], -mu, p.lower[j], p.upper[j]);
+    for (let t = 0; t < p.n; t++) G[t] -= mu * (p.K[i][t] - p.K[j][t]);
+    return {
+      alpha, G, iteration: s.iteration + 1, ...mostViolatingPair(p, alpha, G),
+      objective: s.objective + (mu * m.slope - 0.5 * mu * mu * m.raw),
+      sets: [[i, j, m.q], ...s.sets].slice(0, 2), candidates: m.candidates,
+      lastStep: mu, lastNewton: m.slope / m.q,
+      lastFree: m.low < mu && mu < m.high, lastPlanned: m.candidates.length > 0,
+    };
+  }
+
+  return {
+    problem, start, measure, choose, step, intercept, TAU,
+    selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid },
+    steps: { newton, overrelaxed, "planning-ahead": planningAhead },
+  };
+})();
+
+if (typeof module === "object") module.exports = smo; // Node.js, for the tests

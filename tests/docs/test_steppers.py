@@ -1,0 +1,160 @@
+"""The steppers of the pages take the steps of `iterate` and show the path of `regularization_path`, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refsvm import DualProblem, KKTGap, iterate
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCRIPTS = DOCS / "_static" / "stepper"
+NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+WALK = """
+const smo = require(process.argv[1] + "/smo.js"), wanted = JSON.parse(require("fs").readFileSync(0));
+const walks = wanted.walks.map(([selector, step, C]) => {
+  const problem = smo.problem(wanted.K, wanted.y, C), walk = [];
+  for (let state = smo.start(problem), next; walk.length < 5000; ) {
+    next = smo.choose(problem, state, smo.selectors[selector], smo.steps[step], wanted.tol);
+    if (!next) return walk;
+    state = smo.step(problem, state, next);
+    walk.push([next.i, next.j, next.mu, Array.from(state.alpha), Array.from(state.G), state.objective]);
+  }
+  return walk;
+});
+console.log(JSON.stringify(walks));
+"""
+FOLLOW = """
+const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
+const corners = path.unpack(data), at = data.wanted.map((C) => path.at(data, corners, C));
+console.log(JSON.stringify(at.map((each) => [each.alpha, each.b, each.sets])));
+"""
+# Every stepper of the page is driven by its own buttons; what it has done is left in the page.
+DRIVE = """
+window.addEventListener("load", () => {
+  const press = (root, name) => root.querySelector(`[data-do=${name}]`).click();
+  const [stepper, path] = document.querySelectorAll(".stepper"), found = {};
+  for (let k = 0; k < 3; k++) press(stepper, "step");
+  press(stepper, "back");
+  press(stepper, "end");
+  found.alphas = stepper.steps().map((state) => Array.from(state.alpha));
+  found.pairs = stepper.steps().slice(1).map((state) => state.sets[0].slice(0, 2));
+  found.said = stepper.querySelector(".stepper-said").textContent;
+  press(path, "step");
+  found.C = Number(path.querySelector("input").value);
+  found.path = path.at(2).alpha;
+  const left = document.createElement("pre");
+  left.id = "found";
+  left.textContent = JSON.stringify(found);
+  document.body.append(left);
+});
+"""
+
+
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    return import_module("stepper_page")
+
+
+def node(program, data):
+    """What a program prints in Node.js, given some data."""
+    command = [NODE, "--eval", program, str(SCRIPTS)]
+    run = subprocess.run(
+        command, input=json.dumps(data), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def walk(page, K, y, rules):
+    """Pair, μ, α, G and f after every step of `iterate`."""
+    selector, step, C = rules
+    problem = DualProblem.classification(gram=K, y=y, C=C)
+    for state in iterate(
+        problem, selector=page.SELECTORS[selector], step=page.STEPS[step], stop=KKTGap(1e-3)
+    ):
+        i, j = state.working_sets[0].tolist()
+        yield [i, j, state.last_step, state.alpha.tolist(), state.gradient.tolist(), state.objective]
+
+
+@needs_node
+@pytest.mark.parametrize("times", [1, 2])  # of equal examples gradients tie, and q = 0
+def test_the_steps_are_those_of_iterate(page, times):
+    data = page.DATA["banana"](40 // times, rng=1)
+    K, y = page.gram(np.repeat(data.X, times, axis=0), 0.5), np.repeat(data.y, times)
+    plain = product(page.SELECTORS, ("newton", "overrelaxed"), (0.3, 100.0))
+    rules = [*plain, *(("second-order", "planning-ahead", C) for C in (0.3, 10.0, 1000.0))]
+    walks = node(WALK, {"K": K.tolist(), "y": y.tolist(), "walks": rules, "tol": 1e-3})
+    for chosen, found in zip(rules, walks, strict=True):
+        assert found == list(walk(page, K, y, chosen)), chosen
+        assert len(found) > 15
+
+
+@needs_node
+def test_the_path_is_that_of_regularization_path(page):
+    pytest.importorskip("scipy")
+    options = page.PathStepper()
+    path, shipped = options.path(), options.shipped()
+    middles = 2.0 / (1.0 / path.C[:-1] + 1.0 / path.C[1:])
+    wanted = [*path.C[:-1].tolist(), *middles.tolist()]
+    for C, (alpha, b, sets) in zip(wanted, node(FOLLOW, shipped | {"wanted": wanted}), strict=True):
+        assert np.array_equal(alpha, path.alpha(C)), C
+        assert b == path.intercept(C)
+        if C in middles:
+            share = np.abs(path.alpha(C)) / C
+            assert np.array_equal(sets, np.where(share == 0.0, -1, np.where(share == 1.0, 1, 0))), C
+
+
+def test_a_page_shows_pictures_without_scripts(page):
+    pytest.importorskip("contourpy")
+    html = page.Stepper(n=12).html()
+    assert html.count("<svg") >= 3
+    assert "With JavaScript this is a stepper." in html
+    assert 'class="boundary"' in html
+    assert "http" not in html
+
+
+@needs_chromium
+def test_the_steppers_run_in_a_browser(page, tmp_path):
+    pytest.importorskip("contourpy")
+    pytest.importorskip("scipy")
+    stepper, path = page.Stepper(selector="mvp"), page.PathStepper()
+    scripts = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
+    (tmp_path / "page.html").write_text(
+        '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
+        f'<link rel="stylesheet" href="{SCRIPTS.as_uri()}/stepper.css">{stepper.html()}{path.html()}'
+        + "".join(f'<script defer src="{SCRIPTS.as_uri()}/{name}"></script>' for name in scripts)
+        + f"<script>{DRIVE}</script>",
+        encoding="utf-8",
+    )
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
+        "--virtual-time-budget=5000", f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "page.html").as_uri(),
+    ]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert re.findall(r".*CONSOLE.*", run.stderr) == []
+    found = json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
+    data = page.DATA[stepper.data](stepper.n, rng=stepper.seed)
+    steps = list(walk(page, page.gram(data.X, stepper.gamma), data.y, ("mvp", "newton", stepper.C)))
+    assert found["pairs"] == [step[:2] for step in steps]
+    assert found["alphas"] == [[0] * stepper.n, *(step[3] for step in steps)]
+    assert "optimal up to" in found["said"]
+    assert found["path"] == path.path().alpha(2.0).tolist()
+    breakpoints = path.path().C
+    after = breakpoints[breakpoints > np.sqrt(path.C_min * path.C_max)].min()
+    assert found["C"] == pytest.approx(np.log10(after), abs=1e-3)
