@@ -122,6 +122,12 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Watch it
 # --------
 #
+# Here is the loop under your hands: choose the pair, or let a selector choose; change :math:`C`; drag a point. It takes
+# the steps of the package, to the last bit, as long as no example is moved.
+#
+# .. stepper::
+#    :selector: mvp
+#
 # Ten steps as a table. The selector here is the package's default, ``SecondOrder``, which takes the curvature into
 # account as well (:doc:`chapter 7 <07_which_pair>`).
 

@@ -123,6 +123,11 @@ print("previous working set", state.working_sets[0])
 # .. shipped:: selectors/gain.py
 #    :fold: The exact gain
 #
+# Try them. On sixty points, with each selector in turn, how fast does :math:`\psi` close?
+#
+# .. stepper::
+#    :selector: second-order
+#
 # Steps and rows
 # --------------
 #

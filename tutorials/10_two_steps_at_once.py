@@ -177,6 +177,13 @@ print(
 # %%
 # The bet is rarely won to the letter. It pays all the same, as the table below shows.
 #
+# Planned steps under your hands; where one is taken the parabola of this step alone is passed at its top:
+#
+# .. stepper::
+#    :selector: second-order
+#    :step: planning-ahead
+#    :C: 100
+#
 # Conjugate steps
 # ---------------
 #
