@@ -106,6 +106,6 @@ if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
             if name in _FILES or (error.name or "").partition(".")[0] != "sklearn":
                 raise
             raise ImportError(
-                f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'"
+                f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install scikit-learn"
             ) from None
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -114,6 +115,10 @@ class Output:
     def __post_init__(self) -> None:
         if self.plot is not None:
             writable("plot", self.plot)
+            if find_spec("matplotlib") is None:
+                raise ValueError(
+                    "--plot needs matplotlib, which is not installed; run: pip install matplotlib."
+                )
         if self.json and self.csv:
             raise ValueError("json=True and csv=True exclude each other; give one of them.")
 

@@ -17,12 +17,10 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     Raises
     ------
     ValueError
-        If matplotlib is not installed, or writes no such kind of file.
+        If matplotlib writes no such kind of file.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise ValueError("--plot needs matplotlib; install it with pip install 'refsvm[plot]'.") from None
+    import matplotlib as mpl
+
     mpl.use("agg")
     import matplotlib.pyplot as plt
 

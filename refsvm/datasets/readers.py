@@ -62,7 +62,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
         from sklearn.datasets import load_svmlight_file
     except ImportError:
         raise ImportError(
-            "reading LIBSVM files needs scikit-learn, which is not installed; install refsvm[sklearn]."
+            "reading LIBSVM files needs scikit-learn, which is not installed; run: pip install scikit-learn"
         ) from None
     try:
         with opened(path) as stream:

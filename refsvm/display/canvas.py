@@ -39,7 +39,7 @@ class Display:
             import matplotlib.pyplot as plt
         except ImportError:
             raise ImportError(
-                f"{type(self).__name__} needs matplotlib; install it with pip install 'refsvm[plot]'."
+                f"{type(self).__name__} needs matplotlib, which is not installed; run: pip install matplotlib"
             ) from None
         self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure

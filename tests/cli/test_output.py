@@ -118,3 +118,8 @@ def test_a_path_tells_how_far_it_is():
     watch = _Watch(said.append, 0.01, 100.0)
     assert watch(Breakpoint(1.0, np.zeros(1), 0.0, "full rank", (), 7)) is False
     assert said[0].startswith("C = 1, 1 breakpoints, 7 on the elbow, about ")
+
+
+def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(monkeypatch, tmp_path):
+    monkeypatch.setattr("refsvm.cli.data.find_spec", lambda name: None)
+    assert "--plot needs matplotlib" in refused("loo", "heart", "--plot", tmp_path / "p.png")

@@ -90,7 +90,7 @@ def test_libsvm_without_scikit_learn_names_the_extra(tmp_path, monkeypatch):
     path = tmp_path / "data.libsvm"
     path.write_text("1 1:5\n")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ImportError, match=r"needs scikit-learn.*install refsvm\[sklearn\]"):
+    with pytest.raises(ImportError, match=r"needs scikit-learn.*pip install scikit-learn"):
         read_libsvm(path)
 
 

@@ -317,6 +317,6 @@ def test_without_scikit_learn_the_extra_is_named():
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert result.stdout.splitlines() == [
-        "refsvm.SVC needs scikit-learn, which is not installed; run: pip install 'refsvm[sklearn]'",
+        "refsvm.SVC needs scikit-learn, which is not installed; run: pip install scikit-learn",
         "False",
     ]
