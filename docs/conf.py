@@ -9,10 +9,8 @@ from types import GenericAlias
 
 import matplotlib as mpl
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
-import book
-
 mpl.use("agg")
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
 # sphinx-gallery would print a warning of a tutorial into its page; here it ends the build instead.
 warnings.filterwarnings("error", module="refsvm")
 
@@ -31,7 +29,6 @@ extensions = [
     "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
     "stepper",  # SMO and the path of C, driven by the reader
-    "book",  # shipped code on the page, folded answers, notebooks without reST
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
 exclude_patterns = ["_build", "examples"]
@@ -62,8 +59,6 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "image_srcset": ["2x"],
     "plot_gallery": "True",
-    "first_notebook_cell": book.INSTALL,
-    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"

@@ -15,7 +15,7 @@
 `trackers`        who follows an optimum while its problem moves
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin
 `walk`            what trackers stand on: events, the elbow and its inverse, the linear program
-`paths`           the optimum for every C, and what it tells
+`paths`           the optimum along any line of problems, for every C above all, and what it tells
 `multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, SVR, OneClassSVM and SVCCV, with scikit-learn's conventions
 `engine`          who takes the steps, and what ends them early
@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from refsvm._moved import find_moved_modules
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.regularization_path import regularization_path
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -71,7 +72,7 @@ __all__ = [
     "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
     "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",
     "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cross_validate", "iterate", "leave_one_out",
-    "read_model", "regularization_path", "solve", "write_model",
+    "parametric_path", "read_model", "regularization_path", "solve", "write_model",
 ]  # fmt: skip
 
 

@@ -9,6 +9,8 @@
 from refsvm.paths.audit import PathAudit
 from refsvm.paths.cross_validation import PathCrossValidation, cross_validate_path
 from refsvm.paths.error_curve import ErrorCurve
+from refsvm.paths.parametric import ParametricPath
+from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.path_file import load_path, save_path
 from refsvm.paths.recorder import EVENT
@@ -17,7 +19,8 @@ from refsvm.trackers.base import PathTracker
 from refsvm.trackers.hastie import Hastie
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.algebra import SVD, ElbowAlgebra, PivotedQR, UpdatedInverse
-from refsvm.walk.breakpoint import Breakpoint, Move
+from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move
+from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
 __all__ = [
@@ -28,16 +31,20 @@ __all__ = [
     "ElbowAlgebra",
     "ErrorCurve",
     "Hastie",
+    "LinePoint",
     "Move",
+    "ParametricPath",
     "PathAudit",
     "PathCrossValidation",
     "PathState",
     "PathTracker",
     "PivotedQR",
+    "ProblemLine",
     "RegularizationPath",
     "UpdatedInverse",
     "cross_validate_path",
     "load_path",
+    "parametric_path",
     "regularization_path",
     "save_path",
     "track",

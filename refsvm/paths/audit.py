@@ -8,7 +8,7 @@ import numpy as np
 
 from refsvm._checks import whole
 from refsvm.paths.recorder import PathRecord
-from refsvm.problem import DualProblem
+from refsvm.walk.line import ProblemLine
 
 __all__ = ["PathAudit", "audit"]
 
@@ -28,7 +28,7 @@ class PathAudit:
     between : float
         The same at points between neighbouring breakpoints.
     C : float
-        Where the worst of all is.
+        Where the worst of all is; the t of another line.
     points : int
         How many points were looked at.
     """
@@ -44,13 +44,12 @@ class PathAudit:
         return max(self.at, self.between)
 
 
-def audit(problem: DualProblem, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
-    """Recompute λξ = λv − Kŝ − b̂ at all points and compare with what ŝ demands.
+def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
+    """Recompute G − b = v − Kα − b at all points and compare with what α demands; along 1/C of λv − Kŝ − b̂ and ŝ.
 
     Parameters
     ----------
-    problem : DualProblem
-        At C = 1.
+    along : ProblemLine
     K : ndarray of shape (n, n)
     record : PathRecord
     between : int
@@ -63,11 +62,11 @@ def audit(problem: DualProblem, K: np.ndarray, record: PathRecord, between: int)
     """
     between = whole("between", between, 0)
     m = len(record.C)
-    lam = 1.0 / record.C
+    ts = 1.0 / record.C if along.rooted else record.C
     worst, where, worst_at, worst_between = -1.0, float(record.C[0]), 0.0, 0.0
     shares = np.arange(1, between + 1) / (between + 1)
-    current = np.zeros(problem.n)
-    lams: list[float] = []
+    current = np.zeros(len(K))
+    at: list[tuple[float, bool]] = []
     points: list[np.ndarray] = []
     intercepts: list[float] = []
     for k in range(m):
@@ -76,34 +75,38 @@ def audit(problem: DualProblem, K: np.ndarray, record: PathRecord, between: int)
         current[record.changed[part]] = record.value[part]
         for share in (*(shares if k else ()), 1.0):
             start = k - 1 if k else 0
-            lams.append((1.0 - share) * lam[start] + share * lam[k])
+            at.append(((1.0 - share) * ts[start] + share * ts[k], share == 1.0))
             points.append((1.0 - share) * before + share * current)
             intercepts.append((1.0 - share) * record.intercept[start] + share * record.intercept[k])
         if len(points) < POINTS and k < m - 1:
             continue
-        found = _residuals(problem, K, np.array(lams), np.array(points), np.array(intercepts))
-        whole_points = np.isin(np.array(lams), lam)
+        found = _residuals(along, K, [t for t, _ in at], np.array(points), np.array(intercepts))
+        whole_points = np.array([is_whole for _, is_whole in at])
         worst_at = max(worst_at, float(found[whole_points].max(initial=0.0)))
         worst_between = max(worst_between, float(found[~whole_points].max(initial=0.0)))
         if found.max() > worst:
-            worst, where = float(found.max()), 1.0 / lams[int(found.argmax())]
-        lams, points, intercepts = [], [], []
+            where = at[int(found.argmax())][0]
+            worst, where = float(found.max()), 1.0 / where if along.rooted else where
+        at, points, intercepts = [], [], []
     return PathAudit(worst_at, worst_between, where, m + between * (m - 1))
 
 
 def _residuals(
-    problem: DualProblem, K: np.ndarray, lam: np.ndarray, scaled: np.ndarray, intercept: np.ndarray
+    along: ProblemLine, K: np.ndarray, ts: list[float], alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return the violation at each of p points, given ŝ of shape (p, n)."""
-    low, high = problem.lower, problem.upper
+    """Return the violation at each of p points, given α, or ŝ, of shape (p, n)."""
+    v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts), strict=True))
+    unit = np.array([along.unit[0] + along.unit[1] * t for t in ts])
     width = high - low
     open_box = width > 0.0
-    span = np.where(open_box, width, 1.0)
-    # G − b = (λv − Kŝ − b̂)/λ: above 0 only where ŝ is at its upper bound, below 0 only at the lower one
-    excess = (lam[:, None] * problem.v - scaled @ K - intercept[:, None]) / lam[:, None]
-    rising = np.minimum(excess, (high - scaled) / span)
-    falling = np.minimum(-excess, (scaled - low) / span)
+    # near the end of a line that closes a box rounding is as wide as the box
+    span = np.where(open_box, np.maximum(width, 0.0 if along.rooted else 1e-8 * along.widest), 1.0)
+    # G − b in its unit, λ: above 0 only where α is at its upper bound, below 0 only at the lower one
+    excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
+    rising = np.minimum(excess, (high - alpha) / span)
+    falling = np.minimum(-excess, (alpha - low) / span)
     natural = np.where(open_box, np.maximum(rising, falling), 0.0).max(axis=1, initial=0.0)
-    outside = np.maximum(low - scaled, scaled - high).max(axis=1, initial=0.0)
-    unbalanced = np.abs(scaled.sum(axis=1) - problem.z) / max(float(width.sum()), 1e-300)
+    outside = np.maximum(low - alpha, alpha - high).max(axis=1, initial=0.0) / along.widest
+    z = np.array([along.z(t) for t in ts])
+    unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(width.sum(axis=1), 1e-300)
     return np.maximum(natural, np.maximum(outside, unbalanced))

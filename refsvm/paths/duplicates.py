@@ -6,14 +6,17 @@ sharing each sum in proportion to the widths of the boxes gives one of its optim
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.kernels.matrix import View
+from refsvm.problem import DualProblem
 
-__all__ = ["Merged", "merge_duplicates", "no_merging"]
+__all__ = ["Merged", "merge_duplicates", "merge_variables", "no_merging"]
 
 
 class Merged(NamedTuple):
@@ -61,11 +64,39 @@ def merge_duplicates(X: Any, weight: np.ndarray) -> Merged:
     >>> merge_duplicates(X, np.array([1.0, 1.0, -1.0, 3.0])).group
     array([0, 1, 2, 0])
     """
-    sides = np.sign(weight).astype(np.int64).tolist()
-    seen: dict[tuple[int, bytes], int] = {}
+    return _grouped(weight, zip(np.sign(weight).tolist(), _row_bytes(X), strict=True))
+
+
+def merge_variables(start: DualProblem, end: DualProblem) -> Merged:
+    """Group the variables of two problems with the same kernel row and, in both, the same v.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem
+    >>> from refsvm.paths.duplicates import merge_variables
+    >>> X, y = np.array([[1.0], [2.0], [1.0], [1.0]]), np.array([1, 1, -1, 1])
+    >>> one, other = (DualProblem.classification(X, y, C=C) for C in (1.0, 2.0))
+    >>> merge_variables(one, other).group
+    array([0, 1, 2, 0])
+    """
+    gram: Any = start.gram
+    if isinstance(gram, View):
+        rows = gram.indices.tolist()
+        if (X := getattr(gram.source, "X", None)) is not None:
+            of_source = _row_bytes(X)
+            rows = [of_source[i] for i in rows]
+    else:
+        rows = list(range(start.n)) if getattr(gram, "X", None) is None else _row_bytes(gram.X)
+    return _grouped(np.zeros(start.n), zip(start.v.tolist(), end.v.tolist(), rows, strict=True))
+
+
+def _grouped(weight: np.ndarray, keys: Iterable[Any]) -> Merged:
+    """Let the variables of equal keys be one."""
+    seen: dict[Any, int] = {}
     first: list[int] = []
     group = np.empty(len(weight), dtype=np.int64)
-    for i, key in enumerate(zip(sides, _row_bytes(X), strict=True)):
+    for i, key in enumerate(keys):
         if key not in seen:
             seen[key] = len(first)
             first.append(i)

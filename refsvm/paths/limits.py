@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from refsvm.engine.limits import Limits
 from refsvm.result import Status
-from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.breakpoint import Point
 
 __all__ = ["PathLimits"]
 
 
-class PathLimits(Limits[Breakpoint]):
+class PathLimits(Limits[Point]):
     """What may end a path before C_max.
 
     Parameters
@@ -48,11 +48,11 @@ class PathLimits(Limits[Breakpoint]):
         n: int,
         max_events: int | None = None,
         time_limit: float | None = None,
-        callback: Callable[[Breakpoint], object] | None = None,
+        callback: Callable[..., object] | None = None,
     ) -> None:
         super().__init__(n, max_events, time_limit, callback)
 
-    def reached(self, seen: Breakpoint, count: int = 1) -> Status | None:
+    def reached(self, seen: Point, count: int = 1) -> Status | None:
         """Count a breakpoint; return the Status of the first limit reached, or None."""
         self.events += count
         return super().reached(seen, self.events)

@@ -13,9 +13,10 @@ from refsvm.kernels.functions import Precomputed
 from refsvm.paths.audit import PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
-from refsvm.paths.recorder import PathRecord
+from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.problem import DualProblem
 from refsvm.result import Status
+from refsvm.walk.line import RegularizationLine
 
 __all__ = ["RegularizationPath"]
 
@@ -98,21 +99,9 @@ class RegularizationPath:
         return len(self.merged.group)
 
     @cached_property
-    def _timeline(self) -> tuple[np.ndarray, np.ndarray]:
-        """All changes by variable, then by breakpoint: keys variable·m + breakpoint, and values."""
-        record, m = self.record, len(self.record.C)
-        keys = record.changed * m + np.repeat(np.arange(m), np.diff(record.start))
-        order = keys.argsort(kind="stable")
-        return keys[order], record.value[order]
-
-    def _at_breakpoint(self, k: int) -> np.ndarray:
-        """ŝ of all variables at breakpoint k."""
-        keys, values = self._timeline
-        m = len(self.C)
-        variables = np.arange(self.problem.n)
-        last = keys.searchsorted(variables * m + k, side="right") - 1
-        known = (last >= 0) & (keys[np.maximum(last, 0)] >= variables * m)
-        return np.where(known, values[np.maximum(last, 0)], 0.0)
+    def _points(self) -> Timeline:
+        """ŝ at any breakpoint."""
+        return Timeline(self.record, self.problem.n)
 
     def _segment(self, C: float) -> tuple[int, float]:
         """Return k and μ with 1/C = (1 − μ)/C_k + μ/C_{k+1}."""
@@ -128,10 +117,10 @@ class RegularizationPath:
     def _scaled(self, C: float) -> np.ndarray:
         """ŝ = α/C of all variables, eq. (53)."""
         k, mu = self._segment(C)
-        here = self._at_breakpoint(k)
+        here = self._points.at(k)
         if mu == 0.0:
             return here
-        there = self._at_breakpoint(k + 1)
+        there = self._points.at(k + 1)
         return np.where(here == there, here, (1.0 - mu) * here + mu * there)
 
     # -- values at any C -------------------------------------------------------------------------------------------
@@ -256,8 +245,8 @@ class RegularizationPath:
         changed = record.changed[part]
         b = record.intercept
         if k % 200 == 0:  # afresh, so that rounding does not add up
-            return np.asarray(cross @ self._at_breakpoint(k) + b[k])
-        difference = record.value[part] - self._at_breakpoint(k - 1)[changed]
+            return np.asarray(cross @ self._points.at(k) + b[k])
+        difference = record.value[part] - self._points.at(k - 1)[changed]
         return np.asarray(here + cross[:, changed] @ difference + (b[k] - b[k - 1]))
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
@@ -272,7 +261,7 @@ class RegularizationPath:
         -------
         PathAudit
         """
-        return audit(self.problem, self.kernel_matrix, self.record, between)
+        return audit(RegularizationLine(self.problem), self.kernel_matrix, self.record, between)
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

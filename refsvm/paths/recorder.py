@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.breakpoint import Point
 
-__all__ = ["EVENT", "PathRecord", "PathRecorder"]
+__all__ = ["EVENT", "PathRecord", "PathRecorder", "Timeline"]
 
 EVENT = np.dtype(
     [
@@ -30,9 +30,10 @@ class PathRecord(NamedTuple):
     Attributes
     ----------
     C : ndarray of shape (m,)
-        Ascending. A value occurs twice where ŝ jumps from one of several optimal points to another.
+        Ascending. A value occurs twice where ŝ jumps from one of several optimal points to another. On a line other
+        than λ = 1/C its own parameter, in the order of the line.
     intercept : ndarray of shape (m,)
-        b̂ = b/C.
+        b̂ = b/C; b on other lines, on which α takes the place of ŝ.
     elbow : ndarray of shape (m,), int64
         Size of the elbow beyond each breakpoint.
     kind : ndarray of shape (m,), str
@@ -86,15 +87,15 @@ class PathRecorder:
         self._value: list[np.ndarray] = []
         self._events: list[tuple[int, int, int, int, str]] = []
 
-    def add(self, point: Breakpoint) -> None:
+    def add(self, point: Point) -> None:
         """Append one breakpoint."""
-        self._rows[self._filled] = point.scaled
+        at, self._rows[self._filled] = point[:2]
         self._filled += 1
         if self._filled > POINTS:
             self._compress()
         number = len(self._C)
         self._events += [(number, *move) for move in point.moves]
-        self._C.append(point.C)
+        self._C.append(at)
         self._intercept.append(point.intercept)
         self._elbow.append(point.elbow)
         self._kind.append(point.kind)
@@ -121,3 +122,30 @@ class PathRecorder:
             value=np.concatenate(self._value),
             events=np.array(self._events, dtype=EVENT),
         )
+
+
+class Timeline:
+    """ŝ, or α, of all variables at any breakpoint of a record.
+
+    Parameters
+    ----------
+    record : PathRecord
+    n : int
+        Number of variables.
+    """
+
+    def __init__(self, record: PathRecord, n: int) -> None:
+        # all changes by variable, then by breakpoint: keys variable·m + breakpoint, and values
+        self._m, self._n = len(record.C), n
+        keys = record.changed * self._m + np.repeat(np.arange(self._m), np.diff(record.start))
+        order = keys.argsort(kind="stable")
+        self._keys, self._values = keys[order], record.value[order]
+
+    def at(self, k: int) -> np.ndarray:
+        """Return the values at breakpoint k, shape (n,)."""
+        keys, first = self._keys, np.arange(self._n) * self._m
+        if not len(keys):
+            return np.zeros(self._n)
+        last = keys.searchsorted(first + k, side="right") - 1
+        known = (last >= 0) & (keys[np.maximum(last, 0)] >= first)
+        return np.where(known, self._values[np.maximum(last, 0)], 0.0)

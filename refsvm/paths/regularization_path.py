@@ -22,9 +22,10 @@ from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import solve_at
 from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
-__all__ = ["kernel_matrix", "regularization_path", "track"]
+__all__ = ["followed", "kernel_matrix", "regularization_path", "semidefinite_matrix", "track"]
 
 
 def regularization_path(
@@ -147,8 +148,8 @@ def track(
     tracker = SVMP() if tracker is None else tracker
     PathTracker.checked("tracker", tracker)
     limits = PathLimits(problem.n) if limits is None else limits
-    walk = _walk(problem, engine, cache_mb)
-    record, status, started = _followed(walk, tracker, C_min, C_max, limits)
+    walk = _walk(problem, (C_min, C_max), engine, cache_mb)
+    record, status, started = followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
     path = RegularizationPath(
         problem=problem,
         record=record,
@@ -165,18 +166,16 @@ def track(
     return path
 
 
-def _followed(
-    walk: PathState, tracker: PathTracker, C_min: float, C_max: float, limits: PathLimits
+def followed(
+    walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
 ) -> tuple[PathRecord, Status, float]:
-    """Follow the path from C_min; return what the tracker has reported, why it ended, and when the start was found."""
+    """Follow the line from `begin` to `end`; return what was reported, why it ended, and when the start was found."""
     recorder = PathRecorder(walk.problem.n)
     with interruptible() as limits.interrupt:
-        solve_at(walk, 1.0 / C_min, 1e-9, "start")
-        recorder.add(walk.breakpoint("start")._replace(C=C_min))
+        solve_at(walk, begin, 1e-9, "start")
+        recorder.add(walk.breakpoint("start"))
         started = time.perf_counter()
-        for point in tracker.follow(walk, 1.0 / C_max):
-            if abs(point.C / C_max - 1.0) <= 1e-12:
-                point = point._replace(C=C_max)  # not 1/(1/C_max)
+        for point in tracker.follow(walk, end):
             recorder.add(point)
             status = limits.reached(point)
             if status is not None:
@@ -195,16 +194,22 @@ def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _walk(problem: DualProblem, engine: str, cache_mb: float) -> PathState:
+def _walk(problem: DualProblem, ends: tuple[float, float], engine: str, cache_mb: float) -> PathState:
     """Check a problem, compute its kernel matrix, and set up the walk."""
     if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
         raise ValueError(
             "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
         )
+    K = semidefinite_matrix(problem, cache_mb)
+    return PathState(problem, K, engine, RegularizationLine(problem, *ends))
+
+
+def semidefinite_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
+    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
     K = kernel_matrix(problem, cache_mb)
     if not problem.gram.is_psd:
         _refuse_indefinite(K)
-    return PathState(problem, K, engine)
+    return K
 
 
 def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:

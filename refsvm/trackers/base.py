@@ -8,18 +8,18 @@ from inspect import signature
 from typing import ClassVar
 
 from refsvm.rule import Rule
-from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.breakpoint import Point
 from refsvm.walk.state import PathState
 
 __all__ = ["PathTracker"]
 
 
 class PathTracker(Rule):
-    """Follow the optimum of a classification problem while λ = 1/C falls.
+    """Follow the optimum of a problem along a line: while λ = 1/C falls, or from one problem to another.
 
-    `refsvm.regularization_path` calls it once for each path; it also handles Ctrl-C and the time limit, between two
-    breakpoints. A twin is optional, and its signature the tracker's own affair: that of `refsvm.SVMP` follows the runs
-    of events that need nothing but its arrays (`refsvm.walk.runs`).
+    `refsvm.regularization_path` and `refsvm.parametric_path` call it once for each path; they also handle Ctrl-C and
+    the time limit, between two breakpoints. A twin is optional, and its signature the tracker's own affair: that of
+    `refsvm.SVMP` follows the runs of events that need nothing but its arrays (`refsvm.walk.runs`).
     """
 
     such_as: ClassVar[str] = "SVMP()"
@@ -39,8 +39,8 @@ class PathTracker(Rule):
         super().__init_subclass__()
 
     @abstractmethod
-    def follow(self, walk: PathState, end: float) -> Iterator[Breakpoint]:
-        """Yield the breakpoints from the present point of the walk down to λ = `end`.
+    def follow(self, walk: PathState, end: float) -> Iterator[Point]:
+        """Yield the breakpoints from the present point of the walk to t = `end`; along 1/C t is λ, which falls.
 
         Parameters
         ----------
@@ -48,10 +48,10 @@ class PathTracker(Rule):
             At the optimum for its λ, where ŝ lies inside the box for the elbow and exactly at a bound for all others.
             The tracker moves it.
         end : float
-            Smallest λ, 1/C_max.
+            Last t of the line: 1/C_max, the smallest λ.
 
         Yields
         ------
-        Breakpoint
-            By ascending C, without the starting point; the last one at 1/end.
+        Breakpoint or LinePoint
+            In the order of the line, without the starting point; the last one at `end`.
         """

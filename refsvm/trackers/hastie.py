@@ -11,8 +11,8 @@ import numpy as np
 from refsvm._checks import positive
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.algebra import elbow_matrix
-from refsvm.walk.breakpoint import Breakpoint
-from refsvm.walk.elbow import Step, correct, empty_elbow_step, particular_direction, take
+from refsvm.walk.breakpoint import Point
+from refsvm.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, particular_direction, take
 from refsvm.walk.state import PathState
 
 __all__ = ["Hastie"]
@@ -78,13 +78,14 @@ class Hastie(PathTracker):
     def __post_init__(self) -> None:
         positive("tol", self.tol)
 
-    def follow(self, walk: PathState, end: float) -> Iterator[Breakpoint]:
+    def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present λ down to `end`."""
-        while walk.t > end * (1.0 + 1e-12):
+        while (room := walk.room(end)) > 0.0:
             if not walk.has_left():
                 yield walk.to_the_end(end)
                 return
-            room = walk.t - end
+            if not walk.members:
+                jump_of_b(walk)
             step = self._next_step(walk, room) if walk.members else empty_elbow_step(walk, room)
             kind = take(walk, step, end)
             self._check(walk, step)
@@ -100,12 +101,12 @@ class Hastie(PathTracker):
         with np.errstate(divide="ignore", invalid="ignore"):
             falls = np.concatenate(
                 [
-                    (of.lower - of.alpha)[elbow] / of.d[elbow],
-                    (of.upper - of.alpha)[elbow] / of.d[elbow],
+                    (of.lower - of.alpha)[elbow] / (of.d - of.lower_rate)[elbow],
+                    (of.upper - of.alpha)[elbow] / (of.d - of.upper_rate)[elbow],
                     -of.excess[outside] / of.speed[outside],
                 ]
             )
-        below = falls[(falls > self.tol * walk.t) & (falls < room)]
+        below = falls[(falls > self.tol * walk.scale) & (falls < room)]
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 
     def _regular(self, walk: PathState) -> RegularElbow:
@@ -123,7 +124,7 @@ class Hastie(PathTracker):
         """Refuse to go on where the one-event-at-a-time rule has gone wrong."""
         of = walk.of
         # an event that was passed over has been clipped to the box (38), which leaves Σŝ ≠ 0
-        unbalanced = abs(float(of.alpha.sum())) / float((of.upper - of.lower).sum())
+        unbalanced = abs(float(of.alpha.sum()) - walk.along.z(walk.t)) / float((of.upper - of.lower).sum())
         if max(walk.violation(), unbalanced) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
                 f"Two events fall together at C={1.0 / walk.t:.6g}, and Hastie's rule follows one at a time; use "

@@ -11,8 +11,16 @@ from refsvm._checks import positive, whole
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.algebra import ElbowAlgebra, Factors, UpdatedInverse
 from refsvm.walk.backup import choose_sets, solve_at
-from refsvm.walk.breakpoint import Breakpoint
-from refsvm.walk.elbow import Step, correct, empty_elbow_step, particular_direction, take
+from refsvm.walk.breakpoint import Point
+from refsvm.walk.elbow import (
+    Step,
+    correct,
+    empty_elbow_step,
+    jump_of_alpha,
+    jump_of_b,
+    particular_direction,
+    take,
+)  # fmt: skip
 from refsvm.walk.linear_program import longest_fall
 from refsvm.walk.runs import follow_run
 from refsvm.walk.special_events import SwitchingGuard, blocking
@@ -104,16 +112,19 @@ class SVMP(PathTracker):
         whole("ell", self.ell, 1)
         whole("refresh", self.refresh, 1)
 
-    def follow(self, walk: PathState, end: float) -> Iterator[Breakpoint]:
+    def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present λ down to `end`."""
         guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
-        while walk.t > end * (1.0 + 1e-12):
+        while (room := walk.room(end)) > 0.0:
             if not walk.has_left():
                 yield walk.to_the_end(end)
                 return
+            # --- where α or b must move first, at fixed t ---
+            if self._jumped(walk):
+                yield walk.breakpoint("jump")
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
-            step = self._next_step(walk, walk.t - end)
-            if step.length > self.tau_2 * walk.t or step.length >= walk.t - end:
+            step = self._next_step(walk, room)
+            if step.length > self.tau_2 * walk.scale or step.length >= room:
                 # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
                 kind = take(walk, step, end)
                 guard.moved_on()
@@ -125,12 +136,12 @@ class SVMP(PathTracker):
                     yield point
             # --- no way: special events (S1)–(S4), the backup routine ---
             elif not self._freed(walk, step, guard):
-                solve_at(walk, max((1.0 - jump) * walk.t, end), self.eps_smo, "backup")
+                solve_at(walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup")
                 guard.moved_on()
                 jump = min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
 
-    def _ordinary(self, walk: PathState, end: float, steps: int) -> Iterator[Breakpoint]:
+    def _ordinary(self, walk: PathState, end: float, steps: int) -> Iterator[Point]:
         """Yield the points of events that the twin can follow, after so many steps; take ξ afresh every so often."""
         while True:
             if steps % self.refresh == 0 and self._repaired(walk, "full rank", fresh=True) == "repair":
@@ -159,12 +170,20 @@ class SVMP(PathTracker):
         of, elbow = walk.of, walk.elbow
         to_low = np.maximum((of.alpha - of.lower)[elbow], 0.0)
         to_high = np.maximum((of.upper - of.alpha)[elbow], 0.0)
-        length, beta = longest_fall(-of.d[elbow], null[1:], to_low, to_high, limit)
+        to_upper, to_lower, _ = walk.rates()
+        length, beta = longest_fall(to_lower[elbow], to_upper[elbow], null[1:], to_low, to_high, limit)
         if length > 0.0:
             # δŝ = d_p δλ + Uβ, as one direction
             of.d[elbow] += null[1:] @ beta / length
             db += float(null[0] @ beta) / length
         return Step(length, db, noise, "linear program", False)
+
+    def _jumped(self, walk: PathState) -> bool:
+        """Move b where no variable is free, or α where the system has no solution, until it has one; return whether."""
+        moved = not walk.members and jump_of_b(walk)
+        while walk.members and jump_of_alpha(walk, self._factors(walk).null):
+            moved = True
+        return moved
 
     def _factors(self, walk: PathState) -> Factors:
         """Return the factors of A, made once for each elbow."""
@@ -175,7 +194,7 @@ class SVMP(PathTracker):
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that it can fall; return whether something was changed."""
-        flips = blocking(walk, step.noise, self.tau_2 * walk.t, step.regular)
+        flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)
         walk.counts["special"] += 1

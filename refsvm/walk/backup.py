@@ -15,41 +15,38 @@ from refsvm.walk.walk import ABOVE, BELOW, FREE
 __all__ = ["choose_sets", "solve_at"]
 
 WEAK = 1e-8
-"""How near to its bound, and to g = 0, an example is between two sets: relative to the width of the box, and to λ."""
+"""How near to its bound, and to g = 0, an example is between two sets: relative to width and unit."""
 
 
-def solve_at(walk: PathState, lam: float, eps_smo: float, kind: str) -> None:
-    """Put the walk at the optimum for `lam`, found by SMO from the present ŝ.
+def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> None:
+    """Put the walk at the optimum for t, or λ, found by SMO from the present α, or ŝ.
 
     Parameters
     ----------
     walk : PathState
-    lam : float
+    t : float
     eps_smo : float
         Tolerance on the KKT gap, in units of the decision function; for C < 1 also relative to C, as h is
         then of that size.
     kind : str
         What is noted with the examples that change their set.
     """
-    C, of = 1.0 / lam, walk.of
     walk.counts[kind] += 1
-    box = walk.problem.boxed(C * of.lower, C * of.upper)
-    stop = KKTGap(max(eps_smo * min(1.0, C), 1e-14))
-    solution = solve(box, start=box.feasible(C * of.alpha), stop=stop, engine=walk.engine)
-    alpha = solution.alpha
-    scaled = np.where(alpha == box.upper, of.upper, alpha * lam)
-    scaled = np.where(alpha == box.lower, of.lower, scaled)
-    walk.place(lam, scaled, lam * solution.intercept, kind)
+    problem = walk.along.at(t).with_gram(walk.problem.gram)
+    stop = KKTGap(walk.along.tolerance(t, eps_smo))
+    solution = solve(problem, start=problem.feasible(walk.of.alpha), stop=stop, engine=walk.engine)
+    walk.place(t, solution.alpha, solution.intercept, kind)
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Decide which of the examples between two sets belong to the elbow, so that λ can fall.
+    """Decide which of the examples between two sets belong to the elbow, so that the walk can go on.
 
-    For t = λᵗ − λ just above 0 the derivative x = dŝ/dt solves
+    The derivative x of α along the line solves
 
-        max −vᵀx − ½ xᵀKx   subject to   1ᵀx = 0,   xᵢ free on 𝓔,   ≥ 0 or ≤ 0 where ŝᵢ is at a bound and ξᵢ = 0,
+        max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,   ≥ L¹ᵢ or ≤ U¹ᵢ where αᵢ is there and Gᵢ = b,
 
-    and is 0 elsewhere: a dual problem again, solved by SMO in a large box. Examples with xᵢ ≠ 0 form the elbow.
+    and is that of the bound elsewhere: a dual problem again, solved by SMO in a large box. Along λ = 1/C it is that of
+    ŝ, v¹ = −v, and the others are 0. Examples that do not go with a bound form the elbow.
 
     Returns
     -------
@@ -60,20 +57,30 @@ def choose_sets(walk: PathState) -> bool:
     of = walk.of
     near = WEAK * (of.upper - of.lower)
     at_low, at_high = of.alpha - of.lower <= near, of.upper - of.alpha <= near
-    weak = (np.abs(of.excess) <= WEAK * walk.t) & (walk.sign != 0.0)
+    weak = (np.abs(of.excess) <= WEAK * walk.unit) & (walk.sign != 0.0)
     inside = (walk.side == FREE) & ~at_low & ~at_high
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
-    box = 1e3 * float((of.upper - of.lower).max()) / walk.t
+    box = 1e3 * float((of.upper - of.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
-    lower, upper = np.where(at_low[B], 0.0, -box), np.where(at_high[B], 0.0, box)
-    problem = DualProblem(Gram(Precomputed(), K), -walk.v[B], 0.0, lower, upper)
-    x = solve(problem, stop=KKTGap(1e-9), engine=walk.engine).alpha
-    moving = np.abs(x) > 1e-9 * float(np.abs(x).max())
+    lower = np.where(at_low, walk.line.lower, -box)[B]
+    upper = np.where(at_high, walk.line.upper, box)[B]
+    # those that go with their bound whatever x is
+    others = of.pace.copy()
+    others[B] = 0.0
+    v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
+    if not lower.sum() <= z <= upper.sum():
+        return False
+    problem = DualProblem(Gram(Precomputed(), K), v, z, lower, upper)
+    x = solve(problem, stop=KKTGap(1e-9 * (walk.along.push or 1.0)), engine=walk.engine).alpha
+    tiny = 1e-9 * float(np.abs(x).max())
+    low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()
-    side[B] = np.where(inside[B] | moving, FREE, np.where(at_high[B] & ~at_low[B], ABOVE, BELOW))
+    side[B] = np.where(high & (~low | (walk.side[B] == ABOVE)), ABOVE, np.where(low, BELOW, FREE))
     changed = bool((side != walk.side).any())
     walk.assign(side, "backup")
+    if walk.along.pace > 0.0:
+        walk.refresh()
     walk.unsettled = True
     return changed

@@ -1,4 +1,4 @@
-"""Breakpoint and Move: what a tracker reports."""
+"""Breakpoint, LinePoint and Move: what a tracker reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Breakpoint", "Move"]
+__all__ = ["Breakpoint", "LinePoint", "Move", "Point"]
 
 
 class Move(NamedTuple):
@@ -16,7 +16,7 @@ class Move(NamedTuple):
     ----------
     example : int
     before, after : int
-        −1 right (α = 0), 0 elbow, 1 left (α at its other bound).
+        −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On a line other than λ = 1/C: −1 at L, 0 free, 1 at U.
     kind : str
         What made it move, as in `Breakpoint`.
     """
@@ -52,3 +52,31 @@ class Breakpoint(NamedTuple):
     kind: str
     moves: tuple[Move, ...]
     elbow: int
+
+
+class LinePoint(NamedTuple):
+    """A point of a line other than λ = 1/C; between two of them α and b are affine in t.
+
+    Attributes
+    ----------
+    t : float
+        The line's own parameter.
+    alpha : ndarray of shape (n,)
+        It may be the tracker's own array: copy what you keep.
+    intercept : float
+    kind : str
+        As in `Breakpoint`, or "jump": α, or b where no variable is free, has moved while t stayed.
+    moves : tuple of Move
+    elbow : int
+        Number of free variables beyond this point.
+    """
+
+    t: float
+    alpha: np.ndarray
+    intercept: float
+    kind: str
+    moves: tuple[Move, ...]
+    elbow: int
+
+
+Point = Breakpoint | LinePoint

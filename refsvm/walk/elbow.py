@@ -9,7 +9,7 @@ import numpy as np
 from refsvm.walk.algebra import Factors, PivotedQR
 from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
-from refsvm.walk.walk import FREE
+from refsvm.walk.walk import ABOVE, BELOW, FREE
 
 __all__ = [
     "LEFT_OVER",
@@ -17,13 +17,15 @@ __all__ = [
     "Step",
     "correct",
     "empty_elbow_step",
+    "jump_of_alpha",
+    "jump_of_b",
     "noise_of",
     "particular_direction",
     "take",
 ]
 
 TIE: Final = 1e-10
-"""How near to the end of its set an example is at the end, relative to the width of the box, and to λ for G − b̂."""
+"""How near to the end of its set an example is at the end, relative to the width of the box and the unit of G − b̂."""
 
 LEFT_OVER: Final = 1e-4
 """Largest residual of a direction, relative to what counts as zero in it; its rounding alone leaves about 1e-5."""
@@ -50,7 +52,7 @@ def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple
         return walk.direction(x), noise_of(walk, tau)
     for _ in range(3):
         db, noise = walk.direction(), noise_of(walk, tau)
-        left = np.append(np.cumsum(walk.of.d[walk.members])[-1], -walk.of.speed[walk.members])
+        left = np.append(np.cumsum(walk.of.d[walk.members])[-1] - walk.total, -walk.of.speed[walk.members])
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
@@ -60,8 +62,8 @@ def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
     """Return what counts as zero in d, and in dG − db: what the rounding of the sums leaves."""
-    largest = float(np.abs(walk.of.d[walk.members]).max())
-    return tau * largest, tau * (1.0 + len(walk.members) * walk.largest * largest)
+    largest, along = float(np.abs(walk.of.d[walk.members]).max()), walk.along
+    return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
 
 
 def correct(walk: PathState, factors: Factors) -> None:
@@ -70,8 +72,8 @@ def correct(walk: PathState, factors: Factors) -> None:
         return
     walk.unsettled = False
     of, elbow = walk.of, walk.elbow
-    right = np.append(-of.alpha.sum(), of.excess[elbow])
-    if np.abs(right).max() <= 1e-14 * (1.0 + walk.t):
+    right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
+    if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
     x = factors.solve(right)
     low, high, moved = of.lower[elbow], of.upper[elbow], of.alpha[elbow] + x[1:]
@@ -86,25 +88,66 @@ def correct(walk: PathState, factors: Factors) -> None:
 def empty_elbow_step(walk: PathState, room: float) -> Step:
     """Remark 4: with no point on the elbow b̂ alone is free; the program (30)–(34) in t and b̂, solved in closed form."""
     # λv − Kŝ − b̂ ≤ 0 where ŝ may rise, ≥ 0 where it may fall
-    of, v = walk.of, walk.v
-    total = of.excess + walk.b
-    rises = (walk.sign != 0.0) & (of.alpha < of.upper)
-    falls = (walk.sign != 0.0) & (of.alpha > of.lower)
-    length, lowest, highest = most_before_crossing(
-        total[rises], -v[rises], total[falls], -v[falls], room, 0.1 * TIE * walk.t
-    )
-    db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
-    of.d[:] = 0.0
-    of.speed[:] = -v - db
-    return Step(length, db, (0.0, 1e-12 * (1.0 + float(np.abs(v).max()))), "empty elbow", True)
+    of, total = walk.of, walk.of.excess + walk.b
+    rises, falls = walk.side == BELOW, walk.side == ABOVE
+    noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
+    if rises.any() and falls.any():
+        length, lowest, highest = most_before_crossing(
+            total[rises], of.push[rises], total[falls], of.push[falls], room, 0.1 * TIE * walk.unit
+        )
+        db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
+    else:  # nothing but a change of z stops b
+        length, db = room, float(of.push[rises].max() if rises.any() else of.push[falls].min(initial=0.0))
+    of.d[:] = of.pace
+    of.speed[:] = of.push - db
+    return Step(length, db, noise, "empty elbow", True)
+
+
+def jump_of_b(walk: PathState) -> bool:
+    """Where no variable is free but α must move on, move b at fixed t to the first that may; return whether b moves.
+
+    z¹ − 1ᵀd_B > 0: b falls to the largest G of those at L; < 0: b rises to the smallest G of those at U.
+    """
+    of, side = walk.of, BELOW if walk.total > 0.0 else ABOVE
+    waiting = np.flatnonzero(walk.side == side)
+    if abs(walk.total) <= 1e-12 * float(np.abs(of.pace).sum()) or not len(waiting):
+        return False
+    i = int(waiting[(side * of.excess[waiting]).argmin()])
+    change = float(of.excess[i])
+    walk.b += change
+    of.excess[:] -= change
+    walk.enter(i, "jump")
+    return True
+
+
+def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
+    """Move α at fixed t where the system has no solution; return whether it moves.
+
+    For u with K u = 0 and 1ᵀu = 0 it needs uᵀv¹ = 0, as the null space of A leaves nothing else of its right side. If
+    not, α goes along u as far as the box allows: w, G and b stay, and f grows as soon as t moves.
+    """
+    of, elbow = walk.of, walk.elbow
+    pull = walk.line.v[elbow] @ null[1:]
+    if not len(pull) or float(np.abs(pull).max()) <= 1e-8 * float(np.abs(walk.line.v).max()):
+        return False
+    u = null[1:] @ pull
+    u[np.abs(u) <= 1e-10 * float(np.abs(u).max())] = 0.0
+    distance = np.where(u > 0.0, of.upper[elbow] - of.alpha[elbow], of.alpha[elbow] - of.lower[elbow])
+    ways = np.full(len(u), np.inf)
+    ways[u != 0.0] = np.maximum(distance[u != 0.0], 0.0) / np.abs(u[u != 0.0])
+    of.alpha[elbow] = (of.alpha[elbow] + float(ways.min()) * u).clip(of.lower[elbow], of.upper[elbow])
+    for i in np.flatnonzero(ways <= float(ways.min()) * (1.0 + 1e-12)).tolist():
+        walk.drop(int(elbow[i]), ABOVE if u[i] > 0.0 else BELOW, "jump")
+    walk.unsettled = True
+    return True
 
 
 def take(walk: PathState, step: Step, end: float) -> str:
     """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
     of, members = walk.of, walk.members
     walk.move(step.length, step.db)
-    if walk.t <= end * (1.0 + 1e-12):
-        walk.t = end
+    if walk.room(end) == 0.0:
+        walk.arrive(end)
     of.alpha[members] = np.clip(of.alpha[members], of.lower[members], of.upper[members])  # (38)
     of.excess[members] = 0.0
     hits = arrived(walk, step.noise)
@@ -126,5 +169,5 @@ def arrived(walk: PathState, noise: tuple[float, float]) -> list[int]:
     hits = ((to_upper > noise[0]) & (of.upper - of.alpha <= near)) | (
         (to_lower > noise[0]) & (of.alpha - of.lower <= near)
     )
-    hits |= (closing > noise[1]) & (walk.side * of.excess <= TIE * walk.t)
+    hits |= (closing > noise[1]) & (walk.side * of.excess <= TIE * walk.unit)
     return [int(i) for i in np.flatnonzero(hits)]

@@ -12,14 +12,20 @@ __all__ = ["longest_fall", "most_before_crossing"]
 
 
 def longest_fall(
-    d: np.ndarray, null: np.ndarray, to_low: np.ndarray, to_high: np.ndarray, limit: float
+    to_lower: np.ndarray,
+    to_upper: np.ndarray,
+    null: np.ndarray,
+    to_low: np.ndarray,
+    to_high: np.ndarray,
+    limit: float,
 ) -> tuple[float, np.ndarray]:
-    """Solve max t subject to −to_low ≤ −t d + U β ≤ to_high and 0 ≤ t ≤ limit.
+    """Solve max t subject to −to_low + t·to_lower ≤ U β ≤ to_high − t·to_upper and 0 ≤ t ≤ limit.
 
     Parameters
     ----------
-    d : ndarray of shape (m,)
-        d_p, without the intercept.
+    to_lower, to_upper : ndarrays of shape (m,)
+        How fast d_p, without the intercept, comes nearer to the lower bound and to the upper one. In the paper the box
+        stands still and t is the fall of λ, so that they are d_p and −d_p.
     null : ndarray of shape (m, k)
         U_{m−r}, without the intercept.
     to_low, to_high : ndarrays of shape (m,)
@@ -38,16 +44,19 @@ def longest_fall(
     dual simplex method of HiGHS, which ends at a vertex: there as many points as possible leave the elbow.
     """
     if null.shape[1] == 1:
-        return _in_the_plane(d, null[:, 0], to_low, to_high, limit)
+        return _in_the_plane(to_lower, to_upper, null[:, 0], to_low, to_high, limit)
     from scipy.optimize import linprog
 
     k = null.shape[1]
-    rows = np.column_stack([-limit * d, null])  # t as a share of `limit`
+    # t as a share of `limit`
+    rows = np.concatenate(
+        [np.column_stack([limit * to_upper, null]), np.column_stack([limit * to_lower, -null])]
+    )
     scale = np.maximum(np.abs(rows).max(axis=1), 1.0)
     result = linprog(
         np.append(-1.0, np.zeros(k)),
-        A_ub=np.concatenate([rows, -rows]) / np.tile(scale, 2)[:, None],
-        b_ub=np.concatenate([to_high, to_low]) / np.tile(scale, 2),
+        A_ub=rows / scale[:, None],
+        b_ub=np.concatenate([to_high, to_low]) / scale,
         bounds=[(0.0, 1.0)] + [(None, None)] * k,
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
@@ -58,20 +67,26 @@ def longest_fall(
 
 
 def _in_the_plane(
-    d: np.ndarray, u: np.ndarray, to_low: np.ndarray, to_high: np.ndarray, limit: float
+    to_lower: np.ndarray,
+    to_upper: np.ndarray,
+    u: np.ndarray,
+    to_low: np.ndarray,
+    to_high: np.ndarray,
+    limit: float,
 ) -> tuple[float, np.ndarray]:
-    """Solve the program in t and one β: −to_low + t d ≤ u β ≤ to_high + t d."""
+    """Solve the program in t and one β: −to_low + t·to_lower ≤ u β ≤ to_high − t·to_upper."""
     tiny = 1e-12 * float(np.abs(u).max())
     still = np.abs(u) <= tiny
-    for gap, rate in ((to_low, d), (to_high, -d)):  # what β does not move
+    for gap, rate in ((to_low, to_lower), (to_high, to_upper)):  # what β does not move
         moving = still & (rate > 0.0)
         if moving.any():
             limit = min(limit, float((gap[moving] / rate[moving]).min()))
-    u, d, to_low, to_high = u[~still], d[~still], to_low[~still], to_high[~still]
-    least = np.where(u > 0, -to_low, to_high) / u
-    most = np.where(u > 0, to_high, -to_low) / u
-    slope = d / u
-    t, lowest, highest = most_before_crossing(least, slope, most, slope, limit)
+    u, to_low, to_high = u[~still], to_low[~still], to_high[~still]
+    to_lower, to_upper, rising = to_lower[~still], to_upper[~still], u > 0
+    least, most = np.where(rising, -to_low, to_high) / u, np.where(rising, to_high, -to_low) / u
+    least_slope = np.where(rising, to_lower, -to_upper) / u
+    most_slope = np.where(rising, -to_upper, to_lower) / u
+    t, lowest, highest = most_before_crossing(least, least_slope, most, most_slope, limit)
     # an end, not the middle: there a point leaves the elbow
     return t, np.array([lowest if abs(lowest) < abs(highest) else highest])
 

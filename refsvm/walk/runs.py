@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refsvm.rule import Rule
-from refsvm.walk.breakpoint import Breakpoint, Move
+from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.state import PathState
 
 __all__ = ["EventLog", "follow_run"]
@@ -22,21 +22,21 @@ class EventLog(NamedTuple):
 
     Attributes
     ----------
-    lam, intercept : ndarrays of shape (e,)
-        λ and b̂ after each event.
+    t, intercept : ndarrays of shape (e,)
+        λ and b̂ after each event, or t and b.
     moved : ndarray of shape (e, 4), int64
         The example, where it was and where it is, and the size of the elbow after the event.
     scaled : ndarray of shape (e, n)
-        ŝ.
+        ŝ, or α.
     """
 
-    lam: np.ndarray
+    t: np.ndarray
     intercept: np.ndarray
     moved: np.ndarray
     scaled: np.ndarray
 
 
-def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Breakpoint]:
+def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
     """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""
     m, n = len(walk.members), len(walk.side)
     if not walk.compiled or most == 0 or m == 0 or walk.system is None or walk.unsettled:
@@ -48,18 +48,28 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Br
     walk.make_room(m + most + 1)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
-    events = twin(np.array(tracker.parameters()), arrays, log, np.array([end, walk.largest]))
+    along = walk.along
+    limits = [
+        end,
+        walk.largest,
+        walk.line.t,
+        along.push,
+        along.pace,
+        *along.unit,
+        along.span,
+        along.least,
+        along.rooted,
+    ]
+    events = twin(np.array(tracker.parameters()), arrays, log, np.array(limits))
     if events:
-        m = int(log.moved[events - 1, 3])
-        walk.t, walk.b, walk.factors = float(log.lam[events - 1]), float(log.intercept[events - 1]), None
+        m, walk.total = int(log.moved[events - 1, 3]), float(arrays.now["total"][0])
+        walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     example, before, after, size = log.moved[:events].T
     sign = walk.sign[example].astype(np.int64)
     moves = zip(example.tolist(), (sign * before).tolist(), (sign * after).tolist(), strict=True)
-    numbers = zip(
-        (1.0 / log.lam[:events]).tolist(), log.scaled, log.intercept.tolist(), size.tolist(), strict=False
-    )
+    numbers = zip(log.t[:events].tolist(), log.scaled, log.intercept.tolist(), size.tolist(), strict=False)
     return [
-        Breakpoint(C, scaled, b, "full rank", (Move(*move, "full rank"),), m)
-        for (C, scaled, b, m), move in zip(numbers, moves, strict=False)
+        along.point(t, scaled, b, "full rank", (Move(*move, "full rank"),), m)
+        for (t, scaled, b, m), move in zip(numbers, moves, strict=False)
     ]

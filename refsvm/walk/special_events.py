@@ -27,10 +27,10 @@ def blocking(
     of, found = walk.of, list[tuple[int, int]]()
     to_upper, to_lower, closing = walk.rates()
     if regular:
-        leaving = (to_lower > noise[0]) & (of.alpha - of.lower <= shortest * to_lower)
-        found += [(i, BELOW) for i in np.flatnonzero(leaving).tolist()]
-        leaving = (to_upper > noise[0]) & (of.upper - of.alpha <= shortest * to_upper)
-        found += [(i, ABOVE) for i in np.flatnonzero(leaving).tolist()]
+        down = (to_lower > noise[0]) & (of.alpha - of.lower <= shortest * to_lower)
+        found += [(i, BELOW) for i in np.flatnonzero(down).tolist()]
+        up = ~down & (to_upper > noise[0]) & (of.upper - of.alpha <= shortest * to_upper)
+        found += [(i, ABOVE) for i in np.flatnonzero(up).tolist()]
     entering = (closing > noise[1]) & (walk.side * of.excess <= shortest * closing)
     return found + [(i, FREE) for i in np.flatnonzero(entering).tolist()]
 

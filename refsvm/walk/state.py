@@ -1,8 +1,9 @@
-"""PathState: the walk along λ = 1/C, in the scaled variables of the papers.
+"""PathState: the walk of a tracker along a line, by default λ = 1/C in the scaled variables of the papers.
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables the box does not move with C: v = λ v⁰ alone does. The three sets:
+In these variables the box does not move with C: v = λ v⁰ alone does. The three sets, which on other lines are the
+variables at one bound, the free ones, and those at the other:
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """
@@ -17,9 +18,11 @@ import numpy as np
 from refsvm.engine.handover import numba_compiles, numba_is_installed
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
+from refsvm.primal import total
 from refsvm.problem import DualProblem
-from refsvm.walk.breakpoint import Breakpoint, Move
-from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Line, Walk
+from refsvm.walk.breakpoint import Move, Point
+from refsvm.walk.line import ProblemLine, RegularizationLine
+from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
 __all__ = ["PathState"]
 
@@ -39,11 +42,13 @@ class PathState(Walk):
     Parameters
     ----------
     problem : DualProblem
-        With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0].
+        With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0]. With `along`, where the line begins.
     K : ndarray of shape (n, n)
         Its kernel matrix.
     engine : str
         Which code takes the steps, as in `refsvm.solve`.
+    along : ProblemLine, optional
+        The line; λ = 1/C by default.
 
     Raises
     ------
@@ -53,15 +58,18 @@ class PathState(Walk):
     Attributes
     ----------
     t : float
-        λ = 1/C, which falls.
+        λ = 1/C, which falls; of other lines their own parameter.
+    along : ProblemLine
+        The line: the problem at any t, and what is small there.
     of : Variables
-        ``of.alpha`` is ŝ, ``of.excess`` is Gᵢ − b̂, ``of.lower`` and ``of.upper`` the box at C = 1.
+        ``of.alpha`` is ŝ, ``of.excess`` is Gᵢ − b̂, ``of.lower`` and ``of.upper`` the box at C = 1. Of other lines α,
+        Gᵢ − b and the box.
     b : float
-        b̂ = λb.
+        b̂ = λb, or b.
     side : ndarray of shape (n,), int8
         Where each ŝ is; CLOSED for an example of weight 0.
     sign : ndarray of shape (n,)
-        1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width.
+        1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width; of other lines 1 or 0.
     moves : list of Move
         Changes of the sets since the last breakpoint.
     factors : object or None
@@ -80,13 +88,16 @@ class PathState(Walk):
         How often each routine was called: "start", "special", "derivative", "backup", "repair".
     """
 
-    def __init__(self, problem: DualProblem, K: np.ndarray, engine: str = "auto") -> None:
-        zero, weight = np.zeros(problem.n), problem.lower + problem.upper
-        self.problem = problem.with_gram(Gram(Precomputed(), K))
-        self.K, self.v, self.engine, self.sign = K, problem.v, engine, np.sign(weight)
-        side = np.where(weight > 0.0, BELOW, np.where(weight < 0.0, ABOVE, CLOSED)).astype(np.int8)
-        line = Line(-problem.v, zero, zero, 0.0, -1.0)
-        super().__init__(line, K.__getitem__, zero, zero, side, (problem.lower, problem.upper))
+    def __init__(
+        self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None
+    ) -> None:
+        zero, self.problem = np.zeros(problem.n), problem.with_gram(Gram(Precomputed(), K))
+        self.along = RegularizationLine(self.problem) if along is None else along
+        self.K, self.engine, self.sign = K, engine, self.along.sign
+        side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
+        super().__init__(
+            self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
+        )
         self.largest, self.t, self.compiled = float(np.abs(K).max()), np.inf, compiles(engine)
         self.moves: list[Move] = []
         self.factors: Any = None
@@ -98,25 +109,54 @@ class PathState(Walk):
         """𝓔, in the order of the rows of A."""
         return np.array(self.members, dtype=np.int64)
 
+    @property
+    def unit(self) -> float:
+        """What counts as one in G − b: λ along 1/C."""
+        one, rate = self.along.unit
+        return one + rate * self.t
+
+    @property
+    def scale(self) -> float:
+        """What steps of t are compared with: λ along 1/C."""
+        return self.along.scale(self.t)
+
+    def room(self, end: float) -> float:
+        """Return how far the end is; 0 where t is there up to rounding."""
+        way = (end - self.t) * self.line.t
+        return way if way > max(1e-12 * self.along.scale(end), 1e-10 * self.along.least) else 0.0
+
     # -- the point -------------------------------------------------------------------------------------------------
 
-    def place(self, lam: float, scaled: np.ndarray, b: float, kind: str) -> None:
-        """Go to a point that was computed elsewhere; the sets follow from ŝ, exactly at a bound or inside."""
-        of = self.of
-        side = np.where(scaled == of.lower, BELOW, np.where(scaled == of.upper, ABOVE, FREE))
+    def place(self, t: float, alpha: np.ndarray, b: float, kind: str) -> None:
+        """Go to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
+        of, (v, lower, upper) = self.of, self.along.arrays(t)
+        of.lower[:], of.upper[:] = lower, upper
+        side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
+        # a box that is about to open: G says which of its bounds α will follow
+        opening = (lower == upper) & (self.sign != 0.0)
+        if opening.any():
+            side[opening] = np.where((v - alpha @ self.K - b)[opening] > 0.0, ABOVE, BELOW)
         side[self.sign == 0.0] = CLOSED
-        self.t, self.b = lam, b
-        of.alpha[:] = scaled
+        self.t, self.b = t, b
+        of.alpha[:] = alpha
         self.assign(side, kind)
-        of.alpha[:] = scaled
+        of.alpha[:] = alpha
         self.refresh()
         self.unsettled = True
 
+    def arrive(self, end: float) -> None:
+        """Be at the end of the line exactly, where `room` is 0."""
+        self.t, of = end, self.of
+        _, of.lower[:], of.upper[:] = self.along.arrays(end)
+        of.alpha[:] = np.where(self.side == ABOVE, of.upper, np.where(self.side == BELOW, of.lower, of.alpha))
+        closed = self.side == CLOSED
+        of.alpha[closed] = of.lower[closed]
+
     def has_left(self) -> bool:
         """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
-        return bool((self.side == self.sign).any())
+        return not self.along.rooted or bool((self.side == self.sign).any())
 
-    def to_the_end(self, end: float) -> Breakpoint:
+    def to_the_end(self, end: float) -> Point:
         """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
         share = end / self.t
         self.t, self.b = end, share * self.b
@@ -126,24 +166,37 @@ class PathState(Walk):
 
     def refresh(self) -> float:
         """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
+        of, (v, of_lower, of_upper) = self.of, self.along.arrays(self.t)
+        of.lower[:], of.upper[:] = of_lower, of_upper
+        if self.along.pace > 0.0:
+            self.pace_afresh()
         if self.system is not None:
             self.system.solve(self.right)
-        support = np.flatnonzero(self.of.alpha)
-        exact = self.t * self.v - self.of.alpha[support] @ self.K[support] - self.b
-        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - self.of.excess)).max()) / self.t
-        self.of.excess[:] = exact
+        support = np.flatnonzero(of.alpha)
+        exact = v - of.alpha[support] @ self.K[support] - self.b
+        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
+        of.excess[:] = exact
         return wrong
+
+    def pace_afresh(self) -> None:
+        """Let those at a bound be there and travel with it: v¹ − K d_B and z¹ − 1ᵀd_B from the beginning."""
+        of, line, side = self.of, self.line, self.side
+        of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
+        of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
+        moving = np.flatnonzero(of.pace)
+        of.push[:] = line.v - of.pace[moving] @ self.K[moving]
+        self.total = line.z - total(of.pace[moving])
 
     def violation(self) -> float:
         """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
         outside = np.where(np.abs(self.side) == 1, -self.side * self.of.excess, 0.0)
         worst = np.where(self.side == FREE, np.abs(self.of.excess), outside)
-        return float(worst.max(initial=0.0)) / self.t
+        return float(worst.max(initial=0.0)) / self.unit
 
-    def breakpoint(self, kind: str) -> Breakpoint:
+    def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
         moves, self.moves = self.moves, []
-        return Breakpoint(1.0 / self.t, self.of.alpha, self.b, kind, tuple(moves), len(self.members))
+        return self.along.point(self.t, self.of.alpha, self.b, kind, tuple(moves), len(self.members))
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
@@ -152,6 +205,7 @@ class PathState(Walk):
         self.note([i], FREE, kind)
         if self.system is None or not self.join(i):
             self.system = None
+            self.change_pace(i, 0.0)
             self.add_member(i, self.K[i])
 
     def drop(self, i: int, side: int, kind: str) -> None:

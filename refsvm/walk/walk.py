@@ -242,8 +242,10 @@ class Walk:
         self.t += step * line.t
 
     def nearest(self, i: int) -> int:
-        """Return the side to which a free variable moves."""
+        """Return the side of the bound to which a free variable moves; where both come nearer, of the nearer one."""
         of = self.of
+        if of.d[i] - of.upper_rate[i] > 0.0 and of.lower_rate[i] - of.d[i] > 0.0:
+            return ABOVE if of.upper[i] - of.alpha[i] < of.alpha[i] - of.lower[i] else BELOW
         return ABOVE if of.d[i] - of.upper_rate[i] > of.lower_rate[i] - of.d[i] else BELOW
 
     # -- the sets --------------------------------------------------------------------------------------------------

@@ -16,14 +16,17 @@ __all__ = ["svmp"]
 VECTOR = float64[::1]
 LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLog)
 FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
-"""follow(parameters, walk, log, (end, largest kernel value)) -> events"""
+"""follow(parameters, walk, log, limits) -> events"""
+
+END, LARGEST, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED = range(10)
+"""Places of the limits: the end, the largest kernel value, whether t rises, and what `refsvm.walk.line` calls so."""
 
 EPS_KKT, TAU, TAU_2 = 0, 2, 3
 """Places of the parameters of `refsvm.SVMP`."""
 
 
 @called
-def noise_of(walk, tau, largest):  # type: ignore[no-untyped-def]
+def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
     """Return what counts as zero in d and in dG − db, and what is left of the equations; write that as a vector."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
@@ -31,12 +34,14 @@ def noise_of(walk, tau, largest):  # type: ignore[no-untyped-def]
         i = walk.members[s]
         most, total, left = max(most, abs(d[i])), total + d[i], max(left, abs(speed[i]))
         rest[s + 1] = -speed[i]
-    rest[0] = total
-    return tau * most, tau * (1.0 + m * largest * most), max(left, largest * abs(total))
+    rest[0] = total - walk.now[0].total
+    largest = limits[LARGEST]
+    noise_of_alpha, noise_of_excess = max(most, limits[PACE]), limits[PUSH] + m * largest * most
+    return tau * noise_of_alpha, tau * noise_of_excess, max(left, largest * abs(total))
 
 
 @called
-def particular_direction(walk, tau, largest):  # type: ignore[no-untyped-def]
+def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
     """Take the direction; return what counts as zero in it, or −1 twice, and x as before, where that fails."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
@@ -44,7 +49,7 @@ def particular_direction(walk, tau, largest):  # type: ignore[no-untyped-def]
         before[t] = x[t]
     for _ in range(3):
         direction(walk)
-        noise_of_alpha, noise_of_excess, left = noise_of(walk, tau, largest)
+        noise_of_alpha, noise_of_excess, left = noise_of(walk, tau, limits)
         if left <= LEFT_OVER * noise_of_excess:
             return noise_of_alpha, noise_of_excess
         times(system, size, rest, change)
@@ -56,33 +61,36 @@ def particular_direction(walk, tau, largest):  # type: ignore[no-untyped-def]
 
 
 @called
-def foreseen(walk, step, lam, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples will be at the end of their set after this step to λ, and the worst violation."""
+def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
+    """Return how many examples will be at the end of their set after this step, and the worst violation."""
     values, hits, worst = walk.values, 0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
         if side == FREE:
-            lower, upper = values[AT.lower, i], values[AT.upper, i]
+            lower_rate, upper_rate = values[AT.lower_rate, i], values[AT.upper_rate, i]
+            lower, upper = values[AT.lower, i] + step * lower_rate, values[AT.upper, i] + step * upper_rate
             alpha, near = min(max(values[AT.alpha, i] + step * d, lower), upper), TIE * (upper - lower)
-            hits += (d > noise_of_alpha and upper - alpha <= near) or (
-                -d > noise_of_alpha and alpha - lower <= near
+            hits += (d - upper_rate > noise_of_alpha and upper - alpha <= near) or (
+                lower_rate - d > noise_of_alpha and alpha - lower <= near
             )
         elif abs(side) == 1:
             excess = side * (values[AT.excess, i] + step * speed)
-            hits += -side * speed > noise_of_excess and excess <= TIE * lam
+            hits += -side * speed > noise_of_excess and excess <= TIE * unit
             worst = max(worst, -excess)
     return hits, worst
 
 
 @called
-def may_cross(walk, i, sign):  # type: ignore[no-untyped-def]
-    """Return s of i if it may join, 1 if it may leave, 0 if its event is not ordinary; `sign` is that of its box."""
+def may_cross(walk, i, rooted):  # type: ignore[no-untyped-def]
+    """Return s of i if it may join, 1 if it may leave, 0 if its event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if walk.side[i] == FREE:
         while walk.members[slot] != i:
             slot += 1
         return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
-    if walk.side[i] == sign:  # in 𝓛, which must not become empty
+    if rooted and walk.side[i] == (
+        1 if walk.values[AT.upper, i] > 0.0 else -1
+    ):  # in 𝓛, which must not become empty
         for k in range(len(walk.side)):
             left += walk.side[k] == (1 if walk.values[AT.upper, k] > 0.0 else -1)
     if left == 1 or m == len(walk.members):
@@ -92,10 +100,10 @@ def may_cross(walk, i, sign):  # type: ignore[no-untyped-def]
 
 
 @called
-def cross(walk, i, s, step):  # type: ignore[no-untyped-def]
+def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
     """Go to the next event and let i leave or join the elbow."""
     values = walk.values
-    move(walk, step, -1.0)
+    move(walk, step, way)
     for slot in range(walk.now[0].m):
         k = walk.members[slot]
         values[AT.alpha, k] = min(max(values[AT.alpha, k], values[AT.lower, k]), values[AT.upper, k])  # (38)
@@ -109,26 +117,28 @@ def cross(walk, i, s, step):  # type: ignore[no-untyped-def]
 @twin(FOLLOW)
 def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
     """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
-    end, now = limits[0], walk.now
-    for k in range(len(log.lam)):
+    end, way, now = limits[END], limits[WAY], walk.now
+    enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
+    for k in range(len(log.t)):
         # --- d_p and the rates ---
-        noise_of_alpha, noise_of_excess = particular_direction(walk, parameters[TAU], limits[1])
+        noise_of_alpha, noise_of_excess = particular_direction(walk, parameters[TAU], limits)
         if noise_of_excess < 0.0:
             return k
         # --- (47): max over 𝓔, 𝓛, 𝓡 ---
         i, step = reach(walk, noise_of_alpha, noise_of_excess)
-        lam, room = now[0].t - step, now[0].t - end
-        if step <= parameters[TAU_2] * now[0].t or step >= room or lam <= end * (1.0 + 1e-12):
+        t, scale = now[0].t + step * way, max(min(abs(now[0].t), limits[SPAN]), limits[LEAST])
+        if step <= parameters[TAU_2] * scale or step >= (end - now[0].t) * way or (end - t) * way <= enough:
             return k
         # --- one example, no violation (56), and A stays regular ---
-        hits, worst = foreseen(walk, step, lam, noise_of_alpha, noise_of_excess)
-        s = may_cross(walk, i, 1 if walk.values[AT.upper, i] > 0.0 else -1) if hits == 1 else 0.0
-        if s == 0.0 or worst / lam > parameters[EPS_KKT]:
+        unit = limits[UNIT] + limits[UNIT_RATE] * t
+        hits, worst = foreseen(walk, step, unit, noise_of_alpha, noise_of_excess)
+        s = may_cross(walk, i, limits[ROOTED] > 0.0) if hits == 1 else 0.0
+        if s == 0.0 or worst / unit > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
         log.moved[k, 0], log.moved[k, 1] = i, walk.side[i]
-        cross(walk, i, s, step)
-        log.lam[k], log.intercept[k], log.moved[k, 2], log.moved[k, 3] = (
+        cross(walk, i, s, step, way)
+        log.t[k], log.intercept[k], log.moved[k, 2], log.moved[k, 3] = (
             now[0].t,
             now[0].b,
             walk.side[i],
@@ -136,4 +146,4 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         )
         for t in range(len(walk.side)):
             log.scaled[k, t] = walk.values[AT.alpha, t]
-    return len(log.lam)
+    return len(log.t)

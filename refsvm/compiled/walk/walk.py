@@ -223,7 +223,13 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
     )
     while members[slot] != i:
         slot += 1
-    above = values[AT.d, i] - values[AT.upper_rate, i] > values[AT.lower_rate, i] - values[AT.d, i]
+    to_upper, to_lower = (
+        values[AT.d, i] - values[AT.upper_rate, i],
+        values[AT.lower_rate, i] - values[AT.d, i],
+    )
+    above = to_upper > to_lower
+    if to_upper > 0.0 and to_lower > 0.0:
+        above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
     for k in range(len(side)):

@@ -1,0 +1,181 @@
+"""parametric_path: the front door to a walk between any two problems over one kernel matrix."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import is_sparse, real
+from refsvm.kernels.matrix import KernelMatrix
+from refsvm.paths.duplicates import Merged, merge_variables, no_merging
+from refsvm.paths.limits import PathLimits
+from refsvm.paths.parametric import ParametricPath
+from refsvm.paths.regularization_path import followed, semidefinite_matrix
+from refsvm.problem import DualProblem
+from refsvm.trackers.base import PathTracker
+from refsvm.trackers.svmp import SVMP
+from refsvm.walk.breakpoint import LinePoint
+from refsvm.walk.line import ProblemLine
+from refsvm.walk.state import PathState
+
+__all__ = ["parametric_path"]
+
+
+def parametric_path(
+    start: DualProblem,
+    end: DualProblem,
+    *,
+    t: tuple[float, float] = (0.0, 1.0),
+    tracker: PathTracker | None = None,
+    merge: bool = True,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    time_limit: float | None = None,
+    max_events: int | None = None,
+    callback: Callable[[LinePoint], object] | None = None,
+) -> ParametricPath:
+    """Solve every problem between two: v, L, U and z move in straight lines, K stays.
+
+        v(t) = (1 − s) v(start) + s v(end),    s = (t − t₀)/(t₁ − t₀),    L, U, z alike
+
+    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are continuous;
+    α may jump where the optimum is one of many, and b where no variable is free. There a breakpoint stands twice, once
+    for each side.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        Over the same kernel matrix, positive semi-definite, with bounds that are finite. ``problem.boxed(…)``,
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share it.
+    t : (float, float)
+        The values of the parameter at both ends, in its own unit; it may rise or fall.
+    tracker : PathTracker, default SVMP()
+    merge : bool
+        Whether variables with the same kernel row and the same v on the whole line are one, with the sum of their
+        boxes. That changes no function. False leaves them to the tracker.
+    engine : {"auto", "numba", "numpy"}
+        The event search compiled, or readable; both give the same path bit for bit.
+    cache_mb : float
+        Budget for the kernel matrix of all variables, in MiB: all of it is needed.
+    time_limit : float, optional
+        Limit in seconds.
+    max_events : int, optional
+        Limit on the breakpoints; max(10⁵, 100n) by default.
+    callback : callable, optional
+        Called with every `LinePoint`; a true result ends the path there.
+
+    Returns
+    -------
+    ParametricPath
+        Also after a limit or Ctrl-C: then it ends at the last breakpoint found, and ``path.status`` says so.
+
+    Raises
+    ------
+    ValueError
+        If the problems have different kernel matrices or open boxes, t does not move, the kernel is not positive
+        semi-definite, or its matrix is larger than the budget.
+
+    References
+    ----------
+    M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics
+    and Parallel Computing, 1996, for quadratic programs in general; the lines with a name give their own.
+
+    Examples
+    --------
+    Example 1 loses its weight, and others take what it gave:
+
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, parametric_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0)
+    >>> path = parametric_path(problem, problem.without(1))
+    >>> path
+    ParametricPath(4 breakpoints, t from 0 to 1, CONVERGED)
+    >>> path.alpha(0.0).round(3), path.alpha(1.0).round(3)
+    (array([-2.913,  6.135, -5.049,  1.826]), array([-1.135,  0.   ,  0.   ,  1.135]))
+    """
+    _refuse_unlike(start, end)
+    tracker = SVMP() if tracker is None else tracker
+    PathTracker.checked("tracker", tracker)
+    limits = PathLimits(start.n, max_events, time_limit, callback)
+    merged = merge_variables(start, end) if merge else no_merging(np.zeros(start.n))
+    one, other = (fewer(each, merged) for each in (start, end))
+    K = semidefinite_matrix(one, cache_mb)
+    line = ProblemLine(one, other, _ends(t), float(np.abs(K).max()))
+    walk = PathState(one, K, engine, line)
+    record, status, started = followed(walk, tracker, *line.t, limits)
+    path = ParametricPath(
+        start=start,
+        end=end,
+        line=line,
+        record=record,
+        merged=merged,
+        status=status,
+        seconds=time.perf_counter() - limits.began,
+        start_seconds=started - limits.began,
+        nullity=walk.nullity,
+        drift=walk.drift,
+        tracker=repr(tracker),
+        counts=dict(walk.counts),
+    )
+    path.__dict__["kernel_matrix"] = K
+    return path
+
+
+def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
+    """Return the problem whose variables are the sums of merged ones."""
+    if len(merged.first) == problem.n:
+        return problem
+    lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))
+    gram = problem.gram.restrict(merged.first)
+    return DualProblem(gram, problem.v[merged.first], problem.z, lower, np.maximum(lower, upper))
+
+
+def _ends(t: Any) -> tuple[float, float]:
+    """Check the values of the parameter at both ends."""
+    try:
+        first, last = t
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"t={t!r} is not a pair; give the parameter at start and at end, such as (0.0, 1.0)."
+        ) from None
+    ends = real("t[0]", first), real("t[1]", last)
+    if ends[0] == ends[1]:
+        raise ValueError(f"t={t!r} does not move; give two different values of the parameter.")
+    return ends
+
+
+def _refuse_unlike(start: DualProblem, end: DualProblem) -> None:
+    """Refuse what is no line: other things than problems, two kernel matrices, a side without a bound."""
+    for name, problem in (("start", start), ("end", end)):
+        if not isinstance(problem, DualProblem):
+            raise ValueError(
+                f"{name}={problem!r} is no DualProblem; give the problems at both ends of the line."
+            )
+        if problem.is_open:
+            raise ValueError(f"{name} has a box without a bound (C = inf); a path needs finite bounds.")
+    if start.n != end.n or not same_matrix(start.gram, end.gram):
+        raise ValueError(
+            f"start and end have different kernel matrices ({start.n} and {end.n} variables); a path moves v, the box "
+            "and z alone: make both of the same examples and kernel, or with gram= of one of them."
+        )
+
+
+def same_matrix(one: KernelMatrix, other: KernelMatrix) -> bool:
+    """Whether two kernel matrices are the same object, or of the same kernel on equal examples."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or one.n != other.n:
+        return False
+    if hasattr(one, "indices"):
+        return np.array_equal(one.indices, other.indices) and same_matrix(one.source, other.source)
+    X: Any = getattr(one, "X", None)
+    Z: Any = getattr(other, "X", None)
+    if X is None or getattr(one, "kernel", one) != getattr(other, "kernel", other):
+        return False
+    if is_sparse(X) and is_sparse(Z):
+        return X.shape == Z.shape and (X != Z).nnz == 0
+    return X is Z or np.array_equal(X, Z)

@@ -1,0 +1,168 @@
+"""ProblemLine: the problems between two, whose v, L, U and z are affine in t (MATH §9), and the line λ = 1/C.
+
+    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     L, U and z alike
+
+t is the line's own parameter, C or ε or ν: nothing is squeezed into [0, 1], which would cost digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.problem import DualProblem
+from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move, Point
+from refsvm.walk.walk import Line
+
+__all__ = ["ProblemLine", "RegularizationLine"]
+
+SMALLEST = 1e-4
+"""Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
+
+
+class ProblemLine:
+    """The problems between two that share K.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        With bounds that are finite.
+    t : (float, float)
+        The values of the parameter there; t may rise or fall.
+    largest : float
+        Largest |Kᵢⱼ|.
+
+    Attributes
+    ----------
+    line : Line
+        The rates of v, L, U, z for each unit of the way, and whether t rises or falls.
+    sign : ndarray of shape (n,)
+        0 for a variable whose box has no width anywhere on the line, and 1 for all others.
+    unit, span, least : tuple of float, float, float
+        What is small: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
+    push, pace : float
+        Largest sum of the rates of v and of K d_B, and largest rate of a bound: what their rounding is relative to.
+    widest : float
+        Largest width of a box.
+    rooted : bool
+        Whether all is known as soon as no variable is at the bound that is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem
+    >>> from refsvm.walk.line import ProblemLine
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
+    >>> start, end = (DualProblem.classification(X, y, C=C) for C in (1.0, 3.0))
+    >>> ProblemLine(start, end, (1.0, 3.0), largest=4.0).at(2.0).upper
+    array([0., 2., 2.])
+    """
+
+    rooted = False
+
+    def __init__(self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float) -> None:
+        self.start, self.end, self.t = start, end, t
+        way = abs(t[1] - t[0])
+        self.line = Line(
+            (end.v - start.v) / way,
+            (end.lower - start.lower) / way,
+            (end.upper - start.upper) / way,
+            (end.z - start.z) / way,
+            1.0 if t[1] > t[0] else -1.0,
+        )
+        width = np.maximum(end.upper - end.lower, start.upper - start.lower)
+        self.sign, self.widest = np.where(width > 0.0, 1.0, 0.0), float(width.max()) or 1.0
+        bounds = np.maximum(np.abs(self.line.lower), np.abs(self.line.upper))
+        self.pace = float(bounds.max())
+        self.push = float(np.abs(self.line.v).max()) + largest * float(bounds.sum())
+        spread = max(
+            0.5 * float(np.ptp(each.v[self.sign > 0.0])) if self.sign.any() else 0.0 for each in (start, end)
+        )
+        self.unit = (spread or largest * self.widest or 1.0), 0.0
+        self.span, self.least = way, SMALLEST * way
+
+    def at(self, t: float) -> DualProblem:
+        """Return the problem at t."""
+        if t in self.t:
+            return self.start if t == self.t[0] else self.end
+        (v, lower, upper), one, other = self.arrays(t), self.start, self.end
+        z = self.between(one.z, other.z, t)
+        z = min(max(z, float(lower.sum())), float(upper.sum()))
+        return DualProblem(one.gram, v, z, lower, upper)
+
+    def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return v, L and U at t, arrays of shape (n,)."""
+        one, other = self.start, self.end
+        pairs = (one.v, other.v), (one.lower, other.lower), (one.upper, other.upper)
+        v, lower, upper = (np.where(a == b, a, self.between(a, b, t)) for a, b in pairs)
+        return v, lower, np.maximum(lower, upper)
+
+    def z(self, t: float) -> float:
+        """Return the sum of α at t."""
+        return float(self.between(self.start.z, self.end.z, t))
+
+    def between(self, one: Any, other: Any, t: float) -> Any:
+        """Return (1 − s) one + s other: exact at both ends, and relative to the smaller of them next to it."""
+        way = self.t[1] - self.t[0]
+        return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
+
+    def scale(self, t: float) -> float:
+        """Return what steps of t are compared with."""
+        return max(min(abs(t), self.span), self.least)
+
+    def tolerance(self, t: float, eps: float) -> float:
+        """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit."""
+        return max(eps, 1e-14) * (self.unit[0] + self.unit[1] * t)
+
+    def point(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
+    ) -> Point:
+        """Return what a tracker reports."""
+        return LinePoint(t, alpha, b, kind, moves, elbow)
+
+
+class RegularizationLine(ProblemLine):
+    """The line λ = 1/C in scaled variables ŝ = λα: v = λ v(C = 1), in the box of C = 1; λ falls.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        At C = 1: z = 0, each box with a bound at 0.
+    ends : tuple of float
+        Values of C that are reported as they stand, where 1/(1/C) may not be.
+    """
+
+    rooted = True
+
+    def __init__(self, problem: DualProblem, *ends: float) -> None:
+        self.exactly = {1.0 / C: C for C in ends}
+        zero, weight = np.zeros(problem.n), problem.lower + problem.upper
+        self.start = self.end = problem
+        self.line = Line(-problem.v, zero, zero, 0.0, -1.0)
+        self.sign, self.pace, self.push = np.sign(weight), 0.0, float(np.abs(problem.v).max())
+        spread, self.widest = 0.5 * float(np.ptp(problem.v)), 1.0
+        self.unit, self.span, self.least = (0.0, spread if spread > 0.0 else 1.0), np.inf, 0.0
+
+    def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return λv, L and U."""
+        return t * self.start.v, self.start.lower, self.start.upper
+
+    def z(self, t: float) -> float:
+        """Return 0."""
+        return 0.0
+
+    def at(self, t: float) -> DualProblem:
+        """Return the problem in scaled variables."""
+        problem = self.start
+        return DualProblem(problem.gram, t * problem.v, 0.0, problem.lower, problem.upper)
+
+    def tolerance(self, t: float, eps: float) -> float:
+        """For C < 1 relative to C as well, as h is then of that size."""
+        return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
+
+    def point(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
+    ) -> Point:
+        """Return what a tracker reports, by C."""
+        return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)
