@@ -1,5 +1,6 @@
 """Settings of the Sphinx build; `sphinx-build -W docs docs/_build/html` needs no network."""
 
+import os
 import re
 import sys
 import warnings
@@ -10,6 +11,7 @@ from types import GenericAlias
 import matplotlib as mpl
 
 mpl.use("agg")
+os.environ["REFSVM_COMPILE_BESIDE"] = "0"  # pages show the same engines whatever is compiled already
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
 # sphinx-gallery would print a warning of a tutorial into its page; here it ends the build instead.
 warnings.filterwarnings("error", module="refsvm")

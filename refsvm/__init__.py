@@ -32,6 +32,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from refsvm._moved import find_moved_modules
+from refsvm.engine.warming import warm_up
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.regularization_path import regularization_path
@@ -72,7 +73,7 @@ __all__ = [
     "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
     "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",
     "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cross_validate", "iterate", "leave_one_out",
-    "parametric_path", "read_model", "regularization_path", "solve", "write_model",
+    "parametric_path", "read_model", "regularization_path", "solve", "warm_up", "write_model",
 ]  # fmt: skip
 
 

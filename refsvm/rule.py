@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -104,6 +105,16 @@ def _warn(sentence: str) -> None:
 
 
 @cache
+def place_of_twin(module: str) -> str | None:
+    """Return the module in `refsvm.compiled` that stands where this module of `refsvm` does, or None; without Numba."""
+    room, _, name = module.rpartition(".")
+    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}"
+    if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
+        return None
+    return f"{place}.{name}"
+
+
+@cache
 def mirrored(module: str) -> Callable[..., Any] | None:
     """Return the function in `refsvm.compiled` that stands where this module of `refsvm` does, or None.
 
@@ -113,14 +124,5 @@ def mirrored(module: str) -> Callable[..., Any] | None:
     >>> mirrored("refsvm.trackers.hastie") is None
     True
     """
-    room, _, name = module.rpartition(".")
-    if not room.startswith("refsvm."):
-        return None
-    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}.{name}"
-    try:
-        found: Callable[..., Any] = getattr(import_module(place), name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not place.startswith(error.name):  # Numba is missing, not the file
-            raise
-        return None
-    return found
+    place = place_of_twin(module)
+    return None if place is None else getattr(import_module(place), module.rpartition(".")[2])

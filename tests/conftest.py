@@ -12,6 +12,10 @@ from refsvm.testing import SHRINK_EARLY
 
 from .settings import needs_numba
 
+# Who needs compiled code waits for it here: which engine takes which step does not depend on what is on disk, and no
+# test leaves a process behind.
+os.environ["REFSVM_COMPILE_BESIDE"] = "0"
+
 try:
     from hypothesis import settings
 except ImportError:  # the tests that need it are skipped

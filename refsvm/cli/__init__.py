@@ -1,4 +1,4 @@
-"""The command line: ``refsvm compare``, ``fit``, ``predict``, ``cv``, ``tune``, ``loo``, ``path``, ``datasets``.
+"""The command line: ``refsvm compare``, ``fit``, ``predict``, ``cv``, ``tune``, ``loo``, ``path``, ``datasets`` ….
 
 ================  =====================================================================
 `app`             the group of commands; registers each by one line

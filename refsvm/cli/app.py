@@ -16,6 +16,7 @@ from refsvm.cli.messages import OneSentence
 from refsvm.cli.path import path
 from refsvm.cli.predict import predict
 from refsvm.cli.tune import tune
+from refsvm.cli.warm_up import warm_up
 
 __all__ = ["app"]
 
@@ -46,5 +47,5 @@ def start(
         typer.echo(ctx.get_help())
 
 
-for command in (compare, fit, predict, cv, tune, loo, path, datasets):  # the order of --help
+for command in (compare, fit, predict, cv, tune, loo, path, datasets, warm_up):  # the order of --help
     app.command()(command)

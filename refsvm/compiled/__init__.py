@@ -9,7 +9,11 @@
 ``interface.seeding``       what a seeder's twin is given
 ``interface.dispatch``      how the loop calls a rule
 ``interface.extremes``      the largest of many floats
-``interface.announcement``  says so when something has to be compiled
+``interface.announcement``  says so when something has to be compiled; forbids it where nobody is to wait
+``interface.stamp``         the stamp in the names of compiled code; whether code is on disk
+``interface.families``      what is loaded or compiled together
+``interface.beside``        lets a child process compile what is not on disk
+``interface.child``         that process
 ==========================  =========================================================================
 
 A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
@@ -18,7 +22,3 @@ Twins reach the loop as first-class functions with one signature for each role, 
 combination and a user's own ``@njit`` function plugs in. A twin is compiled when a solve first uses it. Its code in the
 disk cache carries a stamp of all files of this folder, so that it is never stale.
 """
-
-from refsvm.compiled.interface.announcement import announce_compilation
-
-announce_compilation()

@@ -217,6 +217,7 @@ class Engine:
     def compiled_loop(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop:
         """Return the compiled loop; load or compile it if this is the first time in the process."""
         try:
+            handover.import_compiled()
             from refsvm.engine.compiled import CompiledLoop
 
             made = CompiledLoop(state, rules, trace)
@@ -235,7 +236,7 @@ class Engine:
         """Return the compiled loop once the allowance for doing without is spent, if every rule has a twin."""
         if self.name == "auto" and handover.clock.allowance_is_spent():
             try:
-                if handover.have_twins(rules):
+                if handover.have_twins(rules) and handover.is_ready("loop", *rules):
                     return self.compiled_loop(state, rules, trace)
             except Exception as error:  # noqa: BLE001  whatever a broken installation raises
                 warnings.warn(

@@ -3,26 +3,35 @@
 The first solve in a process would wait for Numba: some tenths of a second to load what was compiled earlier, several
 seconds to compile it for the first time. Many problems are solved in NumPy by then. Both loops take the same steps bit
 for bit, so a solve begins in the readable loop. Once `ALLOWANCE_SECONDS` of solving have been spent in the process, the
-compiled loop is loaded and goes on from the same state.
+compiled loop is loaded and goes on from the same state. What is not on disk is compiled beside, by a child process, and
+the readable loop goes on until it is there. Rounds, seeds and paths ask the same question, `may_run`.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import walk_packages
 from typing import Any, Final
 
+from refsvm.compiled.interface import beside
 from refsvm.kernels.numba_trouble import is_numba_trouble
 from refsvm.kernels.threads import load_compiled
+from refsvm.rule import Rule, place_of_twin
 
 __all__ = [
     "compiled_code_is_due",
     "have_twins",
+    "import_compiled",
+    "is_ready",
+    "may_run",
     "numba_compiles",
     "numba_is_installed",
     "prepare_for_threads",
@@ -39,7 +48,7 @@ OF_ROUNDS: Final = "rounds", "seeders", "selectors", "solver", "steps", "stoppin
 
 
 class Clock:
-    """Seconds that this process has spent in solves, those going on included."""
+    """Seconds that this process has spent in solves and on paths, those going on included."""
 
     def __init__(self) -> None:
         self.finished, self.began = 0.0, 0.0
@@ -48,17 +57,60 @@ class Clock:
         """Whether the next steps should be compiled ones."""
         return self.finished + (time.perf_counter() - self.began) > ALLOWANCE_SECONDS
 
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count the time of this block."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.finished += time.perf_counter() - began
+
 
 clock = Clock()
+_one_imports = threading.Lock()
 loaded: set[tuple[object, ...]] = set()
 """Types of the rules whose compiled loop has run in this process."""
+ready: set[tuple[object, ...]] = set()
+"""Families of compiled code that can be had without waiting, each with the types of its rules."""
 broken: list[Exception] = []
 """Why Numba cannot be used in this process."""
 
 
 def have_twins(rules: Iterable[Any]) -> bool:
-    """Whether every rule has a twin."""
-    return all(rule.twin() is not None for rule in rules)
+    """Whether every rule has a twin; those of the package are not imported to know it."""
+    return all(
+        rule.twin() is not None
+        if type(rule).twin is not Rule.twin
+        else place_of_twin(type(rule).__module__) is not None
+        for rule in rules
+    )
+
+
+def is_ready(family: str, *rules: Any) -> bool:
+    """Whether code of a family is loaded, or can be without waiting for the compiler, which begins otherwise."""
+    key = family, *map(type, rules)
+    if key not in ready and beside.is_there(family, rules):
+        ready.add(key)
+    return key in ready
+
+
+def may_run(engine: str, family: str, *rules: Any, since: float = math.inf) -> bool:
+    """Whether code of a family is to run from here on: the engine wants it, all rules have twins, it pays, it is there.
+
+    Parameters
+    ----------
+    engine : str
+    family : str
+        One of `refsvm.compiled.interface.families`.
+    *rules : Rule
+        Whose twins belong to it.
+    since : float
+        When the work began that goes on, on the clock of `time.perf_counter`.
+    """
+    if engine != "auto":
+        return engine == "numba" and numba_is_installed()
+    return numba_compiles() and compiled_code_is_due(since) and have_twins(rules) and is_ready(family, *rules)
 
 
 @cache
@@ -74,8 +126,11 @@ def numba_compiles() -> bool:
 
 @cache
 def prepare_for_threads() -> None:
-    """Import the modules of compiled code: threads that meet in imports may find a module half made."""
-    if not numba_compiles():
+    """Import the modules of compiled code: threads that meet in imports may find a module half made.
+
+    Where a child compiles, one thread at a time loads what is there (`refsvm.compiled.interface.beside`).
+    """
+    if not numba_compiles() or beside.is_on():
         return
     try:
         load_compiled()
@@ -87,6 +142,12 @@ def prepare_for_threads() -> None:
             raise
 
 
-def compiled_code_is_due() -> bool:
-    """Whether compiled code is loaded already, or the allowance for doing without is spent."""
-    return bool(loaded) or clock.finished > ALLOWANCE_SECONDS
+def import_compiled() -> None:
+    """Import compiled code, one thread at a time: threads that meet in imports may find a module half made."""
+    with _one_imports:
+        import_module("refsvm.compiled.interface.families")
+
+
+def compiled_code_is_due(since: float = math.inf) -> bool:
+    """Whether compiled code is loaded already, or the allowance for doing without is spent, now or by earlier work."""
+    return bool(loaded) or clock.finished + max(time.perf_counter() - since, 0.0) > ALLOWANCE_SECONDS

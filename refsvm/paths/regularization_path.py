@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import positive, positive_or_inf, vector
+from refsvm.engine.handover import clock
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
@@ -171,7 +172,7 @@ def followed(
 ) -> tuple[PathRecord, Status, float]:
     """Follow the line from `begin` to `end`; return what was reported, why it ended, and when the start was found."""
     recorder = PathRecorder(walk.problem.n)
-    with interruptible() as limits.interrupt:
+    with interruptible() as limits.interrupt, clock.counting():
         solve_at(walk, begin, 1e-9, "start")
         recorder.add(walk.breakpoint("start"))
         started = time.perf_counter()

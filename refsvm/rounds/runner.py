@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.engine.handover import compiled_code_is_due, numba_compiles, numba_is_installed
+from refsvm.engine import handover
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up
 from refsvm.kernels.rows import KernelRows
@@ -107,8 +107,8 @@ class Runner:
             # a round may be short, as the latest was
             self._is_short = self._has_short and family.latest <= self._limit
             engine, began = family.options["engine"], time.perf_counter()
-            self._uses_twins = engine != "numpy" and uses_compiled_code(engine)
-            packed = self._compiled() if self._is_short and self._uses_twins else None
+            self._uses_twins = handover.may_run(engine, "twin", self._seeder)
+            packed = self._compiled() if self._is_short and self._may_compile(engine) else None
             with interruptible() as interrupt:
                 if packed is None:
                     done = [self._readable(waiting.popleft())]
@@ -217,6 +217,13 @@ class Runner:
         return Ended(each.out, values, steps, solution.reason, solution.status, *times, computed)
 
     # -- chunks in compiled code -----------------------------------------------------------------------------------
+
+    def _may_compile(self, engine: str) -> bool:
+        """Whether compiled rounds are there, or to be waited for."""
+        is_single = self._single and isinstance(self._seeder, ActiveSet | Cold)
+        seeder = self._seeder if handover.have_twins([self._seeder]) else Cold()
+        family = "single rounds" if is_single else "rounds"
+        return self._can_compile and handover.may_run(engine, family, seeder, *self._rules)
 
     def _compiled(self) -> PackedRounds | None:
         """Return what runs rounds in compiled code; None where that takes not these rules or rows, or it is late."""
@@ -342,13 +349,6 @@ def run_there(
         _arrived.clear()
         _arrived[token] = family
     return [*_arrived[token].run(part, seeder, stop)], _arrived[token].status
-
-
-def uses_compiled_code(engine: str) -> bool:
-    """Whether rounds are compiled by now, where there are twins of the rules."""
-    if engine == "numba":
-        return numba_is_installed()
-    return engine == "auto" and numba_compiles() and compiled_code_is_due()
 
 
 def short_round(n: int, is_single: bool) -> int:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refsvm.engine.handover import may_run
 from refsvm.rule import Rule
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.state import PathState
@@ -40,6 +41,8 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""
     m, n = len(walk.members), len(walk.side)
     if not walk.compiled or most == 0 or m == 0 or walk.system is None or walk.unsettled:
+        return []
+    if not may_run(walk.engine, "twin", tracker, since=walk.began):
         return []
     from refsvm.compiled.interface.twin import ready
     from refsvm.compiled.walk.walk import arrays_of

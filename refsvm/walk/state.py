@@ -10,6 +10,7 @@ variables at one bound, the free ones, and those at the other:
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import Any
 
@@ -74,6 +75,8 @@ class PathState(Walk):
         Changes of the sets since the last breakpoint.
     factors : object or None
         The factors of the present elbow, if they were made.
+    began : float
+        When, on the clock of `time.perf_counter`.
     compiled : bool
         Whether runs of ordinary events are left to the twin of the tracker.
     problem : DualProblem
@@ -98,6 +101,7 @@ class PathState(Walk):
         super().__init__(
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
         )
+        self.began = time.perf_counter()
         self.largest, self.t, self.compiled = float(np.abs(K).max()), np.inf, compiles(engine)
         self.moves: list[Move] = []
         self.factors: Any = None

@@ -168,16 +168,16 @@ def test_a_twin_follows_an_edit_of_what_it_takes_from_another_file(
 
 def test_every_file_counts(tmp_path, monkeypatch):
     """An edit of any file of the folder, or of those with the constants, makes new names, and so does a file more."""
-    from refsvm.compiled.interface import twin
+    from refsvm.compiled.interface import stamp as module
 
     folder = tmp_path / "compiled"
-    shutil.copytree(Path(twin.__file__).parents[1], folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in twin.CONSTANTS_FROM:
+    shutil.copytree(Path(module.__file__).parents[1], folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in module.CONSTANTS_FROM:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(Path(refsvm.__file__).parent / name, tmp_path / name)
-    monkeypatch.setattr(twin, "__file__", str(folder / "interface" / "twin.py"))
-    stamp = twin.stamp.__wrapped__
-    seen = {twin.stamp(), stamp()}
+    monkeypatch.setattr(module, "__file__", str(folder / "interface" / "stamp.py"))
+    stamp = module.stamp.__wrapped__
+    seen = {module.stamp(), stamp()}
     assert len(seen) == 1
     files = [*tmp_path.rglob("*.py")]
     for file in files:
@@ -191,7 +191,7 @@ def test_every_twin_is_cached_under_a_name_with_the_stamp():
     """One that is not would be compiled in every process, or go stale."""
     from refsvm.compiled.interface.layout import CHECK, LENGTH, LENGTH_AND_CARRY, SELECT
     from refsvm.compiled.interface.seeding import SEED
-    from refsvm.compiled.interface.twin import stamp
+    from refsvm.compiled.interface.stamp import stamp
 
     for rule in RULES:
         twin = getattr(rule, "twin", lambda: None)()

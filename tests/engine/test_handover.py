@@ -6,12 +6,15 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
 
 from refsvm import (
     RBF,
+    SIR,
+    TOP,
     DualProblem,
     HybridMaximumGain,
     KKTGap,
@@ -20,7 +23,9 @@ from refsvm import (
     Rounds,
     SecondOrder,
     Status,
+    cross_validate,
     leave_one_out,
+    regularization_path,
     solve,
 )
 from refsvm.engine import handover
@@ -30,7 +35,7 @@ from refsvm.kernels.rows import stored_rows
 from refsvm.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 
-from ..settings import needs_jit
+from ..settings import FAST, needs_jit
 
 rng = np.random.default_rng(8)
 X = rng.normal(size=(80, 3))
@@ -57,6 +62,7 @@ def after_steps(monkeypatch):
     def set_to(k):
         monkeypatch.setattr(handover, "PIECE_STEPS", 1)
         monkeypatch.setattr(handover, "loaded", set())
+        monkeypatch.setattr(handover, "ready", set())
         monkeypatch.setattr(handover, "clock", ClockThatRings(k))
 
     return set_to
@@ -87,6 +93,68 @@ def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cac
     for engine, one in alone.items():
         assert one.engine == engine
         assert first_difference(one, both) is None
+
+
+@pytest.fixture
+def compiled_beside(monkeypatch):
+    """Let compiled code of each family be there after it was asked for so many times; what was asked for, in order."""
+
+    def after(times):
+        asked = []
+
+        def is_there(family, rules=()):
+            asked.append(family)
+            return asked.count(family) > times
+
+        monkeypatch.setattr(handover.beside, "is_there", is_there)
+        monkeypatch.setattr(handover, "ready", set())
+        monkeypatch.setattr(handover, "loaded", set())
+        monkeypatch.setattr(handover, "clock", handover.Clock())
+        monkeypatch.setattr(handover, "PIECE_STEPS", 3)
+        monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.0)
+        return asked
+
+    return after
+
+
+@needs_jit
+@pytest.mark.parametrize("times", [0, 2, 10**9])
+def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_beside):
+    expected, asked = solve(PROBLEM, engine="numpy"), compiled_beside(times)
+    solution = solve(PROBLEM)
+    assert solution.engine == {0: "numba", 2: "numpy, numba"}.get(times, "numpy")
+    assert set(asked) == {"loop"}
+    assert first_difference(expected, solution) is None
+
+
+@needs_jit
+@pytest.mark.parametrize("times", [1, 10**9])
+@pytest.mark.parametrize("seeder", [TOP(), SIR()], ids=repr)
+def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled_beside):
+    options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
+    run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
+    expected, asked = run(X, Y, **options, engine="numpy"), compiled_beside(times)
+    found = run(X, Y, **options)
+    assert np.array_equal(found.decision_values, expected.decision_values, equal_nan=True)
+    assert (asked.count("rounds") == 2) == (times == 1)
+    assert {"loop", "rounds", "twin"} >= set(asked) >= {"rounds", "twin"}
+
+
+@needs_jit
+def test_a_path_goes_on_in_numpy_until_its_code_is_there(compiled_beside):
+    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0}
+    expected, asked = regularization_path(X, Y, **options, engine="numpy"), compiled_beside(3)
+    found = regularization_path(X, Y, **options)
+    assert asked.count("twin") == 4
+    assert np.array_equal(found.C, expected.C)
+    assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
+
+
+def test_engines_with_a_name_ask_nobody(compiled_beside):
+    asked = compiled_beside(0)
+    solve(PROBLEM, engine="numpy")
+    solve(PROBLEM, engine=FAST)
+    assert asked == []
 
 
 def test_a_short_solve_needs_no_compiled_loop(monkeypatch):

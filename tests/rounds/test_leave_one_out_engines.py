@@ -116,7 +116,7 @@ def test_auto_goes_on_in_compiled_code(monkeypatch):
     X, y = data("heart", 30)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
     asked = itertools.count()
-    monkeypatch.setattr("refsvm.rounds.runner.compiled_code_is_due", lambda: next(asked) >= 3)
+    monkeypatch.setattr("refsvm.engine.handover.compiled_code_is_due", lambda since: next(asked) >= 3)
     loo = leave_one_out(X, y, kernel=RBF(0.1))
     assert loo.engine == "numba"
     assert np.array_equal(loo.decision_values, expected.decision_values, equal_nan=True)

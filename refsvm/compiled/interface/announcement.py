@@ -1,19 +1,50 @@
-"""Whoever waits for the compiler is told so: one record of the logger ``refsvm`` in each process that compiles.
+"""Whoever waits for the compiler is told so, by one record of the logger ``refsvm`` in each process that compiles.
 
-Numba reports when it starts to compile a function, and reports nothing when it finds the code on disk.
+Numba reports when it starts to compile a function, and reports nothing when it finds the code on disk. So this is also
+the place to forbid it: `no_compiling` is for those who want compiled code only if they need not wait for it.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from numba.core import event
 
-__all__ = ["announce_compilation"]
+__all__ = ["NotCompiledYet", "announce_compilation", "no_compiling"]
 
 _log = logging.getLogger("refsvm")
+
+
+class NotCompiledYet(BaseException):
+    """Raised in place of compiling within `no_compiling`; no handler of errors is to take it for one."""
+
+
+class _Thread(threading.local):
+    """What this thread compiles: how many functions within each other, and whether it may."""
+
+    depth, may_compile = 0, True
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def no_compiling() -> Iterator[None]:
+    """Within this block this thread loads functions of the package from disk, or raises NotCompiledYet.
+
+    A function that is not of the package, such as a user's twin, is compiled all the same: no other process can.
+    """
+    announce_compilation()
+    _thread.may_compile = False
+    try:
+        yield
+    finally:
+        _thread.may_compile = True
 
 
 class _FirstCompilation(event.Listener):
@@ -25,7 +56,12 @@ class _FirstCompilation(event.Listener):
     def on_start(self, event: Any) -> None:
         """Called before Numba compiles any function, those of other packages included."""
         function = event.data["dispatcher"].py_func
-        if not self.is_announced and function.__module__.startswith("refsvm."):
+        _thread.depth += 1
+        if not function.__module__.startswith("refsvm."):
+            return
+        if not _thread.may_compile and _thread.depth == 1:
+            raise NotCompiledYet(function.__name__)
+        if not self.is_announced:
             self.is_announced = True
             # marked as a notice for the command line, which shows it (`refsvm.cli.messages`)
             _log.info(
@@ -34,7 +70,8 @@ class _FirstCompilation(event.Listener):
             )
 
     def on_end(self, event: Any) -> None:
-        """Say nothing."""
+        """Called after that, also if it was forbidden."""
+        _thread.depth = max(0, _thread.depth - 1)
 
 
 _listener = _FirstCompilation()

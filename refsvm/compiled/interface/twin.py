@@ -19,16 +19,16 @@ Python cannot call a helper: `inlined`, `merged`, `called` and `allocating` make
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from numba import njit
 from numba.core.dispatcher import Dispatcher
+
+from refsvm.compiled.interface.announcement import announce_compilation
+from refsvm.compiled.interface.stamp import stamp
 
 __all__ = [
     "HELPER",
@@ -40,40 +40,18 @@ __all__ = [
     "inlined",
     "merged",
     "ready",
-    "stamp",
     "twin",
 ]
 
 Function = Callable[..., Any]
 
-CONSTANTS_FROM = (
-    "result.py",
-    "selectors/conjugate_second_order.py",
-    "state.py",
-    "steps/conjugate.py",
-    "stopping/ball_memory.py",
-    "stopping/loo_memory.py",
-    "stopping/midpoint.py",
-    "walk/elbow.py",
-    "walk/runs.py",
-    "walk/walk.py",
-)
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk` and `svmp` their constants."""
+announce_compilation()
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
 
 HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """An entry for Python unpacks all arrays of the state; to compile it takes longer than to compile a short function."""
-
-
-@cache
-def stamp() -> str:
-    """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
-    digest, folder = hashlib.sha256(), Path(__file__).parents[1]
-    for file in (*sorted(folder.rglob("*.py")), *(folder.parent / name for name in CONSTANTS_FROM)):
-        digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def called(function: Function) -> Function:

@@ -1,0 +1,54 @@
+"""The process that compiles beside another one: see `refsvm.compiled.interface.beside`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from refsvm.kernels.numba_trouble import numba_trouble
+from refsvm.rule import mirrored
+
+__all__ = ["main"]
+
+IDLE_SECONDS: Final = 1.0
+"""How long it waits for another order."""
+
+NICENESS: Final = 3
+"""With one core, on which its parent gets two thirds of the time then."""
+
+
+def main() -> None:
+    """Compile what is ordered, a line of standard input each; say in a line of standard output what fails."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cores == 1 and hasattr(os, "nice"):
+        os.nice(NICENESS)
+    orders: SimpleQueue[Any] = SimpleQueue()
+    threading.Thread(target=listen, args=(orders,), daemon=True).start()
+    try:
+        while True:
+            family, places = orders.get(timeout=IDLE_SECONDS)
+            compile_one(family, places)
+    except Empty:
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def listen(orders: SimpleQueue[Any]) -> None:
+    """Take orders until the parent is no more; then end at once, whatever is being compiled."""
+    for line in sys.stdin:
+        orders.put(json.loads(line))
+    os._exit(0)
+
+
+def compile_one(family: str, places: list[str]) -> None:
+    """Compile a family of code."""
+    try:
+        from refsvm.compiled.interface.families import load
+
+        load(family, tuple(mirrored(f"refsvm.{place}") for place in places))
+    except Exception as error:  # noqa: BLE001  whatever the compiler raises
+        sys.stdout.write(f"{numba_trouble(error)}\n")

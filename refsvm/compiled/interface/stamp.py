@@ -1,0 +1,65 @@
+"""The stamp in the names of compiled code, and whether code of such a name is on disk. Nothing here imports Numba."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+__all__ = ["CONSTANTS_FROM", "cache_folder", "may_be_on_disk", "stamp"]
+
+CONSTANTS_FROM: Final = (
+    "result.py",
+    "selectors/conjugate_second_order.py",
+    "state.py",
+    "steps/conjugate.py",
+    "stopping/ball_memory.py",
+    "stopping/loo_memory.py",
+    "stopping/midpoint.py",
+    "walk/elbow.py",
+    "walk/runs.py",
+    "walk/walk.py",
+)
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk` and `svmp` their constants."""
+
+COMPILED: Final = Path(__file__).parents[1]
+
+
+@cache
+def stamp() -> str:
+    """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
+    digest, folder = hashlib.sha256(), Path(__file__).parents[1]
+    for file in (*sorted(folder.rglob("*.py")), *(folder.parent / name for name in CONSTANTS_FROM)):
+        digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def cache_folder() -> str | None:
+    """Return the folder that the user has named for Numba's cache, if any."""
+    numba = sys.modules.get("numba")
+    return (os.environ.get("NUMBA_CACHE_DIR") if numba is None else numba.config.CACHE_DIR) or None
+
+
+def may_be_on_disk(place: str, function: str) -> bool:
+    """Whether Numba may find compiled code of a function on disk; to see for certain, load it.
+
+    Parameters
+    ----------
+    place : str
+        File below `refsvm/compiled`, such as "solver/loop.py".
+    function : str
+        Its name, without the stamp.
+    """
+    file = COMPILED / place
+    # where numba.core.caching keeps the code of a file: in the folder named, else beside it, else in the user's own
+    folders, named = [file.parent / "__pycache__"], cache_folder()
+    if named is not None:
+        source = hashlib.sha1(os.path.abspath(file.parent).encode(), usedforsecurity=False)  # noqa: PTH100  links stay
+        folders.append(Path(named, f"{file.parent.name}_{source.hexdigest()}"))
+    if not any(os.access(folder if folder.exists() else folder.parent, os.W_OK) for folder in folders):
+        return True
+    name = f"{file.stem}.{function}_{stamp()}-*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
+    return any(True for folder in folders for _ in folder.glob(name))

@@ -1,0 +1,93 @@
+"""warm_up(): compile everything on purpose, before anybody waits for it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
+
+from refsvm.engine.handover import numba_compiles, numba_is_installed
+from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold
+from refsvm.selectors import (
+    ConjugateSecondOrder,
+    Greedy,
+    HybridMaximumGain,
+    MaximumGain,
+    MostViolatingPair,
+    SecondOrder,
+)
+from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
+from refsvm.stopping import BallRule, KKTGap, LOODualityGap, WorkingSetGap
+from refsvm.trackers import SVMP
+
+__all__ = ["warm_up"]
+
+DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
+POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
+"""None of these is built into the loop, which serves all others then."""
+
+SEEDERS: Final = TOP(), ATO(), AVG(), SIR(), MIR(), ActiveSet(), Cold()
+OTHERS: Final = (
+    Greedy(), MaximumGain(), HybridMaximumGain(), ConjugateSecondOrder(), *DEFAULT, *POINTERS, NewtonStep(),
+    ConjugateStep(), BallRule(), LOODualityGap(), SVMP(),
+)  # fmt: skip
+
+FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
+    ("kernels", ()),
+    ("sparse", ()),
+    ("loop", DEFAULT),
+    ("rounds", (Cold(), *DEFAULT)),
+    ("rounds", (TOP(), *DEFAULT[:2], BallRule())),
+    ("single rounds", (ActiveSet(), *DEFAULT)),
+    ("loop", POINTERS),
+    ("rounds", (Cold(), *POINTERS)),
+    ("loop", (SecondOrder(), NewtonStep(), KKTGap())),
+    ("loop", (ConjugateSecondOrder(), ConjugateStep(), KKTGap())),
+    *(("twin", (rule,)) for rule in (*SEEDERS, *OTHERS)),
+]
+"""All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
+
+
+def warm_up(tell: Callable[[str], object] | None = None) -> float:
+    """Compile all that the package compiles, or load it from disk; later calls and processes wait for nothing.
+
+    With ``engine="auto"`` nobody has to: a child process compiles meanwhile. It is for whoever wants full speed from
+    the first call on, as when a container is built. The code is kept where Numba keeps its cache: beside the files of
+    the package, or in the folder that ``NUMBA_CACHE_DIR`` names.
+
+    Parameters
+    ----------
+    tell : callable, optional
+        Is told, in a line, what comes next; `print` will do.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Raises
+    ------
+    ValueError
+        If Numba is not installed, or told to interpret by ``NUMBA_DISABLE_JIT``.
+
+    Examples
+    --------
+    >>> import refsvm
+    >>> refsvm.warm_up(print)  # doctest: +SKIP
+    compiling 1 of 30: kernels
+    ...
+    """
+    if not numba_is_installed():
+        raise ValueError("There is nothing to compile with; install the package numba.")
+    if not numba_compiles():
+        given = os.environ["NUMBA_DISABLE_JIT"]
+        raise ValueError(f"NUMBA_DISABLE_JIT={given} says that nothing is compiled; unset it.")
+    began = time.perf_counter()
+    for number, (family, rules) in enumerate(FAMILIES, start=1):
+        if tell is not None:
+            names = ", ".join(type(rule).__name__ for rule in rules)
+            tell(f"compiling {number} of {len(FAMILIES)}: {family} {names}".rstrip())
+        import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
+    return time.perf_counter() - began

@@ -1,0 +1,318 @@
+"""A child process compiles what is not on disk, and nobody waits for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from refsvm import KKTGap, NewtonStep, SecondOrder
+from refsvm.compiled.interface import beside, stamp
+from refsvm.selectors import WorkingSetSelector
+
+from ..settings import needs_jit
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and process groups")
+
+WORKS = """
+import json, os, pathlib, sys
+os.nice(0)
+print(json.loads(sys.stdin.readline()) == {path!r} or "other places", flush=True)
+for line in sys.stdin:
+    pathlib.Path({folder!r}, json.loads(line)[0]).touch()
+"""
+SLEEPS = "import sys; print('it is told', flush=True); sys.stdin.read()"
+REFUSES = "import sys; sys.stdin.readline(); print('no space left')"
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A compiler of this test, whose code is on disk where there is a file of the family's name."""
+    made = beside.Compiler()
+    monkeypatch.setattr(beside, "_compiler", made)
+    monkeypatch.setattr(beside, "is_on", lambda: True)
+    monkeypatch.setattr(beside, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(beside, "could_load", lambda order, rules: (tmp_path / json.loads(order)[0]).exists())
+    monkeypatch.setattr(beside.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(beside, "COMMAND", WORKS.format(folder=str(tmp_path), path=sys.path))
+    yield made
+    beside.end()
+
+
+def until(condition, seconds=60.0):
+    """Wait until something holds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_one_child_makes_all_families(compiler):
+    assert not beside.is_there("loop", (SecondOrder(), NewtonStep(), KKTGap()))
+    process = compiler.process
+    assert not beside.is_there("rounds")
+    assert compiler.process is process
+    until(lambda: beside.is_there("loop", (SecondOrder(), NewtonStep(), KKTGap())))
+    until(lambda: beside.is_there("rounds"))
+    assert compiler.trials == {
+        json.dumps(["loop", ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]]): 1,
+        json.dumps(["rounds", []]): 1,
+    }
+    process.stdin.close()
+    until(lambda: compiler.process is None)  # and it is no zombie
+    assert process.returncode == 0
+    assert compiler.reason == "True"
+
+
+@POSIX
+def test_a_child_that_is_killed_is_asked_once_more_and_then_given_up(compiler, monkeypatch, recwarn):
+    monkeypatch.setattr(beside, "COMMAND", SLEEPS)
+    for _ in range(2):
+        assert not beside.is_there("loop")
+        os.kill(compiler.process.pid, signal.SIGKILL)
+        until(lambda: compiler.process is None)
+    assert not recwarn.list
+    for _ in range(2):
+        assert not beside.is_there("loop")
+    (warning,) = recwarn.list
+    assert "Compiling failed in a child process" in str(warning.message)
+    assert compiler.process is None
+
+
+def test_a_child_that_refuses_says_why(compiler, monkeypatch):
+    monkeypatch.setattr(beside, "COMMAND", REFUSES)
+    for _ in range(2):
+        assert not beside.is_there("loop")
+        until(lambda: compiler.process is None)
+    with pytest.warns(
+        UserWarning, match=r"\(no space left\), and the work goes on in NumPy; call refsvm.warm_up"
+    ):
+        assert not beside.is_there("loop")
+
+
+def test_where_no_process_can_be_started_it_is_compiled_here(compiler, monkeypatch):
+    def refuse(*arguments, **options):
+        raise OSError
+
+    monkeypatch.setattr(beside.subprocess, "Popen", refuse)
+    assert beside.is_there("loop")
+    assert beside.is_there("rounds")
+
+
+def test_one_of_several_processes_has_a_child(compiler, tmp_path):
+    code = "import sys; from refsvm.compiled.interface.beside import lock_file; print(lock_file(), flush=True); input()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "TMP": str(tmp_path), "TEMP": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as other:
+        assert int(other.stdout.readline()) > 0
+        assert not beside.is_there("loop")
+        assert compiler.process is None
+        (tmp_path / "loop").touch()  # the child of the other process has made it
+        assert beside.is_there("loop")
+        other.communicate("\n")
+    assert not beside.is_there("rounds")
+    assert compiler.process is not None
+
+
+def test_where_files_cannot_be_locked_everybody_has_a_child(compiler, monkeypatch):
+    monkeypatch.setattr(beside.tempfile, "gettempdir", lambda: "/nowhere/at/all")
+    assert beside.lock_file() == -1
+    assert not beside.is_there("loop")
+    until(lambda: beside.is_there("loop"))
+
+
+PARENT = """
+import os, sys, time
+from refsvm.compiled.interface import beside
+beside.COMMAND = "import sys; sys.stdin.read()"
+beside.could_load = lambda order, rules: False
+beside.tempfile.gettempdir = lambda: {folder!r}
+beside.is_there("loop")
+child = beside._compiler.process.pid
+{more}
+os.write(1, f"{{child}}\\n".encode())
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("alive" if beside._compiler.process is not None else "dead", flush=True)
+"""
+FORK = """
+pid = os.fork()
+if pid == 0:
+    os.write(1, f"{beside._compiler.process}\\n".encode())
+    time.sleep(60)
+"""
+
+
+def parent(tmp_path, more=""):
+    """Start a process that has a child; return it and the child's number."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", PARENT.format(folder=str(tmp_path), more=more)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "REFSVM_COMPILE_BESIDE": "1", "NUMBA_DISABLE_JIT": "0"},
+    )  # fmt: skip
+    lines = sorted(process.stdout.readline() for _ in range(2 if more else 1))
+    assert lines[1:] == (["None\n"] if more else [])
+    return process, int(lines[0])
+
+
+def is_running(pid):
+    """Whether there is such a process, zombies not counted."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+ON_LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+
+
+@needs_jit
+@ON_LINUX
+def test_ctrl_c_is_for_the_parent_and_the_child_ends_with_it(tmp_path):
+    process, child = parent(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    out, errors = process.communicate(timeout=60)
+    assert (out, errors, process.returncode) == ("alive\n", "", 0)
+    assert not is_running(child)
+
+
+@needs_jit
+@ON_LINUX
+@pytest.mark.parametrize("more", ["", FORK], ids=["alone", "forked"])
+def test_the_child_of_a_killed_parent_ends(tmp_path, more):
+    """Also where a forked process lives on: that has no child."""
+    process, child = parent(tmp_path, more)
+    assert is_running(child)
+    process.kill()
+    process.wait()
+    until(lambda: not is_running(child))
+    os.killpg(process.pid, signal.SIGKILL) if more else None
+    process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REFSVM_COMPILE_BESIDE", "0"),
+        ("NUMBA_DISABLE_JIT", "1"),
+        ("executable", "/opt/app/viewer"),
+        ("frozen", True),
+    ],
+)
+def test_where_there_is_no_child(monkeypatch, name, value):
+    monkeypatch.setenv("REFSVM_COMPILE_BESIDE", "1")
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    monkeypatch.setattr(beside, "find_spec", lambda name: name)
+    assert beside.is_on.__wrapped__()
+    if name.isupper():
+        monkeypatch.setenv(name, value)
+    else:
+        monkeypatch.setattr(sys, name, value, raising=False)
+    assert not beside.is_on.__wrapped__()
+
+
+class Own(WorkingSetSelector):
+    """A rule of a user."""
+
+    def select(self, state):
+        return 0, 1
+
+
+def test_in_place_of_a_users_rule_another_is_compiled():
+    """It is called through a pointer, as all are that are not built in."""
+    assert beside.place_of(Own()) == "selectors.most_violating_pair"
+    assert beside.place_of(SecondOrder()) == "selectors.second_order"
+
+
+def test_where_code_is_on_disk(tmp_path, monkeypatch):
+    named = tmp_path / "named"
+    monkeypatch.setattr(stamp, "COMPILED", tmp_path / "compiled")
+    monkeypatch.setattr(stamp, "cache_folder", lambda: str(named))
+    folder = tmp_path / "compiled" / "steps" / "__pycache__"
+    folder.mkdir(parents=True)
+    assert not stamp.may_be_on_disk("steps/newton.py", "newton")
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    (folder / f"newton.newton_{stamp.stamp()}-11.{version}.nbi").touch()
+    assert stamp.may_be_on_disk("steps/newton.py", "newton")
+    assert not stamp.may_be_on_disk("steps/newton.py", "other")
+    # neither folder can be written to: only Numba knows where it goes
+    monkeypatch.setattr(stamp.os, "access", lambda path, mode: False)
+    assert stamp.may_be_on_disk("steps/newton.py", "other")
+
+
+@needs_jit
+def test_code_of_the_package_is_loaded_and_that_of_users_is_compiled():
+    from numba import float64, njit
+
+    from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
+
+    def ours(x):
+        return x + 1.0
+
+    ours.__module__ = "refsvm.probe"
+    helper = njit(ours)
+    user = njit(lambda x: 2.0 * helper(x))
+    with no_compiling():
+        with pytest.raises(NotCompiledYet):
+            helper.compile((float64,))
+        user.compile((float64,))  # with what it takes from the package
+    assert user(1.0) == 4.0
+    other = njit(ours)
+    other.compile((float64,))
+    assert other(1.0) == 2.0
+
+
+REAL = """
+import sys, time
+from refsvm.compiled.interface import beside
+began = time.perf_counter()
+while not beside.is_there({family!r}) and time.perf_counter() < began + 100:
+    time.sleep(0.02)
+    if beside._compiler.has_warned:
+        break
+import logging
+logging.basicConfig(level=logging.INFO)
+if not beside._compiler.has_warned:
+    import refsvm.compiled.interface.families as families
+    families.load({family!r}, ())
+    print("loaded")
+"""
+
+
+def real(tmp_path, **environment):
+    """Let a child compile for a process of its own, with an empty cache; return what that says."""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path), **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", REAL.format(family="kernels")], capture_output=True, text=True, check=True, timeout=120,
+        env={**os.environ, "REFSVM_COMPILE_BESIDE": "1", **environment},
+    )  # fmt: skip
+    return done.stdout, done.stderr
+
+
+@needs_jit
+def test_what_the_child_has_compiled_is_loaded(tmp_path):
+    """Nothing is compiled by the parent, or it would be announced; nothing else is said."""
+    assert real(tmp_path) == ("loaded\n", "")
+
+
+@needs_jit
+def test_where_nothing_can_be_kept_on_disk_a_warning_says_so(tmp_path):
+    (tmp_path / "file").touch()
+    out, errors = real(
+        tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache"),
+        NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator",
+    )  # fmt: skip
+    assert out == ""
+    assert errors.count("Compiling failed in a child process (Numba's cache in") == 1

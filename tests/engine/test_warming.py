@@ -1,0 +1,50 @@
+"""Everything is compiled on purpose."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+import refsvm
+from refsvm import PathTracker, Seeder, StepRule, StoppingRule, WorkingSetSelector
+from refsvm.engine import warming
+from refsvm.rule import place_of_twin
+
+from ..settings import needs_jit
+
+
+@needs_jit
+def test_it_tells_what_comes_and_leaves_out_nothing(monkeypatch):
+    loaded, told = [], []
+    families = SimpleNamespace(load=lambda family, twins: loaded.append((family, len(twins), None in twins)))
+    monkeypatch.setattr(warming, "import_module", lambda name: families)
+    assert refsvm.warm_up(told.append) >= 0.0
+    assert told[:3] == [
+        f"compiling 1 of {len(loaded)}: kernels",
+        f"compiling 2 of {len(loaded)}: sparse",
+        f"compiling 3 of {len(loaded)}: loop SecondOrder, PlanningAheadStep, KKTGap",
+    ]
+    assert len(told) == len(loaded) == len(warming.FAMILIES)
+    assert not any(missing for *_, missing in loaded)
+
+
+def test_the_twin_of_every_rule_is_among_them():
+    bases = WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker
+    rules = {each for each in vars(refsvm).values() if isinstance(each, type) and issubclass(each, bases)}
+    have_twins = {rule for rule in rules if place_of_twin(rule.__module__) is not None} - set(bases)
+    assert {type(rules[0]) for family, rules in warming.FAMILIES if family == "twin"} == have_twins
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("numba_is_installed", "install the package numba"),
+        ("NUMBA_DISABLE_JIT", "NUMBA_DISABLE_JIT=1 says that"),
+    ],
+)
+def test_where_nothing_can_be_compiled(monkeypatch, change, words):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setattr(warming, "numba_is_installed", lambda: change != "numba_is_installed")
+    with pytest.raises(ValueError, match=words):
+        refsvm.warm_up()
