@@ -14,7 +14,8 @@ import numpy as np
 
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
 from refsvm.engine.limits import interruptible
-from refsvm.experiment.experiment import REFUSED, Experiment
+from refsvm.experiment.comparison import REFUSED
+from refsvm.experiment.experiment import Experiment
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.solve import Solve
 from refsvm.result import Solution, Status

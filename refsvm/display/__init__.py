@@ -10,6 +10,8 @@
 `SeedDisplay`            α of a seed against α of the optimum, by what became of each example
 `GridDisplay`            score over C and γ, and what each cell cost
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
+`ProfileDisplay`         an experiment: on which share of the runs a strategy is how near to the best
+`BoxDisplay`             an experiment: a metric over the orders, side by side
 =======================  ==============================================================
 
 A method ``from_…`` computes what is to be seen and draws it. ``plot`` draws it once more, into other axes or with other
@@ -19,12 +21,13 @@ last. Matplotlib is imported when something is drawn.
 
 from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cross_validation import GridDisplay, SeedDisplay
+from refsvm.display.experiment import BoxDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
-    "ConvergenceDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay", "PathDisplay", "SeedDisplay",
-    "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
+    "BoxDisplay", "ConvergenceDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay", "PathDisplay",
+    "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
 ]  # fmt: skip

@@ -6,6 +6,7 @@
 `strategy`      Strategy: what is done with an instance and measured, and how to add a kind of strategy
 `solve`         Solve: one call of `refsvm.solve`
 `track_path`    TrackPath: one call of `refsvm.regularization_path`
+`grid_search`   GridSearch: one search by `refsvm.SVCCV`
 `identity`      what makes two runs the same run
 `store`         RunStore: one SQLite row for each finished run
 `comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
@@ -16,10 +17,11 @@ Every script that regenerates a paper's table goes through here. joblib, pandas,
 first needed.
 """
 
-from refsvm.experiment.comparison import Comparison, Summary, paired_p
+from refsvm.experiment.comparison import Comparison, Ranking, Summary, holm, paired_p
 from refsvm.experiment.cross_validation import CrossValidate
 from refsvm.experiment.experiment import Experiment
 from refsvm.experiment.grid import Grid
+from refsvm.experiment.grid_search import GridSearch
 from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
@@ -28,6 +30,7 @@ from refsvm.experiment.strategy import Strategy
 from refsvm.experiment.track_path import TrackPath
 
 __all__ = [
-    "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "Instance", "LeaveOneOutError",
-    "Problem", "RunStore", "Solve", "Strategy", "Summary", "TrackPath", "paired_p",
+    "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "GridSearch", "Instance",
+    "LeaveOneOutError", "Problem", "Ranking", "RunStore", "Solve", "Strategy", "Summary", "TrackPath", "holm",
+    "paired_p",
 ]  # fmt: skip

@@ -3,17 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
-__all__ = ["Comparison", "Summary", "paired_p", "summarise"]
+__all__ = [
+    "Comparison",
+    "Ranking",
+    "Summary",
+    "holm",
+    "least_p",
+    "notes_of",
+    "paired_p",
+    "summarise",
+    "values_of",
+]
+
+REFUSED: Final = "REFUSED"
+"""Status of a run that the strategy refused."""
 
 Values = Mapping[int, float]
 """A metric by permutation."""
+
+
+def values_of(
+    records: Sequence[Mapping[str, Any]], metric: str, store: object
+) -> dict[tuple[str, str], dict[int, float]]:
+    """Return a metric by permutation, for each problem and strategy, or refuse with what there is instead."""
+    if not records:
+        raise ValueError(f"store={str(store)!r} holds no finished run of this experiment; call run() first.")
+    numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
+    numeric -= {"permutation"}
+    refused = [record["reason"] for record in records if record.get("status") == REFUSED]
+    if len(refused) == len(records):
+        raise ValueError(f"Every run was refused; the first: {refused[0]}")
+    if metric not in numeric:
+        near = get_close_matches(metric, numeric, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(numeric))}."
+        raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {hint}")
+    values: dict[tuple[str, str], dict[int, float]] = {}
+    for record in records:
+        if record.get(metric) is not None:
+            place = values.setdefault((record["problem"], record["strategy"]), {})
+            place[record["permutation"]] = record[metric]
+    return values
+
+
+def notes_of(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
+    """Say what a table of a metric cannot show: refusals, and seconds that do not compare."""
+    refused = [record for record in records if record.get("status") == REFUSED]
+    for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
+        yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
+    if "seconds" not in metric:
+        return
+    measured = [record for record in records if record.get(metric) is not None]
+    for key in ("engine", "computed_by"):
+        found = sorted({str(record[key]) for record in measured if key in record})
+        if len(found) > 1:
+            yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
 
 
 @dataclass(frozen=True)
@@ -73,6 +125,59 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
     return float(wilcoxon(difference).pvalue)
 
 
+def least_p(pairs: int) -> float:
+    """Return the smallest p that `paired_p` can give for so many different pairs: 2/2ⁿ, all on one side.
+
+    Examples
+    --------
+    >>> from refsvm.experiment.comparison import least_p
+    >>> least_p(5), least_p(6)
+    (0.0625, 0.03125)
+    """
+    return float(2.0 ** (1 - pairs))
+
+
+def holm(p: Mapping[Any, float]) -> dict[Any, float]:
+    """Adjust p-values for being several, by Holm's step-down method: at most α of all these claims are wrong by chance.
+
+    The k-th smallest of m becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, and at most 1.
+
+    References
+    ----------
+    S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> from refsvm.experiment import holm
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    """
+    adjusted, least = {}, 0.0
+    for rank, (key, value) in enumerate(sorted(p.items(), key=lambda item: item[1])):
+        least = max(least, min(1.0, (len(p) - rank) * value))
+        adjusted[key] = least
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Strategies over several problems; made by `Comparison.friedman`.
+
+    Attributes
+    ----------
+    mean_rank : mapping of str to float
+        By strategy, over the problems; 1 is the smallest mean. Equal means share their ranks.
+    p : float
+        Of the Friedman test that all strategies rank alike.
+    problems : int
+        How many problems have all strategies.
+    """
+
+    mean_rank: Mapping[str, float]
+    p: float
+    problems: int
+
+
 def summarise(values: Values, baseline: Values | None = None) -> Summary:
     """Return mean and deviation of a metric, and how it compares with a baseline on the same permutations."""
     own = np.array(list(values.values()), dtype=np.float64)
@@ -121,13 +226,66 @@ class Comparison:
             return None
         return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
-    def table(self, digits: int = 4, beside: Mapping[str, Mapping[str, float | str]] | None = None) -> Grid:
+    def adjusted(self) -> dict[tuple[str, str], float]:
+        """Return the p of every (problem, strategy) that is compared, adjusted by `holm` for being so many."""
+        return holm({place: cell.p for place, cell in self.cells.items() if cell.p is not None})
+
+    def friedman(self) -> Ranking:
+        """Rank the strategies by their means on each problem, and test whether they rank alike.
+
+        Returns
+        -------
+        Ranking
+
+        Raises
+        ------
+        ValueError
+            If fewer than three strategies, or two problems that have all of them, are there to be ranked.
+
+        References
+        ----------
+        M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis of variance",
+        Journal of the American Statistical Association 32, 1937; J. Demšar, "Statistical comparisons of classifiers
+        over multiple data sets", JMLR 7, 2006. Computed by `scipy.stats.friedmanchisquare`.
+        """
+        whole = [
+            problem
+            for problem in self.problems
+            if all((problem, name) in self.cells for name in self.strategies)
+        ]
+        if len(self.strategies) < 3 or len(whole) < 2:
+            raise ValueError(
+                f"{len(self.strategies)} strategies on {len(whole)} problems that have all of them cannot be ranked; "
+                "give three strategies and two problems, or use paired_p."
+            )
+        from scipy.stats import friedmanchisquare, rankdata
+
+        means = np.array([[self.cells[problem, name].mean for name in self.strategies] for problem in whole])
+        ranks = rankdata(means, axis=1).mean(axis=0)
+        same = bool((means == means[:, :1]).all())  # nothing to rank: the statistic is 0/0
+        p = 1.0 if same else float(friedmanchisquare(*means.T).pvalue)
+        return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole))
+
+    def _bounds(self) -> tuple[str, ...]:
+        """Say how small p can be, where there are so few pairs that it cannot be below 0.01."""
+        runs = [cell.runs for cell in self.cells.values() if cell.p is not None]
+        few = min(runs, default=99)
+        return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
+
+    def table(
+        self,
+        digits: int = 4,
+        beside: Mapping[str, Mapping[str, float | str]] | None = None,
+        adjust: bool = False,
+    ) -> Grid:
         """Lay out a row for each problem, the strategies side by side.
 
         Parameters
         ----------
         digits : int
             Significant digits of a mean.
+        adjust : bool
+            Show p adjusted by `holm` for all tests of this table.
         beside : mapping, optional
             More columns, for instance published figures: header → problem → entry.
 
@@ -140,8 +298,9 @@ class Comparison:
         others = [name for name in self.strategies if self.baseline not in (None, name)]
         headers = ["problem", *self.strategies]
         for name in others:
-            headers += [f"{name} / {self.baseline}", "p"]
-        rows = [self._row(problem, others, digits) for problem in self.problems]
+            headers += [f"{name} / {self.baseline}", "p (Holm)" if adjust else "p"]
+        p = self.adjusted() if adjust else {place: cell.p for place, cell in self.cells.items()}
+        rows = [self._row(problem, others, digits, p) for problem in self.problems]
         if others:
             last = ["geometric mean", *("" for _ in self.strategies)]
             for name in others:
@@ -151,13 +310,15 @@ class Comparison:
             for column in beside.values():
                 entry = column.get(problem, "")
                 row.append(entry if isinstance(entry, str) else number(entry, digits))
-        return Grid((*headers, *beside), tuple(map(tuple, rows)), notes=self.notes)
+        return Grid((*headers, *beside), tuple(map(tuple, rows)), notes=self.notes + self._bounds())
 
-    def _row(self, problem: str, others: Sequence[str], digits: int) -> list[str]:
+    def _row(
+        self, problem: str, others: Sequence[str], digits: int, p: Mapping[tuple[str, str], float | None]
+    ) -> list[str]:
         """Return the row of a problem."""
         cells = {name: self.cells.get((problem, name)) for name in self.strategies}
         row = [problem, *("–" if cell is None else cell.show(digits) for cell in cells.values())]
         for name in others:
             cell = cells[name]
-            row += ["–", "–"] if cell is None else [ratio_of(cell.ratio), p_value(cell.p)]
+            row += ["–", "–"] if cell is None else [ratio_of(cell.ratio), p_value(p.get((problem, name)))]
         return row

@@ -67,7 +67,7 @@ class CrossValidate(Call):
     def call(self, instance: Instance, **arguments: Any) -> CrossValidation:
         """Cross-validate."""
         arguments["folds"] = min(self.folds, len(instance.y))
-        return cross_validate(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **arguments)
+        return cross_validate(**instance.labelled(), **arguments)
 
     def measured(self, result: CrossValidation) -> Record:
         """Take the error and what it cost."""

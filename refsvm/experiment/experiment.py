@@ -7,19 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import refsvm
 from refsvm._checks import whole
 from refsvm.engine.limits import interruptible
-from refsvm.experiment.comparison import Comparison, summarise
+from refsvm.experiment.comparison import REFUSED, Comparison, notes_of, summarise, values_of
 from refsvm.experiment.grid import Grid
-from refsvm.experiment.identity import code_of, computed_by, described, digest
+from refsvm.experiment.identity import code_of, computed_by, digest
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy, one_thread
@@ -96,6 +95,8 @@ class Experiment:
     |:---------------|--------------:|---------------:|-----------------------------:|------:|
     | monks1         |    1,077 ± 28 |     325.4 ± 22 |                        0.302 | 0.062 |
     | geometric mean |               |                |                        0.302 |       |
+    <BLANKLINE>
+    With 5 orders p is at least 0.062.
     """
 
     strategies: Sequence[Strategy]
@@ -175,9 +176,8 @@ class Experiment:
         common = {
             "refsvm": refsvm.__version__,
             "examples": problem.instance().fingerprint(),
-            "kernel": described("kernel", problem.kernel),
-            "C": problem.C,
             "seed": int(self.seed),
+            **problem.settings(),
         }
         own = [each.settings() | {"code": code_of(each, problem.kernel)} for each in self.strategies]
         for k in range(int(self.permutations)):
@@ -206,10 +206,25 @@ class Experiment:
         ]
 
     def to_frame(self) -> Any:
-        """Return `records` as a pandas DataFrame."""
+        """Return `records` as a pandas DataFrame, with all that identifies a run.
+
+        Columns ``identity.…`` hold what the hash of a run is of (settings, kernel, C, seed, a hash of the examples and
+        one of the code), ``run`` the hash, and ``computed_by.…`` what computed it.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self.records())
+        runs = {(run.problem, run.strategy.name, run.permutation): run for run in self._runs}
+        rows = []
+        for record in self.records():
+            run = runs[record["problem"], record["strategy"], record["permutation"]]
+            machine = record.pop("computed_by", None) or {}
+            rows.append(
+                record
+                | {"run": run.hash}
+                | {f"identity.{key}": value for key, value in run.config.items()}
+                | {f"computed_by.{key}": value for key, value in machine.items()}
+            )
+        return pd.DataFrame(rows)
 
     def compare(self, metric: str, baseline: str | None = None) -> Comparison:
         """Summarise one metric.
@@ -234,34 +249,16 @@ class Experiment:
         if baseline is not None and baseline not in names:
             raise ValueError(f"baseline={baseline!r} is not a strategy here; choose from {', '.join(names)}.")
         records = self.records()
-        values, cells = self._values(records, metric), {}
+        values, cells = values_of(records, metric, self.store), {}
         for (problem, name), runs in values.items():
             others = None if baseline in (None, name) else values.get((problem, str(baseline)), {})
             cells[problem, name] = summarise(runs, others)
         problems = tuple(problem.name for problem in self.problems)
-        return Comparison(metric, problems, names, baseline, cells, tuple(_notes(records, metric)))
+        return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
-    def _values(self, records: list[dict[str, Any]], metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric by permutation, for each problem and strategy."""
-        if not records:
-            raise ValueError(
-                f"store={str(self.store)!r} holds no finished run of this experiment; call run() first."
-            )
-        numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-        numeric -= {"permutation"}
-        refused = [record["reason"] for record in records if record.get("status") == REFUSED]
-        if len(refused) == len(records):
-            raise ValueError(f"Every run was refused; the first: {refused[0]}")
-        if metric not in numeric:
-            near = get_close_matches(metric, numeric, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(numeric))}."
-            raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {hint}")
-        values: dict[tuple[str, str], dict[int, float]] = {}
-        for record in records:
-            if record.get(metric) is not None:
-                place = values.setdefault((record["problem"], record["strategy"]), {})
-                place[record["permutation"]] = record[metric]
-        return values
+    def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
+        """Return a metric of the finished runs, by permutation, for each problem and strategy; errors as `compare`."""
+        return values_of(self.records(), metric, self.store)
 
     def table(
         self,
@@ -269,9 +266,10 @@ class Experiment:
         baseline: str | None = None,
         digits: int = 4,
         beside: Mapping[str, Mapping[str, float | str]] | None = None,
+        adjust: bool = False,
     ) -> Grid:
         """Return one metric, the strategies side by side; see `Comparison.table`."""
-        return self.compare(metric, baseline).table(digits, beside)
+        return self.compare(metric, baseline).table(digits, beside, adjust)
 
     def listing(
         self,
@@ -309,9 +307,6 @@ class Experiment:
         return Grid(headers, tuple(rows), labels=2, notes=tuple(notes))
 
 
-REFUSED: Final = "REFUSED"
-"""Status of a run that the strategy refused."""
-
 _warm: set[str] = set()
 """Descriptions of the strategies that are warmed up in this process."""
 
@@ -338,20 +333,6 @@ def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
         names = {"problem": run.problem, "strategy": run.strategy.name}
         store.add(run.hash, config=run.config, metrics=metrics, **names)
     return True
-
-
-def _notes(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Say what a table of a metric cannot show: refusals, and seconds that do not compare."""
-    refused = [record for record in records if record.get("status") == REFUSED]
-    for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
-        yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
-    if "seconds" not in metric:
-        return
-    measured = [record for record in records if record.get(metric) is not None]
-    for key in ("engine", "computed_by"):
-        found = sorted({str(record[key]) for record in measured if key in record})
-        if len(found) > 1:
-            yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
 
 
 def _outcomes(tasks: Iterable[tuple[RunStore, _Run, Instance]], n_jobs: int | None) -> Iterable[bool]:

@@ -65,7 +65,7 @@ class LeaveOneOutError(Call):
 
     def call(self, instance: Instance, **arguments: Any) -> LeaveOneOut:
         """Compute the error."""
-        return leave_one_out(instance.X, instance.y, kernel=instance.kernel, C=instance.C, **arguments)
+        return leave_one_out(**instance.labelled(), **arguments)
 
     def measured(self, result: LeaveOneOut) -> Record:
         """Take the error, what decided, and what it cost."""

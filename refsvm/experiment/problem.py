@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, positive, signs
+from refsvm._checks import examples, not_negative, penalties, positive, signs, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.experiment.identity import described, fingerprint
 from refsvm.kernels import RBF, Linear, Precomputed
@@ -28,8 +28,10 @@ class Instance:
     y : ndarray of shape (n,), float64
         Labels ±1.
     kernel : kernel object
-    C : float
-        Penalty.
+    C : float or ndarray of shape (n,)
+        Penalty, of each example where it is an array.
+    epsilon, nu : float, optional
+        Of a regression, of a one-class problem; neither: classification.
 
     Examples
     --------
@@ -44,7 +46,9 @@ class Instance:
     X: Any
     y: np.ndarray
     kernel: Any
-    C: float
+    C: Any
+    epsilon: float | None = None
+    nu: float | None = None
 
     def permuted(self, seed: int, k: int) -> Instance:
         """Return the instance with its examples in the k-th random order of a seed.
@@ -54,11 +58,39 @@ class Instance:
         order = np.random.default_rng((seed, k)).permutation(len(self.y))
         both = isinstance(self.kernel, Precomputed)
         X = self.X[np.ix_(order, order)] if both else self.X[order]
-        return replace(self, X=X, y=self.y[order])
+        C = self.C[order] if np.ndim(self.C) else self.C
+        return replace(self, X=X, y=self.y[order], C=C)
 
     def dual(self) -> DualProblem:
-        """Return the dual of the C-SVM."""
-        return DualProblem.classification(self.X, self.y, kernel=self.kernel, C=self.C)
+        """Return the dual: of the C-SVM, of ε-regression, or of the one-class SVM, whose weights are C."""
+        if self.nu is not None:
+            return DualProblem.one_class(self.X, kernel=self.kernel, nu=self.nu, weights=self.C)
+        if self.epsilon is not None:
+            return DualProblem.regression(self.X, self.y, kernel=self.kernel, C=self.C, epsilon=self.epsilon)
+        return DualProblem.classification(**self.labelled())
+
+    def labelled(self, per_example: bool = True) -> dict[str, Any]:
+        """Return X, y, kernel and C by these names, for functions that classify.
+
+        Parameters
+        ----------
+        per_example : bool
+            Whether they take a C for each example.
+
+        Raises
+        ------
+        ValueError
+            If this is a problem of another kind.
+        """
+        if self.epsilon is not None or self.nu is not None:
+            raise ValueError(
+                "This is no problem of classification (epsilon or nu is given); only Solve takes it."
+            )
+        if np.ndim(self.C) and not per_example:
+            raise ValueError(
+                "This problem has a C for each example; give one number, or take Solve or CrossValidate."
+            )
+        return {"X": self.X, "y": self.y, "kernel": self.kernel, "C": self.C}
 
     def fingerprint(self) -> str:
         """Return a hash of X and y."""
@@ -74,16 +106,22 @@ class Problem:
     name : str
         Name in the tables. It does not belong to a run's identity: the examples do, by their values.
     load : callable
-        Takes no argument and returns an object with attributes X and y (±1), such as a `refsvm.datasets.Dataset`.
+        Takes no argument and returns an object with attributes X and y, such as a `refsvm.datasets.Dataset`; y holds
+        ±1, and any numbers where `epsilon` is given; where `nu` is given it is not used.
     kernel : kernel object, default Linear()
         A kernel of this package, or a frozen dataclass of your own that can be called.
-    C : float
-        Penalty.
+    C : float or sequence of n floats
+        Penalty; a sequence gives each example its own. The weights of a one-class problem.
+    epsilon : float, optional
+        Makes it ε-insensitive regression, `DualProblem.regression`.
+    nu : float, optional
+        Makes it a one-class problem, `DualProblem.one_class`.
 
     Raises
     ------
     ValueError
-        If C is not positive, load cannot be called, or the kernel has no lasting description.
+        If C, epsilon or nu is out of range, epsilon and nu are both given, load cannot be called, or the kernel has no
+        lasting description.
 
     Examples
     --------
@@ -98,7 +136,9 @@ class Problem:
     name: str
     load: Callable[[], Any]
     kernel: Any = Linear()  # noqa: RUF009 (a frozen object)
-    C: float = 1.0
+    C: Any = 1.0
+    epsilon: float | None = None
+    nu: float | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.load):
@@ -106,7 +146,17 @@ class Problem:
                 f"load={self.load!r} cannot be called; pass a function that returns an object with X and y, such as "
                 "functools.partial(refsvm.datasets.load, 'heart')."
             )
-        object.__setattr__(self, "C", positive("C", self.C))
+        several = np.ndim(self.C) > 0
+        found: Any = tuple(penalties(self.C, np.size(self.C)).tolist()) if several else positive("C", self.C)
+        object.__setattr__(self, "C", found)
+        if self.epsilon is not None and self.nu is not None:
+            raise ValueError(
+                f"epsilon={self.epsilon!r} makes this a regression and nu={self.nu!r} a one-class problem; give one."
+            )
+        if self.epsilon is not None:
+            not_negative("epsilon", self.epsilon)
+        if self.nu is not None and not 0.0 < positive("nu", self.nu) <= 1.0:
+            raise ValueError(f"nu={self.nu!r} is not a share; give a number in (0, 1].")
         described("kernel", self.kernel)
 
     @classmethod
@@ -118,4 +168,17 @@ class Problem:
         """Load the examples and check them."""
         data = self.load()
         X = examples(data.X)
-        return Instance(X, signs(data.y, X.shape[0]), self.kernel, self.C)
+        n = X.shape[0]
+        C = penalties(self.C, n) if np.ndim(self.C) else self.C
+        given = np.ones(n) if self.nu is not None else data.y
+        labelled = self.epsilon is None and self.nu is None
+        y = signs(given, n) if labelled else vector("y", given, n)
+        return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what belongs to a run's identity, the examples aside; of a C for each example, a hash."""
+        own: dict[str, Any] = {"kernel": described("kernel", self.kernel)}
+        each = np.ndim(self.C) > 0
+        own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C
+        kinds = {"epsilon": self.epsilon, "nu": self.nu}
+        return own | {name: value for name, value in kinds.items() if value is not None}

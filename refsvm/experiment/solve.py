@@ -56,9 +56,9 @@ class Solve(Call):
     Notes
     -----
     The record holds ``iterations``, ``kernel_rows``, ``kernel_hits``, ``seconds``, ``objective``, ``primal_objective``,
-    ``duality_gap``, ``kkt_gap``, ``training_error`` (share of the examples on the wrong side), ``support_vectors``,
-    ``bounded_support_vectors`` (at a bound other than zero), ``engine``, ``status``; with a trace also ``free_steps``,
-    ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
+    ``duality_gap``, ``kkt_gap``, ``support_vectors``, ``bounded_support_vectors`` (at a bound other than zero),
+    ``engine``, ``status``; of a classifier ``training_error`` (share of the examples on the wrong side); with a trace
+    also ``free_steps``, ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
 
     Examples
     --------
@@ -98,16 +98,17 @@ class Solve(Call):
         return self.call(instance, callback=callback, **self.arguments())
 
     def measured(self, result: Solution) -> Record:
-        """Take what is stored from the solution of a classification problem."""
+        """Take what is stored from the solution."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
-        wrong = np.where(result.decision_values >= 0.0, 1.0, -1.0) != problem.v
         record: Record = {name: getattr(result, name) for name in _MEASURED} | {
-            "training_error": float(np.mean(wrong)),
             "support_vectors": int(np.count_nonzero(alpha)),
             "bounded_support_vectors": int(np.count_nonzero(at_bound)),
             "status": result.status.name,
         }
+        if problem.z == 0.0 and bool((np.abs(problem.v) == 1.0).all()):  # the labels of a classifier
+            wrong = np.where(result.decision_values >= 0.0, 1.0, -1.0) != problem.v
+            record["training_error"] = float(np.mean(wrong))
         return record if result.trace is None else record | of_trace(result.trace)
 
 

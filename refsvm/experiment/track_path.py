@@ -76,7 +76,9 @@ class TrackPath(Call):
 
     def call(self, instance: Instance, **arguments: Any) -> RegularizationPath:
         """Track the path."""
-        return regularization_path(instance.X, instance.y, kernel=instance.kernel, **arguments)
+        given = instance.labelled(per_example=False)
+        del given["C"]
+        return regularization_path(**given, **arguments)
 
     def measured(self, result: RegularizationPath) -> Record:
         """Take the numbers of events and calls, the accuracy, and the seconds."""

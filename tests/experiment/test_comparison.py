@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from refsvm.experiment import Comparison, Grid, Summary, paired_p
-from refsvm.experiment.comparison import summarise
+from refsvm.experiment import Comparison, Grid, Summary, holm, paired_p
+from refsvm.experiment.comparison import least_p, summarise
 from refsvm.experiment.grid import p_value
 
 from .echoes import echoes, refused
@@ -118,16 +118,14 @@ def test_a_frame_has_a_row_for_each_run(store):
     experiment.run()
     frame = experiment.to_frame()
     assert len(frame) == 24
-    assert list(frame.columns) == [
-        "problem",
-        "strategy",
-        "permutation",
-        "first",
-        "order",
-        "nothing",
-        "status",
-        "computed_by",
-    ]
+    own = ["problem", "strategy", "permutation", "first", "order", "nothing", "status", "run"]
+    assert list(frame.columns[:8]) == own
+    # what the hash of a run is of, and what computed it
+    assert frame["run"].is_unique
+    named = {column.partition(".")[2] for column in frame.columns if column.startswith("identity.")}
+    assert {"refsvm", "examples", "seed", "kernel", "C", "code", "factor", "permutation", "strategy"} <= named
+    assert frame["identity.factor"].nunique() == 2
+    assert {"computed_by.python", "computed_by.numpy", "computed_by.blas"} < set(frame.columns)
     assert frame["nothing"].isna().all()
     assert frame.groupby("strategy")["first"].mean()["times 2"] == pytest.approx(
         2 * frame.groupby("strategy")["first"].mean()["times 1"]
@@ -150,3 +148,44 @@ def test_tables_of_what_is_not_there_are_refused(store):
     refused(lambda: experiment.compare("permutation"), "metric='permutation'")
     refused(lambda: experiment.compare("status"), "metric='status'", "not a number")
     refused(lambda: experiment.compare("first", baseline="x"), "baseline='x'", "times 1, times 2")
+
+
+def test_holm_adjusts_for_the_number_of_tests():
+    """Against the definition: the k-th smallest times what is left, never falling, never above 1."""
+    p = {"a": 0.5, "b": 0.01, "c": 0.02, "d": 0.9}
+    assert holm(p) == pytest.approx({"b": 0.04, "c": 0.06, "a": 1.0, "d": 1.0})
+    assert holm({}) == {}
+    compared = Comparison("iterations", ("heart_x", "image", "lost"), ("A", "B"), "A", CELLS)
+    assert compared.adjusted() == pytest.approx({("heart_x", "B"): 0.0000382, ("image", "B"): 0.0312})
+    assert compared.table(adjust=True).headers[-1] == "p (Holm)"
+
+
+@pytest.mark.parametrize("orders", [5, 6])
+def test_the_smallest_p_is_said_where_orders_are_few(store, orders):
+    pytest.importorskip("scipy")
+    experiment = echoes(store, permutations=orders)
+    experiment.run()
+    comparison = experiment.compare("first", "times 1")
+    assert comparison.cells["long", "times 2"].p == least_p(orders) == 2 / 2**orders
+    (note,) = experiment.table("first", "times 1").notes
+    assert note.startswith(f"With {orders} orders p is at least 0.0")
+    assert experiment.table("first").notes == ()
+
+
+def test_friedman_ranks_over_the_problems():
+    """Three strategies, always in this order: mean ranks 1, 2, 3, and χ² = 2n = 8 with two degrees of freedom."""
+    pytest.importorskip("scipy")
+    means = {
+        (f"p{k}", name): Summary(1, 10.0 * k + place, None)
+        for k in range(4)
+        for place, name in enumerate("abc")
+    }
+    ranking = Comparison("x", ("p0", "p1", "p2", "p3", "lost"), tuple("abc"), None, means).friedman()
+    assert ranking.mean_rank == {"a": 1.0, "b": 2.0, "c": 3.0}
+    assert (ranking.problems, ranking.p) == (4, pytest.approx(np.exp(-4.0)))
+    alike = {place: Summary(1, 1.0, None) for place in means}
+    assert Comparison("x", ("p0", "p1"), tuple("abc"), None, alike).friedman().p == 1.0
+    refused(
+        lambda: Comparison("x", ("p0", "p1"), ("a", "b"), None, means).friedman(),
+        "2 strategies on 2 problems",
+    )

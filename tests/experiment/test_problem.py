@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refsvm import RBF, KKTGap, Precomputed
+from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, solve
 from refsvm.datasets import make_banana
-from refsvm.experiment import Experiment, Instance, Problem, Solve
+from refsvm.experiment import Experiment, GridSearch, Instance, LeaveOneOutError, Problem, Solve
 from refsvm.experiment.identity import described
 
 from .echoes import numbered, refused, rows_of
@@ -49,3 +49,79 @@ def test_a_bad_problem_is_refused():
         lambda: Problem("x", numbered, kernel=lambda X, Z: X @ Z.T), "kernel=<function", "frozen dataclass"
     )
     refused(lambda: described("step", object()), "step=<object object at")
+
+
+SOLVE = Solve("SMO", step=NewtonStep(), engine="numpy")
+
+
+def test_a_regression_and_one_class_are_problems(store):
+    """Each gives what its dual gives; the order of the examples takes C with it."""
+    data = make_banana(30, rng=0)
+    targets = replace(data, y=data.X[:, 0])
+    C = tuple(np.linspace(0.5, 2.0, 30).tolist())
+    problems = [
+        Problem("regression", lambda: targets, RBF(0.5), C, epsilon=0.1),
+        Problem("one class", lambda: data, RBF(0.5), C, nu=0.3),
+        Problem("weighted", lambda: data, RBF(0.5), C),
+    ]
+    experiment = Experiment([SOLVE, LeaveOneOutError("LOO", engine="numpy")], problems, store, permutations=2)
+    assert experiment.run() == 12
+    duals = [
+        DualProblem.regression(data.X, targets.y, kernel=RBF(0.5), C=np.array(C), epsilon=0.1),
+        DualProblem.one_class(data.X, kernel=RBF(0.5), nu=0.3, weights=np.array(C)),
+        DualProblem.classification(data.X, data.y, kernel=RBF(0.5), C=np.array(C)),
+    ]
+    records = {
+        (each["problem"], each["strategy"], each["permutation"]): each for each in experiment.records()
+    }
+    for problem, dual in zip(problems, duals, strict=True):
+        found = [records[problem.name, "SMO", k]["objective"] for k in range(2)]
+        assert found == pytest.approx([solve(dual, engine="numpy").objective] * 2, rel=1e-4)
+        left_out = records[problem.name, "LOO", 0]
+        assert (left_out.get("status") == "REFUSED") == (problem.name != "weighted")
+    assert "no problem of classification" in records["one class", "LOO", 0]["reason"]
+    assert "training_error" not in records["one class", "SMO", 0]
+    assert "training_error" in records["weighted", "SMO", 0]
+
+
+def test_the_kind_of_a_problem_belongs_to_its_identity():
+    C = (1.0, 2.0, 3.0)
+    kinds = [
+        Problem("p", numbered),
+        Problem("p", numbered, epsilon=0.1),
+        Problem("p", numbered, epsilon=0.2),
+        Problem("p", numbered, nu=0.1),
+        Problem("p", numbered, C=C),
+        Problem("p", numbered, C=C[::-1]),
+    ]
+    assert len({str(each.settings()) for each in kinds}) == len(kinds)
+
+
+def test_a_bad_kind_is_refused():
+    refused(lambda: Problem("x", numbered, epsilon=-1.0), "epsilon=-1.0", "negative")
+    refused(lambda: Problem("x", numbered, nu=1.5), "nu=1.5", "(0, 1]")
+    refused(lambda: Problem("x", numbered, nu=0.5, epsilon=0.1), "epsilon=0.1", "give one")
+    refused(lambda: Problem("x", numbered, C=(1.0, -1.0)), "must not be negative")
+    refused(Problem("x", numbered, C=(1.0, 2.0)).instance, "C has shape (2,)")
+    weighted = Problem("x", numbered, C=(1.0,) * 20).instance()
+    refused(lambda: weighted.labelled(per_example=False), "C for each example")
+
+
+def test_a_grid_search_finds_the_cell_of_svccv(store):
+    pytest.importorskip("sklearn")
+    from refsvm import SVCCV
+
+    data = make_banana(40, rng=1)
+    grid = GridSearch("grid", Cs=(0.1, 10.0), gammas=(0.1, 1.0), cv=4, engine="numpy")
+    experiment = Experiment([grid], [Problem("banana", lambda: data, RBF(1.0))], store)
+    experiment.run()
+    (record,) = experiment.records()
+    order = np.random.default_rng((0, 0)).permutation(40)
+    model = SVCCV(Cs=[0.1, 10.0], gammas=[0.1, 1.0], cv=4, engine="numpy", refit=False).fit(
+        data.X[order], data.y[order]
+    )
+    assert (record["score"], record["C"], record["gamma"]) == (
+        model.best_score_,
+        *model.best_params_.values(),
+    )
+    assert (record["iterations"], record["cells"]) == (model.n_iter_, 16)

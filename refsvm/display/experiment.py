@@ -1,0 +1,157 @@
+"""ProfileDisplay and BoxDisplay: an experiment, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refsvm.display.canvas import Axes, Display
+
+if TYPE_CHECKING:
+    from refsvm.experiment import Experiment
+
+__all__ = ["BoxDisplay", "ProfileDisplay"]
+
+
+@dataclass(eq=False)
+class ProfileDisplay(Display):
+    """Performance profile: on which share of the runs a strategy needs at most τ times the least of all strategies.
+
+    Parameters
+    ----------
+    ratios : mapping of str to ndarray of shape (r,), float64
+        By strategy: its value over the least, for each problem and order; infinity where it has none.
+    metric : str
+
+    References
+    ----------
+    E. D. Dolan and J. J. Moré, "Benchmarking optimization software with performance profiles", Mathematical
+    Programming 91, 2002.
+    """
+
+    ratios: Mapping[str, np.ndarray]
+    metric: str
+
+    @classmethod
+    def from_experiment(
+        cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
+    ) -> ProfileDisplay:
+        """Compare a metric of all strategies, smaller being better, and draw it.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            With finished runs.
+        metric : str
+            A positive number that the runs have.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For ``ax.step``.
+
+        Raises
+        ------
+        ValueError
+            If no run is finished, there is no such metric, or it is not positive.
+        """
+        values = experiment.values(metric)
+        places = sorted({(problem, k) for (problem, _), runs in values.items() for k in runs})
+        names = [each.name for each in experiment.strategies]
+        table = np.array(
+            [[values.get((problem, name), {}).get(k, np.inf) for name in names] for problem, k in places]
+        )
+        if not (table > 0.0).all():
+            raise ValueError(
+                f"metric={metric!r} is not positive everywhere, so that ratios mean nothing; choose another."
+            )
+        ratios = table / table.min(axis=1, keepdims=True)
+        return cls(dict(zip(names, ratios.T, strict=True)), metric).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ProfileDisplay:
+        """Draw it; the arguments are those of `from_experiment`."""
+        self._draw_on(ax)
+        most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
+        for name, ratio in self.ratios.items():
+            finite = np.sort(ratio[np.isfinite(ratio)])
+            share = np.arange(len(finite) + 1) / len(ratio)
+            tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
+            self.ax_.step(
+                np.append(1.0, tau), np.append(0.0, height), where="post", **{"label": name, **kwargs}
+            )
+        return self._labelled(
+            xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, in those of the best", ylabel="share of runs",
+            ylim=(0.0, 1.02),
+        )  # fmt: skip
+
+
+@dataclass(eq=False)
+class BoxDisplay(Display):
+    """A metric of each strategy over the orders, a group of boxes for each problem: quartiles, range, outliers.
+
+    Parameters
+    ----------
+    values : mapping of (str, str) to ndarray of shape (r,), float64
+        By problem and strategy; over the baseline's mean on the problem, where there is one.
+    metric : str
+    baseline : str or None
+    """
+
+    values: Mapping[tuple[str, str], np.ndarray]
+    metric: str
+    baseline: str | None = None
+
+    @classmethod
+    def from_experiment(
+        cls, experiment: Experiment, metric: str = "iterations", baseline: str | None = None, *,
+        ax: Axes | None = None, **kwargs: Any,
+    ) -> BoxDisplay:  # fmt: skip
+        """Draw a metric of all strategies.
+
+        Parameters
+        ----------
+        experiment : Experiment
+            With finished runs.
+        metric : str
+            A number that the runs have.
+        baseline : str, optional
+            The strategy by whose mean on a problem all values there are divided.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For ``ax.boxplot``.
+
+        Raises
+        ------
+        ValueError
+            If no run is finished, or there is no such metric or strategy.
+        """
+        comparison = experiment.compare(metric, baseline)
+        values = {}
+        for (problem, name), runs in experiment.values(metric).items():
+            base = 1.0 if baseline is None else comparison.cells[problem, baseline].mean
+            values[problem, name] = np.array(list(runs.values())) / base
+        return cls(values, metric, baseline).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> BoxDisplay:
+        """Draw it; the arguments are those of `from_experiment`."""
+        self._draw_on(ax)
+        problems, names = (list(dict.fromkeys(place[k] for place in self.values)) for k in (0, 1))
+        width = 0.8 / len(names)
+        for k, name in enumerate(names):
+            there = [problem for problem in problems if (problem, name) in self.values]
+            at = [problems.index(problem) + (k - 0.5 * (len(names) - 1)) * width for problem in there]
+            style = {"widths": 0.8 * width, "patch_artist": True, "manage_ticks": False}
+            drawn = self.ax_.boxplot(
+                [self.values[p, name] for p in there], positions=at, **{**style, **kwargs}
+            )
+            for box in drawn["boxes"]:
+                box.set_facecolor(f"C{k}")
+            for line in drawn["medians"]:
+                line.set_color("black")
+            drawn["boxes"][0].set_label(name)
+        self.ax_.set_xticks(range(len(problems)), problems)
+        words = self.metric.replace("_", " ")
+        return self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")

@@ -1,0 +1,101 @@
+"""GridSearch: the strategy that chooses C and γ by cross-validation."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from refsvm.experiment.problem import Instance
+from refsvm.experiment.strategy import Call, Record
+from refsvm.kernels import RBF, Linear
+from refsvm.result import Status
+from refsvm.seeders import Seeder
+from refsvm.selectors import WorkingSetSelector
+from refsvm.steps import StepRule
+
+__all__ = ["GridSearch"]
+
+NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
+"""Kernels that `refsvm.SVCCV` knows by a name; of an RBF kernel it chooses γ."""
+
+
+@dataclass(frozen=True)
+class GridSearch(Call):
+    """One call of ``refsvm.SVCCV(...).fit``, without the last training on all examples; arguments by the same names.
+
+    The instance's own C and γ are not used. A kernel other than `RBF` and `Linear` is taken as it is, with its
+    parameters.
+
+    Parameters
+    ----------
+    name : str
+        Name in the tables.
+    Cs, gammas : tuples of float
+    cv : int or "loo"
+    seeder : Seeder, optional
+    selector, step : rules, optional
+    tol : float
+    cache_size : float
+    engine : {"auto", "numba", "numpy"}
+
+    Notes
+    -----
+    The metrics are ``score`` (the best mean), ``C`` and ``gamma`` (where it is reached), ``iterations``, ``cells``,
+    ``seconds``.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from refsvm import RBF
+    >>> from refsvm.datasets import load
+    >>> from refsvm.experiment import GridSearch, Problem
+    >>> heart = Problem("heart", partial(load, "heart"), kernel=RBF(0.005)).instance()
+    >>> record = GridSearch("grid", Cs=(0.1, 1.0), gammas=(0.01, 0.1)).run(heart)
+    >>> record["C"], record["gamma"], round(record["score"], 2), record["cells"]
+    (1.0, 0.01, 0.84, 20)
+    """
+
+    Cs: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    gammas: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0)
+    cv: int | str = 5
+    seeder: Seeder | None = None
+    selector: WorkingSetSelector | None = None
+    step: StepRule | None = None
+    tol: float = 1e-3
+    cache_size: float = 200.0
+    engine: str = "auto"
+
+    def call(self, instance: Instance, **arguments: Any) -> Any:
+        """Search the grid; the model that comes back has its `seconds` and a `status`."""
+        from refsvm.estimators import SVCCV  # scikit-learn is imported when it is needed
+
+        given = instance.labelled(per_example=False)
+        kernel = NAMES.get(type(instance.kernel), instance.kernel)
+        cv = arguments["cv"]
+        arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, int((instance.y > 0).sum())))
+        model = SVCCV(kernel=kernel, refit=False, **arguments)
+        began = time.perf_counter()
+        model.fit(given["X"], given["y"])
+        return Found(model, time.perf_counter() - began)
+
+    def measured(self, result: Found) -> Record:
+        """Take the best cell, and what all cost."""
+        model = result.model
+        return {
+            "score": model.best_score_,
+            "C": model.best_params_["C"],
+            "gamma": model.best_params_.get("gamma"),
+            "iterations": model.n_iter_,
+            "cells": model.n_splits_ * len(model.cv_results_["params"]),
+            "seconds": result.seconds,
+        }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found, and how long it took; Ctrl-C ends it as an exception, so the status is always this one."""
+
+    model: Any
+    seconds: float
+    status: Status = Status.CONVERGED
