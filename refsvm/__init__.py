@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 from refsvm._moved import find_moved_modules
 from refsvm.engine.warming import warm_up
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.regularization_path import regularization_path
 from refsvm.problem import DualProblem
@@ -72,8 +73,9 @@ __all__ = [
     "NewtonStep", "NoShrinking", "OneClassSVM", "OverrelaxedNewtonStep", "PathTracker", "PlanningAheadStep",
     "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
     "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",
-    "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cross_validate", "iterate", "leave_one_out",
-    "parametric_path", "read_model", "regularization_path", "solve", "warm_up", "write_model",
+    "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cost_path", "cross_validate", "epsilon_path", "iterate",
+    "leave_one_out", "nu_path", "parametric_path", "read_model", "regularization_path", "solve", "warm_up",
+    "weight_path", "write_model",
 ]  # fmt: skip
 
 

@@ -248,6 +248,13 @@ class DualProblem:
         z = min(share * float(size.sum()), float(size.sum()))
         return cls(K, np.zeros(len(size)), z, np.zeros(len(size)), size)
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether this is a problem of classification: v = ±1, z = 0, and each box between 0 and C on the side of v."""
+        # 0 ≤ αᵢ ≤ Cᵢ where yᵢ = 1, −Cᵢ ≤ αᵢ ≤ 0 where yᵢ = −1
+        ends = np.where(self.v > 0.0, self.lower, self.upper)
+        return bool(self.z == 0.0 and (np.abs(self.v) == 1.0).all() and not ends.any())
+
     # -- values at a point; each takes the gradient G = v − Kα if it is already known ------------------------------
 
     def gradient(self, alpha: np.ndarray) -> np.ndarray:
@@ -402,9 +409,7 @@ def classification_given(
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
-    # 0 ≤ αᵢ ≤ Cᵢ where yᵢ = 1, −Cᵢ ≤ αᵢ ≤ 0 where yᵢ = −1
-    ends = np.where(X.v > 0.0, X.lower, X.upper)
-    if X.z != 0.0 or (np.abs(X.v) != 1.0).any() or ends.any():
+    if not X.has_labels:
         raise ValueError(
             "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "
             "C on the side of v, as DualProblem.classification makes them."

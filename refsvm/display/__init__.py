@@ -12,6 +12,7 @@
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 `ProfileDisplay`         an experiment: on which share of the runs a strategy is how near to the best
 `BoxDisplay`             an experiment: a metric over the orders, side by side
+`CostPathDisplay`        true against false positives for every cost of the two errors
 =======================  ==============================================================
 
 A method ``from_…`` computes what is to be seen and draws it. ``plot`` draws it once more, into other axes or with other
@@ -20,6 +21,7 @@ last. Matplotlib is imported when something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
+from refsvm.display.cost_path import CostPathDisplay
 from refsvm.display.cross_validation import GridDisplay, SeedDisplay
 from refsvm.display.experiment import BoxDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
@@ -28,6 +30,6 @@ from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
-    "BoxDisplay", "ConvergenceDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay", "PathDisplay",
-    "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
+    "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay",
+    "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
 ]  # fmt: skip

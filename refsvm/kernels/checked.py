@@ -11,9 +11,9 @@ import numpy as np
 from refsvm._checks import examples, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
-from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["GivenMatrix", "gram_on", "matrix_given"]
+__all__ = ["GivenMatrix", "cross_values", "gram_on", "matrix_given"]
 
 AGREEMENT: Final = 1e-6
 """How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
@@ -69,6 +69,27 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
             f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
         )
     return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
+
+
+def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
+    """Return the kernel values of rows of X with the examples of some variables, shape (m, len(variables)).
+
+    Where the matrix itself was given, X holds the values with all of its examples, shape (m, n).
+    """
+    X, known = examples(X), gram
+    while isinstance(known, View):
+        known, variables = known.source, known.indices[variables]
+    trained: Any = known
+    if isinstance(getattr(trained, "kernel", Precomputed()), Precomputed):
+        if X.shape[1] != known.n:
+            raise ValueError(
+                f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
+                f"{known.n} training examples."
+            )
+        return np.asarray(X[:, variables])
+    if X.shape[1] != trained.X.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
+    return np.asarray(trained.kernel(X, trained.X[variables]))
 
 
 def _symmetric(K: Any) -> np.ndarray:

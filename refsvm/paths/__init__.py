@@ -9,12 +9,14 @@
 from refsvm.paths.audit import PathAudit
 from refsvm.paths.cross_validation import PathCrossValidation, cross_validate_path
 from refsvm.paths.error_curve import ErrorCurve
+from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.path_file import load_path, save_path
 from refsvm.paths.recorder import EVENT
 from refsvm.paths.regularization_path import regularization_path, track
+from refsvm.paths.roc_curve import CostPath, RocCurve
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.hastie import Hastie
 from refsvm.trackers.svmp import SVMP
@@ -28,6 +30,7 @@ __all__ = [
     "SVD",
     "SVMP",
     "Breakpoint",
+    "CostPath",
     "ElbowAlgebra",
     "ErrorCurve",
     "Hastie",
@@ -41,11 +44,16 @@ __all__ = [
     "PivotedQR",
     "ProblemLine",
     "RegularizationPath",
+    "RocCurve",
     "UpdatedInverse",
+    "cost_path",
     "cross_validate_path",
+    "epsilon_path",
     "load_path",
+    "nu_path",
     "parametric_path",
     "regularization_path",
     "save_path",
     "track",
+    "weight_path",
 ]

@@ -16,7 +16,7 @@ from refsvm._checks import is_sparse
 from refsvm.kernels.matrix import View
 from refsvm.problem import DualProblem
 
-__all__ = ["Merged", "merge_duplicates", "merge_variables", "no_merging"]
+__all__ = ["Merged", "fewer", "merge_duplicates", "merge_variables", "no_merging"]
 
 
 class Merged(NamedTuple):
@@ -89,6 +89,15 @@ def merge_variables(start: DualProblem, end: DualProblem) -> Merged:
     else:
         rows = list(range(start.n)) if getattr(gram, "X", None) is None else _row_bytes(gram.X)
     return _grouped(np.zeros(start.n), zip(start.v.tolist(), end.v.tolist(), rows, strict=True))
+
+
+def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
+    """Return the problem whose variables are the sums of merged ones."""
+    if len(merged.first) == problem.n:
+        return problem
+    lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))
+    gram = problem.gram.restrict(merged.first)
+    return DualProblem(gram, problem.v[merged.first], problem.z, lower, np.maximum(lower, upper))
 
 
 def _grouped(weight: np.ndarray, keys: Iterable[Any]) -> Merged:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, real
-from refsvm.kernels.functions import Precomputed
+from refsvm._checks import real
+from refsvm.kernels.checked import cross_values
 from refsvm.paths.audit import PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
@@ -199,20 +199,7 @@ class ParametricPath:
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
-        X, gram, rows = examples(X), self.start.gram, self.merged.first[variables]
-        while hasattr(gram, "indices"):
-            gram, rows = gram.source, gram.indices[rows]
-        known: Any = gram
-        if isinstance(getattr(known, "kernel", Precomputed()), Precomputed):
-            if X.shape[1] != known.n:
-                raise ValueError(
-                    f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
-                    f"{known.n} training examples."
-                )
-            return np.asarray(X[:, rows])
-        if X.shape[1] != known.X.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features; the path was trained on {known.X.shape[1]}.")
-        return np.asarray(known.kernel(X, known.X[rows]))
+        return cross_values(self.start.gram, self.merged.first[variables], X)
 
     # -- the whole path --------------------------------------------------------------------------------------------
 

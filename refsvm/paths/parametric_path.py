@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse, real
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.paths.duplicates import Merged, merge_variables, no_merging
+from refsvm.paths.duplicates import fewer, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.regularization_path import followed, semidefinite_matrix
@@ -93,9 +93,9 @@ def parametric_path(
     >>> problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0)
     >>> path = parametric_path(problem, problem.without(1))
     >>> path
-    ParametricPath(4 breakpoints, t from 0 to 1, CONVERGED)
+    ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
     >>> path.alpha(0.0).round(3), path.alpha(1.0).round(3)
-    (array([-2.913,  6.135, -5.049,  1.826]), array([-1.135,  0.   ,  0.   ,  1.135]))
+    (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
     _refuse_unlike(start, end)
     tracker = SVMP() if tracker is None else tracker
@@ -123,15 +123,6 @@ def parametric_path(
     )
     path.__dict__["kernel_matrix"] = K
     return path
-
-
-def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
-    """Return the problem whose variables are the sums of merged ones."""
-    if len(merged.first) == problem.n:
-        return problem
-    lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))
-    gram = problem.gram.restrict(merged.first)
-    return DualProblem(gram, problem.v[merged.first], problem.z, lower, np.maximum(lower, upper))
 
 
 def _ends(t: Any) -> tuple[float, float]:

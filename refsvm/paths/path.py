@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import examples, numbers, signs
+from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
 from refsvm.paths.audit import PathAudit, audit
 from refsvm.paths.duplicates import Merged
@@ -176,23 +177,23 @@ class RegularizationPath:
         return C * (self._cross(X, support) @ scaled[support]) + self.intercept(C)
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return labels −1 and +1 at C, shape (t,); h = 0 counts as +1."""
-        return np.where(self.decision_function(X, C) >= 0.0, 1, -1)
+        """Return labels −1 and +1 at C, shape (t,); h = 0 counts as +1. Of a regression, h itself."""
+        values = self.decision_function(X, C)
+        return np.where(values >= 0.0, 1, -1) if self.problem.has_labels else values
 
     def _cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Kernel values of rows of X with the examples of `variables`, shape (t, len(variables))."""
         gram: Any = self.problem.gram
-        X = examples(X)
-        if isinstance(getattr(gram, "kernel", Precomputed()), Precomputed):
-            if X.shape[1] != self.n:
+        whole = self.merged.first
+        if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
+            # the columns of all examples, of which the path holds those that are not merged
+            if (X := examples(X)).shape[1] != self.n:
                 raise ValueError(
                     f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
                     f"{self.n} training examples."
                 )
-            return np.asarray(X[:, self.merged.first[variables]])
-        if X.shape[1] != gram.X.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features; the path was trained on {gram.X.shape[1]}.")
-        return np.asarray(gram.kernel(X, gram.X[variables]))
+            X = X[:, whole]
+        return cross_values(gram, variables, X)
 
     # -- along the whole path --------------------------------------------------------------------------------------
 
@@ -211,6 +212,10 @@ class RegularizationPath:
         -------
         ErrorCurve
         """
+        if not self.problem.has_labels:
+            raise ValueError(
+                "This path is one of regression; an error curve counts labels, use decision_function."
+            )
         X = examples(X)
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():

@@ -13,7 +13,7 @@ from refsvm.engine.handover import clock
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
-from refsvm.paths.duplicates import Merged, merge_duplicates, no_merging
+from refsvm.paths.duplicates import Merged, fewer, merge_duplicates, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
@@ -51,8 +51,8 @@ def regularization_path(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification, which is
-        that of C = 1; y, kernel and gram are then left out.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification or
+        regression, which is that of C = 1, with weights if its C has them; y, kernel and gram are then left out.
     y : array-like of shape (n,)
         Labels −1 and +1, both present, in any proportion.
     kernel : kernel object or callable, default Linear()
@@ -99,6 +99,14 @@ def regularization_path(
     >>> path.kkt_audit().worst <= 1e-6
     True
     """
+    alone = y is kernel is gram is sample_weight is None
+    if isinstance(X, DualProblem) and alone and X.z == 0.0 and not X.has_labels:  # of regression
+        merged = merge_variables(X, X) if merge else no_merging(X.v)
+        problem, merged = fewer(X, merged), merged._replace(weight=X.lower + X.upper)
+        return track(
+            problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
+            cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
+        )  # fmt: skip
     gram, y, widths = classification_given(X, y, kernel, gram)
     problem = DualProblem.classification(y=y, gram=gram)
     labels = problem.v

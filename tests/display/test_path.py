@@ -8,9 +8,9 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from refsvm import RBF, regularization_path  # noqa: E402
+from refsvm import RBF, cost_path, regularization_path  # noqa: E402
 from refsvm.datasets import make_banana  # noqa: E402
-from refsvm.display import PathDisplay, ValidationPathDisplay  # noqa: E402
+from refsvm.display import CostPathDisplay, PathDisplay, ValidationPathDisplay  # noqa: E402
 
 DATA = make_banana(40, rng=0)
 
@@ -52,3 +52,13 @@ def test_the_best_interval_is_marked(path):
     np.testing.assert_array_equal(error[:-1], curve.error)
     with pytest.raises(ValueError, match="is empty"):
         ValidationPathDisplay({}).plot()
+
+
+def test_every_operating_point_is_drawn() -> None:
+    data = make_banana(30, rng=0)
+    curve = cost_path(data.X, data.y, kernel=RBF(0.5)).roc(data.X, data.y)
+    display = CostPathDisplay({"training": curve}).plot()
+    np.testing.assert_array_equal(display.lines_["training"].get_xdata(), curve.fpr)
+    np.testing.assert_array_equal(display.lines_["training"].get_ydata(), curve.tpr)
+    with pytest.raises(ValueError, match="give at least one RocCurve"):
+        CostPathDisplay({}).plot()

@@ -338,5 +338,7 @@ def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
 )
 def test_a_problem_in_place_of_data_comes_alone(arguments, words):
     for front_door in (leave_one_out, cross_validate, regularization_path):
+        if front_door is regularization_path and arguments["X"].gram.repeats:
+            continue  # regression has a path
         with pytest.raises(ValueError, match=words):
             front_door(**arguments)

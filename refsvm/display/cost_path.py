@@ -1,0 +1,67 @@
+"""CostPathDisplay: the operating points of a classifier whose costs move from one class to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from refsvm.display.canvas import Axes, Display
+from refsvm.paths.roc_curve import RocCurve
+
+__all__ = ["CostPathDisplay"]
+
+
+@dataclass(eq=False)
+class CostPathDisplay(Display):
+    """Share of true against share of false positives, for every C₊ from 0 to C.
+
+    Each point is a classifier of its own, trained for its costs; the curve need not be monotone.
+
+    Parameters
+    ----------
+    curves : dict of str to RocCurve
+
+    Attributes
+    ----------
+    ax_, figure_
+        As of `Display`.
+    lines_ : dict of str to matplotlib.lines.Line2D
+
+    Examples
+    --------
+    >>> from refsvm import RBF, cost_path
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import CostPathDisplay
+    >>> data = make_banana(40, rng=0)
+    >>> curve = cost_path(data.X, data.y, kernel=RBF(0.25)).roc(data.X, data.y)
+    >>> CostPathDisplay({"training": curve}).plot().ax_.get_ylabel()
+    'true positives'
+    """
+
+    curves: dict[str, RocCurve]
+    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> CostPathDisplay:
+        """Draw into `ax`, or into a new figure; return the display itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not self.curves:
+            raise ValueError(
+                "curves={} is empty; give at least one RocCurve, such as {'test': path.roc(X, y)}."
+            )
+        self._draw_on(ax)
+        self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.8", lw=1.0, label="chance")
+        self.lines_ = {}
+        for name, curve in self.curves.items():
+            (line,) = self.ax_.plot(
+                curve.fpr, curve.tpr, **{"lw": 1.4, "marker": ".", "label": name, **line_kwargs}
+            )
+            self.lines_[name] = line
+        limits: dict[str, Any] = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
+        return self._labelled(xlabel="false positives", ylabel="true positives", **limits)

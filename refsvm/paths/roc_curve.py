@@ -1,0 +1,102 @@
+"""CostPath and RocCurve: all operating points of a classifier whose costs move from one class to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import examples, numbers, signs
+from refsvm.paths.parametric import ParametricPath
+
+__all__ = ["CostPath", "RocCurve"]
+
+POINTS: Final = 256
+"""Breakpoints whose values are computed in one product."""
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    """Operating points as a step function of C₊, exact.
+
+    Parameters
+    ----------
+    t : ndarray of shape (k + 1,)
+        Ends of the steps, ascending: C₊.
+    fpr, tpr : ndarrays of shape (k,)
+        Share of class −1, and of class +1, that is said to be +1, for C₊ between two ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.paths import RocCurve
+    >>> curve = RocCurve(np.array([0.0, 0.4, 1.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    >>> curve.at(0.3)
+    (0.0, 0.0)
+    """
+
+    t: np.ndarray
+    fpr: np.ndarray
+    tpr: np.ndarray
+
+    def at(self, t: float) -> tuple[float, float]:
+        """Return the share of false and of true positives at C₊ = t.
+
+        Raises
+        ------
+        ValueError
+            If t lies outside of the path.
+        """
+        if not self.t[0] <= t <= self.t[-1]:
+            raise ValueError(
+                f"t={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
+            )
+        k = min(int(self.t.searchsorted(t, side="right")) - 1, len(self.fpr) - 1)
+        return float(self.fpr[k]), float(self.tpr[k])
+
+
+class CostPath(ParametricPath):
+    """What `refsvm.cost_path` returns: a `ParametricPath` in C₊, and the operating points along it."""
+
+    def roc(self, X: Any, y: Any) -> RocCurve:
+        """Return the share of false and of true positives on some examples as a function of C₊.
+
+        h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is known exactly. h = 0
+        counts as +1.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+        y : array-like of shape (m,)
+            Labels −1 and +1, both present.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, or a class is missing.
+        """
+        X = examples(X)
+        labels = signs(numbers("y", y), X.shape[0])
+        values = self._values(X)
+        said = values >= 0.0
+        k, i = np.nonzero(said[1:] != said[:-1])
+        a, b = values[k, i], values[k + 1, i]
+        at = self.t[k] + (self.t[k + 1] - self.t[k]) * (a / (a - b))
+        at, where = np.unique(at, return_inverse=True)
+        shares = []
+        for label in (-1.0, 1.0):
+            change = np.where(labels[i] == label, np.where(said[k + 1, i], 1.0, -1.0), 0.0)
+            steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
+            of_class = labels == label
+            shares.append((said[0, of_class].sum() + steps) / of_class.sum())
+        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares)
+
+    def _values(self, X: Any) -> np.ndarray:
+        """h at every breakpoint, shape (breakpoints, examples)."""
+        cross, b = self.cross(X, np.arange(self.line.start.n)), self.record.intercept
+        blocks = []
+        for first in range(0, len(self.t), POINTS):
+            ks = range(first, min(first + POINTS, len(self.t)))
+            blocks.append(np.array([self._points.at(k) for k in ks]) @ cross.T + b[list(ks), None])
+        return np.concatenate(blocks)
