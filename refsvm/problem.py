@@ -29,7 +29,7 @@ from refsvm._checks import (
     targets,
     vector,
 )
-from refsvm.kernels.checked import matrix_given, matrix_of
+from refsvm.kernels.checked import grown, matrix_given, matrix_of
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.primal import best_intercept, primal_value
@@ -361,6 +361,61 @@ class DualProblem:
             return self.boxed(lower, upper)
         lower.flags.writeable = upper.flags.writeable = False
         return self._with(lower=lower, upper=upper)  # which holds α = 0, too: nothing to be checked
+
+    def extended(self, X: Any, y: Any = None, *, C: Any = None) -> DualProblem:
+        """Return the problem with more examples after its own.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+            The new examples. Of a kernel matrix that was given: their kernel values with all n + m, shape (m, n + m).
+        y : array-like of shape (m,)
+            Their labels ±1, or targets; None for novelty detection.
+        C : float or array-like of shape (m,), optional
+            Their penalties, or weights; by default that of all others, which must then be one.
+
+        Returns
+        -------
+        DualProblem
+            Of a regression with the ε of the others, of novelty detection with their ν.
+
+        Raises
+        ------
+        ValueError
+            If this is a problem of another kind, the others differ in C, or X and y do not fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm import DualProblem
+        >>> problem = DualProblem.classification(np.array([[0.0], [1.0]]), np.array([-1, 1]), C=2.0)
+        >>> problem.extended(np.array([[3.0]]), np.array([1])).upper
+        array([0., 2., 2.])
+        """
+        copies = 2 if self.gram.repeats else 1
+        gram = grown(self.gram.source if copies == 2 else self.gram, X)
+        n, m = self.n // copies, gram.n - self.n // copies
+        width = (self.upper - self.lower)[:n]
+        if C is None and np.ptp(width) != 0.0:
+            raise ValueError("The examples of this problem differ in C; give C= for the new ones.")
+        C = np.append(width, np.full(m, width[0]) if C is None else penalties(C, m))
+        if copies == 2:
+            epsilon = 0.5 * (self.v[n:] - self.v[:n])
+            return type(self).regression(
+                y=np.append(0.5 * (self.v[n:] + self.v[:n]), targets(y, m)),
+                gram=gram,
+                C=C,
+                epsilon=epsilon[0],
+            )
+        if self.has_labels:
+            labels = vector("y", y, m)
+            return type(self).classification(y=np.append(self.v, labels), gram=gram, C=C)
+        if self.v.any() or self.lower.any():
+            raise ValueError(
+                "extended knows problems of classification, regression and one_class; this is none."
+            )
+        share = min(self.z / float(width.sum()), 1.0)
+        return type(self).one_class(gram=gram, nu=share, weights=C)
 
     def _with(self, **parts: Any) -> DualProblem:
         """Return the same problem with some parts replaced by others that need no check."""

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, whole
+from refsvm._checks import examples, is_sparse, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["GivenMatrix", "cross_values", "gram_on", "matrix_given"]
+__all__ = ["GivenMatrix", "cross_values", "gram_on", "grown", "matrix_given"]
 
 AGREEMENT: Final = 1e-6
 """How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
@@ -90,6 +90,33 @@ def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarra
     if X.shape[1] != trained.X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
     return np.asarray(trained.kernel(X, trained.X[variables]))
+
+
+def grown(gram: KernelMatrix, X: Any) -> Gram:
+    """Return the matrix with more examples after its own: of the same kernel, or a given one with more rows.
+
+    X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
+    """
+    X, known = examples(X), getattr(gram, "X", None)
+    kernel: Any = getattr(gram, "kernel", None)
+    if known is None:
+        raise ValueError(f"{type(gram).__name__} holds no examples, to which others could be added.")
+    n, m = known.shape[0], X.shape[0]
+    if not isinstance(kernel, Precomputed):
+        if X.shape[1] != known.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features; the examples before have {known.shape[1]}.")
+        if is_sparse(known):
+            from scipy.sparse import csr_array, vstack
+
+            return Gram(kernel, csr_array(vstack([known, X])))
+        return Gram(kernel, np.concatenate([known, X.toarray() if is_sparse(X) else X]))
+    if X.shape[1] != n + m:
+        raise ValueError(
+            f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."
+        )
+    K = np.empty((n + m, n + m), dtype=known.dtype)
+    K[:n, :n], K[n:], K[:n, n:] = known, X, X[:, :n].T
+    return Gram(kernel, K)
 
 
 def _symmetric(K: Any) -> np.ndarray:

@@ -21,7 +21,7 @@ from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
-__all__ = ["parametric_path"]
+__all__ = ["parametric_path", "refuse_unlike"]
 
 
 def parametric_path(
@@ -97,7 +97,7 @@ def parametric_path(
     >>> path.alpha(0.0).round(3), path.alpha(1.0).round(3)
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
-    _refuse_unlike(start, end)
+    refuse_unlike(start, end)
     tracker = SVMP() if tracker is None else tracker
     PathTracker.checked("tracker", tracker)
     limits = PathLimits(start.n, max_events, time_limit, callback)
@@ -139,7 +139,7 @@ def _ends(t: Any) -> tuple[float, float]:
     return ends
 
 
-def _refuse_unlike(start: DualProblem, end: DualProblem) -> None:
+def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
     """Refuse what is no line: other things than problems, two kernel matrices, a side without a bound."""
     for name, problem in (("start", start), ("end", end)):
         if not isinstance(problem, DualProblem):

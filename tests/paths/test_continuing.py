@@ -1,0 +1,118 @@
+"""Solution.continue_to and DualProblem.extended: the next problem from the last solution, by events alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Precomputed, Status, solve
+from refsvm.datasets import make_banana
+
+from ..settings import needs_numba
+from .lines import DATA, LINES, examples, line
+
+pytest.importorskip("scipy")
+TIGHT = KKTGap(1e-10)
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_the_end_of_any_line_is_reached(kind: str) -> None:
+    for data in DATA[::2]:
+        start, end, _ = line(kind, data)
+        solution = solve(start, engine="numpy").continue_to(end, engine="numpy")
+        assert solution.status is Status.CONVERGED
+        assert solution.problem is end
+        best = solve(end, stop=TIGHT, engine="numpy").objective
+        assert solution.objective == pytest.approx(best, rel=1e-8, abs=1e-10)
+        assert solution.kkt_gap <= 1e-7
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_examples_come_and_go(data: str) -> None:
+    X, y, targets, kernel = examples(data)
+    m = len(X) - 3
+    for problem, all_of_them, new in (
+        (
+            DualProblem.classification(X[:m], y[:m], kernel=kernel, C=2.0),
+            DualProblem.classification(X, y, kernel=kernel, C=2.0),
+            y[m:],
+        ),
+        (
+            DualProblem.regression(X[:m], targets[:m], kernel=kernel, C=2.0, epsilon=0.2),
+            DualProblem.regression(X, targets, kernel=kernel, C=2.0, epsilon=0.2),
+            targets[m:],
+        ),
+        (
+            DualProblem.one_class(X[:m], kernel=kernel, nu=0.4),
+            DualProblem.one_class(X, kernel=kernel, nu=0.4),
+            None,
+        ),
+    ):
+        grown = problem.extended(X[m:], new)
+        for name in ("v", "lower", "upper", "z"):
+            np.testing.assert_allclose(getattr(grown, name), getattr(all_of_them, name), atol=1e-12)
+        solution = solve(problem, engine="numpy").continue_to(grown, engine="numpy")
+        best = solve(all_of_them, stop=TIGHT, engine="numpy")
+        assert solution.objective == pytest.approx(best.objective, rel=1e-8, abs=1e-10)
+        assert solution.problem is grown
+
+
+def test_the_walk_takes_no_steps_of_smo_from_an_exact_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refsvm.walk import backup
+
+    data = make_banana(60, rng=0)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.5), C=5.0)
+    exact = solve(problem, stop=TIGHT, engine="numpy")
+    steps: list[int] = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        steps.append((solution := solve(*arguments, **options)).iterations)
+        return solution
+
+    monkeypatch.setattr(backup, "solve", counted)
+    away = exact.continue_to(problem.without(np.arange(4)), engine="numpy")
+    assert steps == [0]
+    assert 0 < away.iterations < 60
+    assert not away.alpha[:4].any()
+
+
+@needs_numba
+def test_both_engines_arrive_at_the_same_bits() -> None:
+    start, end, _ = line("a fold out", "rbf")
+    solution = solve(start, engine="numpy")
+    one, other = (solution.continue_to(end, engine=engine) for engine in ("numpy", "numba"))
+    np.testing.assert_array_equal(one.alpha, other.alpha)
+
+
+def test_a_limit_leaves_a_feasible_point() -> None:
+    start, end, _ = line("C", "rbf")
+    solution = solve(start).continue_to(end, max_events=1)
+    assert solution.status is Status.MAX_ITER
+    assert solution.alpha.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_cannot_grow_is_refused() -> None:
+    X, y, _, kernel = examples("rbf")
+    weighted = DualProblem.classification(X, y, kernel=kernel, C=1.0 + np.arange(len(y)))
+    with pytest.raises(ValueError, match="differ in C; give C="):
+        weighted.extended(X[:1], y[:1])
+    assert weighted.extended(X[:1], y[:1], C=7.0).upper[-1] + 7.0 * (y[0] < 0) == 7.0
+    with pytest.raises(ValueError, match="X has 3 features; the examples before have 2"):
+        weighted.extended(np.zeros((1, 3)), y[:1], C=1.0)
+    start, _, _ = line("anything", "rbf")
+    with pytest.raises(ValueError, match="this is none"):
+        start.extended(X[:1], y[:1], C=1.0)
+    with pytest.raises(ValueError, match="different kernel matrices"):
+        solve(weighted).continue_to(DualProblem.classification(X, y, kernel=RBF(3.0)))
+
+
+def test_a_given_matrix_grows_by_its_rows() -> None:
+    X, y, _, kernel = examples("rbf")
+    K = kernel(X, X)
+    problem = DualProblem.classification(K[:10, :10], y[:10], kernel=Precomputed())
+    grown = problem.extended(K[10:], y[10:])
+    np.testing.assert_allclose(grown.gram.dense, K, rtol=1e-12)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="give the values with all 14 examples"):
+        problem.extended(K[10:, :10], y[10:])
