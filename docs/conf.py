@@ -61,15 +61,21 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "image_srcset": ["2x"],
     "plot_gallery": "True",
+    "write_computation_times": False,
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
 html_static_path = ["_static"]
 html_css_files = ["refsvm.css"]
+html_js_files = ["edges.js"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 4,  # one row at 1280 pixels
+    "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -1,0 +1,53 @@
+// What scrolls sideways fades at the edge behind which there is more: code, tables, formulas, and on a phone figures.
+"use strict";
+
+(() => {
+  const SCROLLS = "pre, .pst-scrollable-table-container, div.math mjx-container, span.math.wide, .figure-scroll";
+
+  function mark(element) {
+    const behind = element.scrollLeft > 2;
+    const ahead = element.scrollLeft + element.clientWidth < element.scrollWidth - 2;
+    const more = [behind && "left", ahead && "right"].filter(Boolean).join(" ");
+    if (more !== (element.dataset.more || "")) {
+      if (more) element.dataset.more = more;
+      else delete element.dataset.more;
+    }
+  }
+
+  // Formulas in a line: whether the line is wide enough.
+  function measure(formula) {
+    const inner = formula.querySelector("mjx-math");
+    const wide = inner !== null && inner.offsetWidth > formula.closest("p, dd, dt, li, div").clientWidth;
+    formula.classList.toggle("wide", wide);
+    if (!wide) delete formula.dataset.more;
+  }
+
+  function all() {
+    document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
+    document.querySelectorAll(SCROLLS).forEach(mark);
+  }
+
+  // A figure made for a wide page is not made smaller than is legible, and scrolls where that is too wide.
+  function frame(image) {
+    const room = document.createElement("div");
+    room.className = "figure-scroll";
+    room.tabIndex = 0;
+    image.replaceWith(room);
+    room.append(image);
+    const size = () => { image.style.setProperty("--natural", `${image.naturalWidth}px`); mark(room); };
+    if (image.complete) size();
+    else image.addEventListener("load", size);
+  }
+
+  function start() {
+    document.querySelectorAll("img.sphx-glr-single-img, .bd-article p > img, .bd-article figure > img").forEach(frame);
+    all();
+    document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
+    document.addEventListener("toggle", all, true); // folded answers
+    document.addEventListener("change", all, true); // tabs
+    addEventListener("resize", all);
+    addEventListener("load", () => { all(); window.MathJax?.startup?.promise.then(all); });
+  }
+
+  document.addEventListener("DOMContentLoaded", start);
+})();

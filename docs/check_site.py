@@ -1,0 +1,107 @@
+"""Load every page of a built site as a reader does: ``python docs/check_site.py docs/_build/html``.
+
+At 1280 and 390 pixels, light and dark, in Chromium, from the disk. Reported are console messages, requests to outside,
+a navigation bar of two rows, and what is cut without a cue: what sticks out of the page, and what scrolls sideways
+without fading at its edge.
+Needs ``pip install playwright`` and a Chromium.
+``--chapters`` leaves the pages of the modules out, ``--shots FOLDER`` keeps a picture of every page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+WIDTHS, HEIGHT, THEMES = (1280, 390), 844, ("light", "dark")
+
+TURN = "(theme) => { document.documentElement.dataset.theme = theme; }"
+CUT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+
+
+def complaints(page: Any, url: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with one page: (where, what)."""
+    heard: list[str] = []
+    listeners = {
+        # the theme itself says which mode it is in
+        "console": lambda message: (
+            None if message.text.startswith("[PST]") else heard.append(f"console: {message.text}")
+        ),
+        "pageerror": lambda error: heard.append(f"error: {error}"),
+        "requestfailed": lambda request: heard.append(f"failed: {request.url}"),
+        "request": lambda request: (
+            None
+            if request.url.startswith(("file:", "data:", "blob:"))
+            else heard.append(f"outside: {request.url}")
+        ),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    for width in WIDTHS:
+        show(page, url, width)
+        for theme in THEMES:
+            page.evaluate(TURN, theme)
+            yield from ((f"{width} {theme}", what) for what in page.evaluate(CUT))
+    yield from (("loading", what) for what in heard)
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+
+
+def show(page: Any, url: str, width: int) -> None:
+    """Load a page at a width, until its formulas are there."""
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.goto(url)
+    page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
+    page.wait_for_timeout(50)  # edges.js hears of it
+
+
+def keep_shots(page: Any, url: str, folder: Path, name: str) -> None:
+    """Keep a picture of the page at both widths, of the phone's in the dark."""
+    for width, theme in zip(WIDTHS, THEMES, strict=True):
+        show(page, url, width)
+        page.evaluate(TURN, theme)
+        page.screenshot(path=folder / f"{name.replace('/', '_')}_{width}.png", full_page=True)
+
+
+def main() -> int:
+    """Check all pages; the exit code is 1 if anything was found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--only", default="", help="pages whose path contains this, all by default")
+    parser.add_argument("--chapters", action="store_true", help="without the pages of modules")
+    parser.add_argument("--shots", type=Path, help="a folder for pictures")
+    options = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    site = options.site.resolve()
+    left_out = ("_static", "_modules", "api/generated") if options.chapters else ("_static",)
+    names = {file: str(file.relative_to(site).with_suffix("")) for file in sorted(site.rglob("*.html"))}
+    pages = [file for file, name in names.items() if options.only in name and not name.startswith(left_out)]
+    total: Counter[str] = Counter()
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        for file in pages:
+            name = names[file]
+            seen: dict[str, list[str]] = {}
+            for where, what in complaints(page, file.as_uri()):
+                seen.setdefault(what, []).append(where)
+                total[what.split(":")[0]] += 1
+            for what, places in seen.items():
+                print(f"{name}: {what}  [{', '.join(places)}]", flush=True)
+            if options.shots:
+                options.shots.mkdir(parents=True, exist_ok=True)
+                keep_shots(page, file.as_uri(), options.shots, name)
+        browser.close()
+    print(f"{len(pages)} pages, {sum(total.values())} complaints {dict(total)}")
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
