@@ -10,9 +10,11 @@ from types import GenericAlias
 
 import matplotlib as mpl
 
-mpl.use("agg")
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"  # pages show the same engines whatever is compiled already
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
+import book
+
+mpl.use("agg")
 # sphinx-gallery would print a warning of a tutorial into its page; here it ends the build instead.
 warnings.filterwarnings("error", module="refsvm")
 
@@ -31,6 +33,7 @@ extensions = [
     "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
     "stepper",  # SMO and the path of C, driven by the reader
+    "book",  # shipped code on the page, folded answers, notebooks without reST
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
 exclude_patterns = ["_build", "examples"]
@@ -61,6 +64,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "image_srcset": ["2x"],
     "plot_gallery": "True",
+    "first_notebook_cell": book.INSTALL,
     "write_computation_times": False,
 }
 

@@ -1,0 +1,161 @@
+"""What the chapters need of Sphinx: shipped code on the page, folded answers, notebooks that stand alone.
+
+``.. shipped:: selectors/second_order.py`` prints code of the package where it stands, never a copy:
+
+    :object:  names of functions, classes, methods or constants; by default the whole file
+    :twin:    the whole twin beside it, behind a tab
+    :fold:    a title; the code is folded behind it
+
+``.. fold:: Title`` … ``.. endfold::`` folds what stands between the two, executed code included.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from source_lines import ROOT, shown, spans
+from sphinx.util.docutils import SphinxDirective
+from sphinx_gallery import gen_rst
+from sphinx_gallery.notebook import add_code_cell
+
+INSTALL = """\
+# Installs what this notebook needs, from a clone of refsvm; say where yours is.
+CLONE = "."
+%pip install --quiet "{CLONE}[sklearn,plot,cli]"
+"""
+
+
+def include(path: str, names: list[str]) -> str:
+    """Return the literalinclude of these objects of a file of the repository."""
+    lines, text = shown(path, names), ["", *(ROOT / path).read_text(encoding="utf-8").splitlines()]
+    dedent = min(len(text[n]) - len(text[n].lstrip()) for n in lines if text[n].strip())
+    title = f"{path}: {', '.join(names)}" if names else path
+    return (
+        f".. literalinclude:: /../{path}\n   :language: python\n   :lines: {spans(lines)}\n"
+        f"   :dedent: {dedent}\n   :caption: {title}\n"
+    )
+
+
+def indented(text: str) -> str:
+    """Return text three columns to the right."""
+    return re.sub(r"(?m)^(?=.)", "   ", text)
+
+
+class Shipped(SphinxDirective):
+    """Code of the package."""
+
+    required_arguments = 1
+    option_spec = {  # noqa: RUF012
+        "object": directives.unchanged, "twin": directives.flag, "fold": directives.unchanged,
+    }  # fmt: skip
+
+    def run(self) -> list[nodes.Node]:
+        """Parse what `include` returns, in tabs or folded."""
+        path, names = self.arguments[0], self.options.get("object", "").split()
+        try:
+            text = include(f"refsvm/{path}", names)
+        except (KeyError, OSError) as missing:
+            raise self.error(
+                f"refsvm/{path} has no {missing}; say which object the page should show."
+            ) from None
+        if "twin" in self.options:
+            twin = include(f"refsvm/compiled/{path}", [])
+            items = [("NumPy", text), ("Numba twin", twin)]
+            text = ".. tab-set::\n\n" + "\n".join(
+                indented(f".. tab-item:: {name}\n\n{indented(part)}") for name, part in items
+            )
+        if "fold" in self.options:
+            text = f".. dropdown:: {self.options['fold']}\n\n{indented(text)}"
+        return self.parse_text_to_nodes(text)
+
+
+class Fold(SphinxDirective):
+    """Begin of what is folded."""
+
+    required_arguments, final_argument_whitespace = 1, True
+
+    def run(self) -> list[nodes.Node]:
+        """Open the element."""
+        html = f'<details class="fold"><summary>{self.arguments[0]}</summary>'
+        return [nodes.raw("", html, format="html")]
+
+
+class EndFold(SphinxDirective):
+    """End of what is folded."""
+
+    def run(self) -> list[nodes.Node]:
+        """Close the element."""
+        return [nodes.raw("", "</details>", format="html")]
+
+
+# -- notebooks ---------------------------------------------------------------------------------------------------------
+
+
+def table(match: re.Match[str]) -> str:
+    """A simple table of reST, in Markdown."""
+    rows = match[0].strip("\n").split("\n")
+    columns = [found.span() for found in re.finditer("=+", rows[0])]
+    columns[-1] = columns[-1][0], None
+    cells = [[row[a:b].strip() for a, b in columns] for row in rows if set(row) - set("= ")]
+    cells.insert(1, ["---"] * len(columns))
+    return "\n" + "\n".join("| " + " | ".join(row).replace("\n", " ") + " |" for row in cells) + "\n"
+
+
+def printed(match: re.Match[str]) -> str:
+    """The code that a directive shows, as a block of Markdown."""
+    names = re.search(r":object: (.*)", match[0])
+    path = {"refsvm": "", "examples": "docs/"}.get(match[1].split("/")[0], "refsvm/") + match[1]
+    text = ["", *(ROOT / path).read_text(encoding="utf-8").splitlines()]
+    lines = "\n".join(text[n] for n in shown(path, names[1].split() if names else []))
+    return f"\n`{path}`\n```python\n{lines}\n```\n"
+
+
+def as_markdown(text: str) -> str:
+    """Replace what is left of reST in a cell."""
+    text = re.sub(r"(?m)^ *\.\. shipped:: (\S+)\n(?: +:.*\n?)*", printed, text)
+    text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
+    text = re.sub(r"(?m)^ *\.\. include:: .*\n(?: +:.*\n?)*", "", text)
+    text = re.sub(r"(?m)^ *\.\. (?:fold|dropdown|admonition):: (.*)\n", r"**\1**\n", text)
+    text = re.sub(r"(?m)^ *\.\. (?:endfold|stepper|path-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
+    text = re.sub(r"(?m)^=+(?:  ?=+)+\n(?:.+\n)+?=+(?:  ?=+)+\n(?:(?:.+\n)+?=+(?:  ?=+)+\n?)?", table, text)
+    text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
+    text = re.sub(r":[\w:]+:`([^`<]*?)\s*<[^`]*>`", r"\1", text)
+    text = re.sub(r":doc:`(?:[^`]*/)?([^`]*)`", r"*\1*", text)
+    return re.sub(r":[\w:]+:`~?(?:[\w.]+\.)?(\w+)`", r"`\1`", text)
+
+
+def notebook(blocks, gallery_conf, target_dir):
+    """Return the notebook of a script: the install cell, its helper files, no reST."""
+    filled = made(blocks, gallery_conf, target_dir)
+    code = "\n".join(
+        block.content if hasattr(block, "content") else block[1] for block in blocks if block[0] == "code"
+    )
+    folder, cells, wanted = Path(gallery_conf["src_dir"]) / "examples", [], [code]
+    while wanted:
+        for name in re.findall(r"(?m)^ *from (\w+) import", wanted.pop()):
+            helper = folder / f"{name}.py"
+            if helper.is_file() and helper not in cells:
+                cells.append(helper)
+                wanted.append(helper.read_text(encoding="utf-8"))
+    for helper in cells:
+        add_code_cell(filled, f"%%writefile {helper.name}\n{helper.read_text(encoding='utf-8')}")
+        filled["cells"].insert(1, filled["cells"].pop())
+    for cell in filled["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = [as_markdown("".join(cell["source"]))]
+    return filled
+
+
+made = gen_rst.jupyter_notebook
+
+
+def setup(app):
+    """Add the directives; sphinx-gallery writes notebooks through the function above."""
+    app.add_directive("shipped", Shipped)
+    app.add_directive("fold", Fold)
+    app.add_directive("endfold", EndFold)
+    gen_rst.jupyter_notebook = notebook
+    return {"parallel_read_safe": True}

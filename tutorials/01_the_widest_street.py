@@ -1,0 +1,187 @@
+r"""
+1 · The widest street
+=====================
+
+Two kinds of points in a plane, and a line between them. Many lines will do. A support vector machine takes the one
+that keeps the largest distance from both kinds: the middle of the widest street that can be laid between them. This
+chapter says what that means as a formula, finds the street with a general optimiser, and lets it bend where no
+street fits. It needs nothing but vectors.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.optimize import minimize
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+rng = np.random.default_rng(3)
+y = np.repeat([-1, 1], 10)
+X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
+
+# %%
+# How wide is a street?
+# ---------------------
+#
+# A line is the set of all :math:`x` with :math:`w\cdot x+b=0`. The vector :math:`w` stands at a right angle to it,
+# and :math:`b`, the *intercept*, shifts it. Write
+#
+# .. math:: h(x) = w\cdot x + b .
+#
+# On one side :math:`h` is positive, on the other negative. So its sign is a classifier. The distance of a point
+# from the line is :math:`|h(x)|/\lVert w\rVert`: a walk of length :math:`s` along :math:`w/\lVert w\rVert` changes
+# :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
+#
+# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that
+# the kerbs of the street are :math:`h(x)=1` and :math:`h(x)=-1`. Each kerb is :math:`1/\lVert w\rVert` away from the
+# middle, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it, and on the right side, if
+# :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street is a short :math:`w`:
+#
+# .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
+#
+# Why the square and the half? They change no minimiser, and their derivative is :math:`w`.
+#
+# Found by a general optimiser
+# ----------------------------
+#
+# SciPy's SLSQP takes any smooth function and any constraints. That is all we need for twenty points.
+
+
+def widest_street(X, y):
+    """Return w and b of the widest street."""
+    found = minimize(
+        lambda p: p[:2] @ p[:2] / 2,
+        x0=np.array([1.0, 1.0, 0.0]),
+        jac=lambda p: np.append(p[:2], 0.0),
+        constraints={"type": "ineq", "fun": lambda p: y * (X @ p[:2] + p[2]) - 1},
+        method="SLSQP",
+        options={"ftol": 1e-14},
+    )
+    return found.x[:2], found.x[2]
+
+
+def draw(axes, X, y, w, b):
+    """Draw the points and the street."""
+    axes.scatter(*X[y < 0].T, c=NEGATIVE, marker="o", label="$y=-1$")
+    axes.scatter(*X[y > 0].T, c=POSITIVE, marker="^", label="$y=+1$")
+    side = np.linspace(-3.2, 3.2, 50)
+    h = np.add.outer(w[1] * side, w[0] * side) + b
+    axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"])
+    axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"])
+    axes.plot([], [], "-", color=INK, label="$h=0$")
+    axes.plot([], [], "--", color=INK, label=r"kerbs, $h=\pm1$")
+    axes.set(xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
+
+
+w, b = widest_street(X, y)
+margin = y * (X @ w + b)
+kerb = np.isclose(margin, 1.0, atol=1e-6)
+
+figure, axes = plt.subplots(figsize=(4.8, 5.2))
+draw(axes, X, y, w, b)
+axes.scatter(*X[kerb].T, s=150, facecolors="none", edgecolors=INK, label="on a kerb")
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
+plt.show()
+print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f} wide")
+print(f"{kerb.sum()} of {len(y)} points stand on a kerb; the smallest y h(x) is {margin.min():.6f}")
+
+# %%
+# Only few points stand on a kerb. They hold the street in place, and are called *support vectors*. The others could
+# walk about outside the street, or go home: it would not move. This is checked in the first exercise.
+#
+# When no street fits
+# -------------------
+#
+# Turn the label of one point round, and no line separates the two kinds. So points must be allowed on the street, and
+# beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of its kerb, its *slack*,
+# and :math:`C` the price of a unit of slack:
+#
+# .. math::
+#
+#    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
+#    \quad\text{where}\quad y_i\,h(x_i)\ge1-\xi_i,\quad \xi_i\ge0 .
+#
+# For given :math:`w` and :math:`b` the cheapest slack is :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. So the same problem has
+# no constraint at all:
+#
+# .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
+#
+# This :math:`F` is the *primal objective*. It is convex: a parabola plus functions with one bend. So it has no
+# minimum but the lowest one. SLSQP wants smooth functions, and gets the version with slacks.
+
+
+def soft_street(X, y, C):
+    """Return w, b and the slacks of the street with price C."""
+    n = len(y)
+    slope = np.hstack([y[:, None] * X, y[:, None], np.eye(n)])  # of y h + ξ, in w, b, ξ
+    found = minimize(
+        lambda p: p[:2] @ p[:2] / 2 + C * p[3:].sum(),
+        x0=np.concatenate([np.zeros(3), np.ones(n)]),
+        jac=lambda p: np.concatenate([p[:2], [0.0], np.full(n, C)]),
+        constraints={"type": "ineq", "fun": lambda p: slope @ p - 1, "jac": lambda p: slope},
+        bounds=[(None, None)] * 3 + [(0, None)] * n,
+        method="SLSQP",
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    return found.x[:2], found.x[2], found.x[3:]
+
+
+turned = y.copy()
+turned[0] = 1
+figure, row = plt.subplots(1, 3, figsize=(10, 4))
+for axes, C in zip(row, (0.03, 0.3, 30.0), strict=True):
+    soft_w, soft_b, slack = soft_street(X, turned, C)
+    draw(axes, X, turned, soft_w, soft_b)
+    axes.set_title(f"C = {C:g}: width {2 / np.linalg.norm(soft_w):.2f}, Σξ = {slack.sum():.2f}")
+figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+plt.show()
+
+# %%
+# A small :math:`C` buys width with slack, a large one slack with width. Which is better for points not yet seen is a
+# question about data, not about geometry; chapters :doc:`11 <11_leave_one_out>` and
+# :doc:`12 <12_from_one_optimum_to_another>` come back to it.
+#
+# In the package
+# --------------
+#
+# The same street, by :class:`~refsvm.estimators.svc.SVC`. It knows nothing of SLSQP. How it works is what the rest of
+# this book is about.
+
+from refsvm import SVC
+
+model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
+print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
+print("refsvm", model.coef_[0].round(4), f"{model.intercept_[0]:.4f}")
+
+# %%
+# And this is :math:`F` as the package computes it. There ``alpha @ (v - G)`` is :math:`\lVert w\rVert^2`, and the
+# losses are written with the gradient :math:`G` of the next chapter. ``b=None`` asks for the best intercept.
+#
+# .. shipped:: problem.py
+#    :object: DualProblem.primal_objective
+#
+# Exercises
+# ---------
+#
+# 1. Take away all points of the first picture that are not on a kerb, and find the street again. Has it moved?
+# 2. Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
+# 3. Why does a general optimiser not do for ten thousand points?
+#
+# .. fold:: Answers
+
+alone_w, alone_b = widest_street(X[kerb], y[kerb])
+print(f"1. moved by {np.abs(alone_w - w).max():.0e} in w and {abs(alone_b - b):.0e} in b: no")
+for C in (0.03, 0.3, 30.0):
+    soft_w, soft_b, slack = soft_street(X, turned, C)
+    print(f"2. C = {C:g}: F = {soft_w @ soft_w / 2 + C * slack.sum():.3f}, C n = {C * len(y):g}")
+
+# %%
+# 1. A point off the kerb has :math:`y_ih(x_i)>1`. Near the solution its constraint asks for nothing, and a minimum
+#    of a convex function stays the minimum if constraints that ask for nothing there are dropped.
+# 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
+# 3. It solves linear systems in all its variables, of which there are as many as examples. Ten thousand of them make
+#    a matrix of :math:`10^8` numbers, in every iteration. The way out begins in :doc:`the next chapter <02_prices>`.
+#
+# .. endfold::

@@ -1,0 +1,226 @@
+r"""
+2 · Prices
+==========
+
+:doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. Here each constraint becomes a price instead.
+The prices are the unknowns of a second problem, the *dual*. It has one variable for each example, it needs of the
+examples only their inner products, and any point of it proves how good a street can be at best. From here on the dual
+is what is solved.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.optimize import minimize
+
+from refsvm import RBF, DualProblem, Linear, NewtonStep, iterate
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+rng = np.random.default_rng(3)
+y = np.repeat([-1, 1], 10)
+X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
+y[0] = 1  # no line separates these
+n, C = len(y), 0.3
+
+# %%
+# A price for each constraint
+# ---------------------------
+#
+# The street of chapter 1 is
+#
+# .. math::
+#
+#    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
+#    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
+#
+# Lift the constraints, and charge for breaking them: :math:`a_i\ge0` for each unit by which the first is broken,
+# :math:`r_i\ge0` for the second. What is over-fulfilled is paid back. The bill is the *Lagrangian*
+#
+# .. math::
+#
+#    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
+#      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
+#
+# Whoever keeps the constraints pays no more than :math:`F`, because only non-negative amounts are paid back. So the
+# *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below, for
+# every choice of prices. Which bill is smallest?
+#
+# * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
+#   :math:`w=\sum_ia_iy_ix_i`.
+# * In :math:`b` it is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is zero the bill has no
+#   bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint is the trace that b leaves.**
+# * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which has to be zero too. With
+#   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box is the trace that the slack leaves.**
+#
+# What remains when all this is put in is
+# :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. One change of names makes it simpler. Let the sign carry
+# the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
+#
+# .. math::
+#
+#    \max_\alpha\ f(\alpha) = y^\top\alpha-\tfrac12\,\alpha^\top K\alpha
+#    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
+#
+# with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative
+# one. This is the *dual problem*. The package keeps it in one object, and makes it here:
+#
+# .. shipped:: problem.py
+#    :object: DualProblem.classification
+
+problem = DualProblem.classification(X, y, kernel=Linear(), C=C)
+for i in (0, 1):
+    print(f"example {i}: y = {y[i]:+d}, box from {problem.lower[i]:g} to {problem.upper[i]:g}")
+
+# %%
+# Never above
+# -----------
+#
+# That :math:`f(\alpha)` is never above :math:`F` can be seen without any theory. Take any feasible :math:`\alpha`,
+# any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Then, as
+# :math:`\alpha^\top K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because
+# :math:`\sum_i\alpha_i=0`,
+#
+# .. math::
+#
+#    F-f &= \alpha^\top K\alpha + C\sum_i\xi_i - \sum_i y_i\alpha_i \\
+#        &= C\sum_i\xi_i - \sum_i\alpha_i\bigl(y_i-h(x_i)\bigr) \\
+#        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
+#
+# since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
+# *certificate*: they hold for whatever program computed :math:`\alpha`, whatever rule stopped it.
+#
+# A thousand random prices and a thousand random streets, and the optimum between them:
+
+certain = minimize(
+    lambda a: -problem.objective(a),
+    np.zeros(n),
+    jac=lambda a: -problem.gradient(a),
+    bounds=list(zip(problem.lower, problem.upper, strict=True)),
+    constraints={"type": "eq", "fun": np.sum, "jac": lambda a: np.ones(n)},
+    method="SLSQP",
+    options={"ftol": 1e-14, "maxiter": 500},
+).x
+for bound in (problem.lower, problem.upper):  # what is at a bound but for rounding is put there
+    certain = np.where(np.abs(certain - bound) < 1e-9, bound, certain)
+w = X.T @ certain
+b = problem.intercept(certain)
+
+nearer = rng.uniform(size=(1000, 1))  # a mixture of two feasible points is feasible
+lottery = np.array([problem.feasible(rng.uniform(problem.lower, problem.upper)) for _ in range(1000)])
+duals = [problem.objective(prices) for prices in nearer * certain + (1 - nearer) * lottery]
+streets = w + rng.normal(scale=0.3, size=(1000, 2))
+offsets = b + rng.normal(scale=0.2, size=1000)
+losses = np.maximum(0.0, 1.0 - y * (streets @ X.T + offsets[:, None])).sum(axis=1)
+primals = (streets**2).sum(axis=1) / 2 + C * losses
+
+figure, axes = plt.subplots(figsize=(6.4, 3.2))
+bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
+axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
+axes.hist(primals, bins, color=POSITIVE, label="$F$ of random streets")
+axes.axvline(problem.objective(certain), color=INK, label="the optimum of both")
+axes.set(xlabel="value", yticks=[])
+axes.legend(frameon=False)
+plt.show()
+print(
+    f"largest f {max(duals):.4f} <= optimum {problem.objective(certain):.4f} <= smallest F {min(primals):.4f}"
+)
+print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain):.1e}")
+
+# %%
+# At the optimum both are equal. So no term of the last sum may be positive, and that sorts the examples:
+#
+# =====================  ============================  =======================================================
+# :math:`a_i`            :math:`y_ih(x_i)`             the example
+# =====================  ============================  =======================================================
+# :math:`0`              :math:`\ge1`                  costs nothing: outside the street, or just on the kerb
+# between 0 and C        :math:`=1`                    stands on the kerb: a *free* support vector
+# :math:`C`              :math:`\le1`                  is on the street, or beyond: a *bounded* support vector
+# =====================  ============================  =======================================================
+
+margin, a = y * (X @ w + b), y * certain
+for name, members in (
+    ("zero", a == 0),
+    ("free", (a > 0) & (a < C)),
+    ("bounded", a == C),
+):
+    print(
+        f"{name:8s}{members.sum():3d} examples, y h from {margin[members].min():6.3f} to {margin[members].max():6.3f}"
+    )
+
+# %%
+# From both sides
+# ---------------
+#
+# A solver raises :math:`f`. At each point it may ask what the street of that point would cost, with the best
+# intercept. The optimum is between the two curves, all the way.
+
+values = [
+    (state.objective, problem.primal_objective(state.alpha, gradient=state.gradient))
+    for state in iterate(problem, step=NewtonStep())
+]
+figure, axes = plt.subplots(figsize=(6.4, 3.2))
+steps = np.arange(1, len(values) + 1)
+axes.plot(steps, np.array(values)[:, 1], ".-", color=POSITIVE, label="$F$, an upper bound")
+axes.plot(steps, np.array(values)[:, 0], ".-", color=NEGATIVE, label="$f$, a lower bound")
+axes.set(xlabel="steps")
+axes.legend(frameon=False)
+plt.show()
+
+# %%
+# Streets that bend
+# -----------------
+#
+# The dual knows the examples through :math:`K_{ij}=x_i\cdot x_j` only, and so does the classifier,
+# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Put another function :math:`k(x,x')` in the place of the inner product,
+# and all formulas stay. The street is then straight in another space, into which some :math:`\varphi` maps the
+# examples, and bends in this one. A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
+# :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for
+# every :math:`d`. The most used one is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
+#
+# .. shipped:: kernels/functions.py
+#    :object: RBF
+#    :fold: The Gaussian kernel in the package
+
+K = RBF(gamma=0.5)(X, X)
+print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
+
+# %%
+# Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The symbol
+# :math:`G=\nabla f(\alpha)=v-K\alpha` is the one to remember; for classification :math:`v=y`.
+#
+# .. shipped:: problem.py
+#    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
+#
+# Exercises
+# ---------
+#
+# 1. Why are the :math:`a_i` called prices? Ask of example :math:`i` not :math:`y_ih(x_i)\ge1-\xi_i` but
+#    :math:`\ge1+\delta-\xi_i` with a small :math:`\delta`. By how much does the optimum grow? (In the dual
+#    :math:`v_i` becomes :math:`y_i(1+\delta)`.)
+# 2. Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
+# 3. Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
+#
+# .. fold:: Answers
+
+from refsvm import KKTGap, solve
+
+delta = 1e-3
+best = solve(problem, stop=KKTGap(1e-10))
+for i in (0, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
+    v = problem.v.copy()
+    v[i] *= 1.0 + delta
+    asked = DualProblem(problem.gram, v, 0.0, problem.lower, problem.upper)
+    growth = solve(asked, stop=KKTGap(1e-10)).objective - best.objective
+    print(f"1. example {i}: growth / δ = {growth / delta:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
+
+# %%
+# 1. By :math:`a_i\delta`, but for terms in :math:`\delta^2`: the price of example :math:`i` is what a little more
+#    margin for it costs.
+# 2. That about :math:`b`, and with it :math:`\sum_i\alpha_i=0`. Then one variable may move alone; the next chapter
+#    shows what the sum changes.
+# 3. :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
+#
+# .. endfold::

@@ -1,0 +1,286 @@
+r"""
+5 · The whole loop
+==================
+
+Everything is there: the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`), the step
+(:doc:`chapter 4 <04_one_step>`). This chapter puts it together twice. First as a function of your own, of a dozen
+lines. Then as the loop of the package, which is not much longer and is read here line by line. Both take the same
+steps.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from refsvm import RBF, DualProblem, MostViolatingPair, NewtonStep, Precomputed, SecondOrder, iterate, solve
+from refsvm.datasets import make_banana
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+# %%
+# The data of this chapter: two hundred points that no line separates, a Gaussian kernel that need not separate them
+# by a line, and a price of slack.
+
+data = make_banana(200, rng=0)
+X, y = data.X, data.y
+kernel, C = RBF(gamma=0.5), 10.0
+K = kernel(X, X)
+K = (K + K.T) / 2  # symmetric to the last digit, which rounding is not
+
+# %%
+# Your own
+# --------
+#
+# Start at :math:`\alpha=0`, where :math:`G=y`. Again and again: take the most violating pair, stop if it violates
+# nothing, go up its parabola as far as the box allows, bring :math:`G` up to date.
+
+
+def smo(K, y, C, tol=1e-3):
+    """Return α, b and the pairs that moved."""
+    lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    alpha, G, pairs = np.zeros(len(y)), y.astype(float), []
+    while True:
+        i = np.argmax(np.where(alpha < upper, G, -np.inf))  # of those that may rise
+        j = np.argmin(np.where(alpha > lower, G, np.inf))  # of those that may fall
+        if G[i] - G[j] <= tol:
+            return alpha, (G[i] + G[j]) / 2, pairs
+        q = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12)
+        mu = min((G[i] - G[j]) / q, upper[i] - alpha[i], alpha[j] - lower[j])
+        alpha[i] = upper[i] if mu == upper[i] - alpha[i] else alpha[i] + mu
+        alpha[j] = lower[j] if mu == alpha[j] - lower[j] else alpha[j] - mu
+        G -= mu * (K[i] - K[j])
+        pairs.append((int(i), int(j)))
+
+
+alpha, b, pairs = smo(K, y, C)
+h = K @ alpha + b
+print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
+
+# %%
+# This is a support vector machine, trained. Everything else in this book makes it faster, safer, or asks more of it.
+#
+# Is it right? Chapter 2 has the certificate, and the package takes the same steps. It gets the same matrix here, so
+# that not even the last digit of a kernel value differs.
+
+problem = DualProblem.classification(K, y, kernel=Precomputed(), C=C)
+print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
+
+package = [
+    tuple(state.working_sets[0].tolist())
+    for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep())
+]
+print("the package moved the same pairs, in the same order:", package == pairs)
+
+# %%
+# The loop of the package
+# -----------------------
+#
+# :func:`~refsvm.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is a
+# :class:`~refsvm.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.steps.base.StepRule`, *when to
+# stop* a
+# :class:`~refsvm.stopping.base.StoppingRule`. What changes while a problem is solved is in one object, the
+# :class:`~refsvm.state.SolverState`.
+#
+# .. shipped:: solver/loop.py
+#    :object: steps
+#
+# Line by line:
+#
+# ``while not (code := stop.check(state))``
+#     The stopping rule is asked before every step. It returns 0 to go on, or the number of its reason.
+# ``selector.select(state) if state.stalled < 2``
+#     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have changed
+#     nothing, not even the last digit, floating point has come to its end, and so has the loop.
+# ``state.rows.use(i, j)``
+#     The kernel rows of both variables are computed, if they are not in memory. :doc:`Chapter 8
+#     <08_rows_cache_shrinking>` is about this line.
+# ``state.measure(i, j)``
+#     :math:`\ell`, :math:`q`, lo and hi of the pair: chapters 3 and 4.
+# ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
+#     The step rule says how far. One that plans ahead leaves *candidates*, pairs that the next selection should
+#     consider; it starts with none. :doc:`Chapter 10 <10_two_steps_at_once>` has two rules that look further than one
+#     step.
+# ``state.move(i, j, mu)``
+#     :math:`\alpha` and :math:`G` as in chapter 4; then the most violating pair of the new point, which is also the
+#     :math:`\psi` that the next ``check`` wants to see. A step that *carries* also goes on along the last one, by
+#     :math:`\kappa`.
+# ``yield state``
+#     Whoever runs the loop may look, after every step. It is one object that changes: copy what is to be kept.
+#
+# :func:`~refsvm.solver.loop.iterate` sets the loop up, and :func:`~refsvm.solver.solve.solve` runs it to its end:
+#
+# .. shipped:: solver/loop.py
+#    :object: iterate
+#    :fold: iterate
+#
+# .. shipped:: solver/solve.py
+#    :object: solve
+#    :fold: solve
+#
+# Watch it
+# --------
+#
+# Here is the loop under your hands: choose the pair, or let a selector choose; change :math:`C`; drag a point. It takes
+# the steps of the package, to the last bit, as long as no example is moved.
+#
+# .. stepper::
+#    :selector: mvp
+#
+# Ten steps as a table. The selector here is the package's default, ``SecondOrder``, which takes the curvature into
+# account as well (:doc:`chapter 7 <07_which_pair>`).
+
+print(" step    i    j       mu    l/q  ends at       gap  objective")
+for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
+    i, j = state.working_sets[0]
+    end = "the top" if state.last_free else "the box"
+    print(
+        f"{state.iteration:5d} {i:4d} {j:4d} {state.last_step:8.4f} {state.last_newton:6.2f}"
+        f"  {end} {state.gap:9.4f} {state.objective:10.4f}"
+    )
+    if state.iteration == 10:
+        break
+
+# %%
+# And the boundary :math:`h(x)=0`, as it appears:
+
+moments, kept = (1, 10, 50, 200), {}
+for state in iterate(problem, step=NewtonStep()):
+    if state.iteration in moments:
+        kept[state.iteration] = state.alpha.copy()
+kept[state.iteration] = state.alpha.copy()
+
+side = np.linspace(-4, 4, 100)
+grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+to_grid = kernel(grid, X)
+figure, panels = plt.subplots(2, 3, figsize=(9, 6.2))
+for axes, (steps, at) in zip(panels.flat, kept.items(), strict=False):
+    axes.scatter(*X[y < 0].T, s=7, c=NEGATIVE, marker="o", label="$y=-1$")
+    axes.scatter(*X[y > 0].T, s=9, c=POSITIVE, marker="^", label="$y=+1$")
+    values = (to_grid @ at + problem.intercept(at)).reshape(100, 100)
+    axes.contour(side, side, values, levels=[0], colors=INK, linewidths=1.5)
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.set_title(f"{steps} step{'s' * (steps > 1)}, $f={problem.objective(at):.1f}$", fontsize=10)
+last = panels.flat[5]
+last.plot([], [], color=INK, label="$h=0$")
+last.legend(*[a + b for a, b in zip(axes.get_legend_handles_labels(), last.get_legend_handles_labels(), strict=True)],
+            frameon=False, loc="center")  # fmt: skip
+last.axis("off")
+plt.show()
+
+# %%
+# The two engines
+# ---------------
+#
+# The loop above is plain NumPy. There is a second one, compiled with Numba, and each rule has a *twin* there: a
+# function of the same name that makes the same decisions. ``engine=`` says which one runs. The result is not nearly
+# the same.
+
+for engine in ("numpy", "numba"):
+    solution = solve(problem, step=NewtonStep(), shrinking=False, engine=engine)
+    same = np.array_equal(solution.alpha, state.alpha)
+    print(f"{engine}: {solution.iterations} steps, every bit of α as in the loop above: {same}")
+
+# %%
+# The solution knows why it ended, and how good it is:
+
+print(solution.status.value)
+print(f"ψ = {solution.kkt_gap:.1e}, F − f = {solution.duality_gap:.1e}, b = {solution.intercept:.3f}")
+
+# %%
+# As a scikit-learn estimator the same solver is called :class:`~refsvm.estimators.svc.SVC`. The circles are free
+# support vectors; they stand on the kerbs, as chapter 2 says. The crosses are bounded ones.
+
+from sklearn.inspection import DecisionBoundaryDisplay
+
+from refsvm import SVC
+
+model = SVC(C=C, kernel="rbf", gamma=kernel.gamma).fit(X, y)
+size = np.abs(model.alpha_)
+free, bounded = (size > 0) & (size < C), size == C
+figure, axes = plt.subplots(figsize=(5.6, 6))
+display = DecisionBoundaryDisplay.from_estimator(
+    model, X, response_method="decision_function", grid_resolution=150, eps=0.4, ax=axes,
+    levels=np.linspace(-4, 4, 17), extend="both", cmap="RdBu_r", alpha=0.35,
+)  # fmt: skip
+lines = {"levels": [-1, 0, 1], "colors": INK, "linestyles": ["--", "-", "--"], "linewidths": [1, 2, 1]}
+axes.contour(display.xx0, display.xx1, display.response, **lines)
+axes.scatter(*X[y < 0].T, s=18, c=NEGATIVE, marker="o", label="$y=-1$")
+axes.scatter(*X[y > 0].T, s=22, c=POSITIVE, marker="^", label="$y=+1$")
+axes.scatter(*X[free].T, s=110, facecolors="none", edgecolors=INK, lw=1.3, label="free")
+axes.scatter(*X[bounded].T, s=45, c=INK, marker="x", lw=0.9, label="bounded")
+axes.plot([], [], color=INK, lw=2, label="$h=0$")
+axes.plot([], [], "--", color=INK, label=r"$h=\pm1$")
+axes.set(xticks=[], yticks=[], aspect="equal")
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
+plt.show()
+
+# %%
+# Exercises
+# ---------
+#
+# 1. Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
+#    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
+#    the package?
+# 2. Let it choose any pair that gains, at random. How many steps?
+# 3. Run it with :math:`C` = 0.1, 10 and 100. What becomes of steps, free and bounded support vectors?
+# 4. Which line would you have to change for a problem without the sum?
+#
+# .. fold:: Answers
+
+
+def smo_with(choose, K, y, C, tol=1e-3):
+    """The same with another choice of the pair; return α and the pairs."""
+    lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
+    alpha, G, pairs = np.zeros(len(y)), y.astype(float), []
+    while True:
+        rise, fall = alpha < upper, alpha > lower
+        if G[rise].max() - G[fall].min() <= tol:
+            return alpha, pairs
+        i, j = choose(G, rise, fall)
+        q = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12)
+        mu = min((G[i] - G[j]) / q, upper[i] - alpha[i], alpha[j] - lower[j])
+        alpha[i] = upper[i] if mu == upper[i] - alpha[i] else alpha[i] + mu
+        alpha[j] = lower[j] if mu == alpha[j] - lower[j] else alpha[j] - mu
+        G -= mu * (K[i] - K[j])
+        pairs.append((int(i), int(j)))
+
+
+def second_order(G, rise, fall):
+    i = np.argmax(np.where(rise, G, -np.inf))
+    slope, q = G[i] - G, np.maximum(K[i, i] + K.diagonal() - 2 * K[i], 1e-12)
+    return i, np.argmax(np.where(fall & (slope > 0), slope**2 / q, -np.inf))
+
+
+rng = np.random.default_rng(0)
+
+
+def at_random(G, rise, fall):
+    i = rng.choice(np.flatnonzero(rise & (G > G[fall].min())))
+    return i, rng.choice(np.flatnonzero(fall & (G < G[i])))
+
+
+better, by_second_order = smo_with(second_order, K, y, C)
+package = [
+    tuple(s.working_sets[0].tolist()) for s in iterate(problem, selector=SecondOrder(), step=NewtonStep())
+]
+print(f"1. {len(by_second_order)} steps; the pairs of the package: {by_second_order == package}")
+few = np.arange(40)
+K_few, y_few = K[np.ix_(few, few)], y[few]
+worse, by_chance = smo_with(at_random, K_few, y_few, C)
+print(
+    f"2. on the first 40 examples {len(by_chance)} steps, most violating pairs {len(smo(K_few, y_few, C)[2])}"
+)
+for price in (0.1, 10.0, 100.0):
+    at, _, moved = smo(K, y, price)
+    free, bounded = (at != 0) & (np.abs(at) < price), np.abs(at) == price
+    print(f"3. C = {price:6g}: {len(moved):5d} steps, {free.sum():3d} free, {bounded.sum():3d} bounded")
+
+# %%
+# 1. Fewer steps, and those of the package.
+# 2. Any pair that gains leads uphill, and chance gets there too. It takes its time.
+# 3. A larger :math:`C` makes more steps, fewer bounded support vectors, and a street that fits the examples closer.
+# 4. The choice: one variable would do. And :math:`b`, which would not exist.
+#
+# .. endfold::

@@ -1,0 +1,185 @@
+r"""
+9 · Does it end, and how long?
+==============================
+
+Each step goes uphill, and the hill has a top. That alone does not mean that the top is reached: steps might become
+ever shorter. This chapter shows that they cannot, what the number of steps and the time depend on, measures how they
+grow with the number of examples, and says when a machine of this kind is the wrong one.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, iterate, solve
+from refsvm.datasets import load, make_banana, make_waveform
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+heart = load("heart")
+problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
+
+# %%
+# Up, and how much
+# ----------------
+#
+# Take the most violating pair, with :math:`\ell=\psi>\varepsilon`. If the step is free it gains
+# :math:`\psi^2/2q`. The curvature :math:`q=\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` is at most some :math:`D^2`, the
+# largest squared distance of two examples; for a Gaussian kernel :math:`D^2\le2`. So a free step gains more than
+# :math:`\varepsilon^2/2D^2`, and since :math:`f` rises from 0 to :math:`f^*` and never falls,
+#
+# .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{\varepsilon^2} .
+#
+# A clipped step of length :math:`\mu<\hat\mu` gains
+# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. That may be tiny, if the bound was near.
+# But a step of whatever kind gains at least
+#
+# .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
+#
+# The whole way is of finite length. Were there infinitely many steps, :math:`\alpha` would converge, and :math:`G`
+# with it. From some step on no :math:`G_i` would move by more than :math:`\varepsilon/4` any more. A pair is chosen
+# with :math:`G_i>G_j+\varepsilon`, so from then on :math:`i` is above :math:`j` for good. Can a variable fall and
+# rise for ever?
+#
+# * It falls only against one above it that may rise.
+# * It rises only as the highest of all that may rise. So the one above it then stands at its upper bound.
+# * Hence the one above has to come off its bound and return to it, for ever. It too falls and rises for ever.
+#
+# Go on upwards: the highest variable has none above it. So in the end each variable only rises or only falls. It
+# meets a bound once at most, and clipped steps are finitely many. Free steps are finitely many anyway. A
+# contradiction: **the loop ends, for every** :math:`\varepsilon>0`. (The theorem is that of Keerthi and Gilbert,
+# 2002.) For second-order selection there is a proof by Chen, Fan and Lin (2006), for the hybrid one by Glasmachers
+# and Igel (2006), for planned steps one by Glasmachers (2008).
+#
+# A bound is not a forecast. The inequality and what happened:
+
+free, way, last = 0, 0.0, 0.0
+for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
+    free, way = free + state.last_free, way + state.last_step
+    assert state.objective >= last - 1e-9
+    last = state.objective
+best = solve(problem, stop=KKTGap(1e-9)).objective
+print(
+    f"free steps {free} < {2 * 2 * best / 1e-6:.1e};  way {way:.0f} <= {2 * best / 1e-3:.1e};  f never fell"
+)
+
+# %%
+# How fast, in the end?
+# ---------------------
+#
+# The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better: who is
+# free no longer changes, and on the free variables :math:`f` is a quadratic function, of which each step removes a
+# part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight line.
+
+figure, axes = plt.subplots(figsize=(6.4, 3.4))
+for C, colour in ((1.0, NEGATIVE), (10.0, POSITIVE), (100.0, INK)):
+    each = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=C)
+    top = solve(each, stop=KKTGap(1e-11)).objective
+    missing = np.array([top - s.objective for s in iterate(each, step=NewtonStep(), stop=KKTGap(1e-6))])
+    axes.semilogy(
+        np.arange(1, len(missing) + 1), np.maximum(missing, 1e-10), color=colour, label=f"C = {C:g}"
+    )
+axes.set(xlabel="steps", ylabel=r"$f^*-f$")
+axes.legend(frameon=False)
+plt.show()
+
+# %%
+# The factor is near one where the free variables are many and alike, and that is what a large :math:`C` makes of
+# them: few examples are bounded, and many neighbours hold one boundary.
+#
+# What it costs
+# -------------
+#
+# * Each example that moves at least once needs its kernel row: :math:`nd` multiplications. All support vectors have
+#   moved. So training costs at least :math:`\#\text{SV}\cdot n\cdot d`.
+# * Each step takes a few passes over :math:`n` numbers.
+# * If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2`. It does stay
+#   where classes overlap: every example that the best classifier gets wrong becomes a bounded support vector. I.
+#   Steinwart (2003) proved it.
+#
+# Measured, as exponents :math:`p` of :math:`n^p` between 250 and 2,000 examples:
+
+sizes = np.array([250, 500, 1000, 2000])
+samples = {
+    "waveform, classes overlap": (lambda n: make_waveform(n, rng=0), 0.05, 1.0),
+    "banana, classes overlap": (lambda n: make_banana(n, rng=0), 0.5, 10.0),
+}
+figure, row = plt.subplots(1, 2, figsize=(9.5, 3.6), sharex=True)
+for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
+    counts = []
+    for n in sizes:
+        sample = make(int(n))
+        run = solve(
+            DualProblem.classification(sample.X, sample.y, kernel=RBF(gamma), C=C),
+            step=NewtonStep(),
+            shrinking=False,
+        )
+        counts.append((np.count_nonzero(run.alpha), run.kernel_rows, run.iterations))
+    for what, values, colour in zip(
+        ("support vectors", "kernel rows", "steps"),
+        np.transpose(counts),
+        (NEGATIVE, POSITIVE, INK),
+        strict=True,
+    ):
+        power = np.polyfit(np.log(sizes), np.log(values), 1)[0]
+        axes.loglog(sizes, values, "o-", color=colour, label=f"{what}, p = {power:.2f}")
+    axes.set(title=name, xlabel="n")
+    axes.set_xticks(sizes, [str(n) for n in sizes])
+    axes.minorticks_off()
+    axes.legend(frameon=False, fontsize=8)
+plt.show()
+
+# %%
+# At these sizes the exponents of the support vectors are still below 1: their share falls towards the share of
+# errors. Rows are :math:`n\cdot d` each and steps :math:`n`, so add one to each exponent for the work. Seconds on a
+# given machine, with other solvers beside it, are on the page :doc:`/how_fast`.
+#
+# When not a kernel machine
+# -------------------------
+#
+# * **A million examples.** At :math:`n^2` they are a million times as much as a thousand. Approximate the kernel by
+#   some hundred features (random Fourier features, Nyström) and train a linear machine, or use another method.
+# * **A straight street and many examples or features.** With the linear kernel :math:`w` has :math:`d` numbers, and a
+#   solver that keeps :math:`w` in place of :math:`G` needs :math:`d` operations a step, not :math:`n`. LIBLINEAR does
+#   that (Hsieh et al., 2008). The loop of this book does not, and takes its time where :math:`C` is large:
+
+for C in (0.01, 1.0, 100.0):
+    straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
+    run = solve(straight, step=NewtonStep(), shrinking=False, max_iter=60_000)
+    print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
+
+# %%
+# * **Probabilities** are not what this machine estimates; see :doc:`/probabilities`.
+# * **Features of very different size**, or a table of categories and gaps: trees need no common scale.
+#
+# It is the right machine for up to some ten thousand examples, of moderate noise, with a kernel that says which are
+# alike.
+#
+# Exercises
+# ---------
+#
+# 1. Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
+# 2. Double each example. What becomes of :math:`f^*`, of the support vectors, of the steps?
+# 3. Where in the argument was :math:`\varepsilon>0` needed?
+#
+# .. fold:: Answers
+
+twice = DualProblem.classification(
+    np.repeat(heart.X, 2, axis=0), np.repeat(heart.y, 2), kernel=RBF(gamma=0.005), C=5.0
+)
+for name, each in (("once, C = 10", problem), ("twice, C = 5", twice)):
+    run = solve(each, step=NewtonStep(), shrinking=False)
+    print(
+        f"2. {name}: f = {run.objective:.3f}, {np.count_nonzero(run.alpha)} support vectors, {run.iterations} steps"
+    )
+
+# %%
+# 1. :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
+# 2. With half the price each, two copies are one example: the same street and the same :math:`f^*`. The weight may be
+#    split among the copies in many ways.
+# 3. Everywhere: with :math:`\varepsilon=0` the gains of free steps have no lower bound. The optimum may then be
+#    reached in the limit only.
+#
+# .. endfold::
