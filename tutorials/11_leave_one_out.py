@@ -1,13 +1,12 @@
 r"""
-Exact leave-one-out
-===================
+11 · Leave one out
+==================
 
-How well will a classifier do on examples it has not seen? Leave one example out, train on the others, predict it; do so
-for each. The share of wrong predictions is the *leave-one-out error*. It uses every example for training and for
-testing, it has no random splits, and it estimates the error without bias (for :math:`n-1` training examples). Its price
-seems to be :math:`n` trainings. This page shows why it is a few.
-
-The data are those of the heart study that comes with the package.
+How well will a classifier do on examples it has not seen? Leave one example out, train on the others, predict it; do
+so for each. The share of wrong predictions is the *leave-one-out error*. It uses every example for training and for
+testing, and it has no random splits. Its price seems to be :math:`n` trainings. This chapter shows why it is far
+less: most examples are decided by a proof, and the rest need a *sign*, not a solution. The procedure is that of V.
+Franc, P. Laskov and K.-R. Müller (2008); the ball at the end is the package's own.
 """
 
 import time
@@ -15,102 +14,246 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from refsvm import RBF, TOP, Cold, DualProblem, KKTGap, LOODualityGap, Rounds, leave_one_out
+from refsvm import (
+    AVG,
+    RBF,
+    TOP,
+    BallRule,
+    Cold,
+    DualProblem,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Rounds,
+    leave_one_out,
+    solve,
+)
 from refsvm.datasets import load, make_banana
 from refsvm.display import LOODecisionDisplay, LOOGapDisplay
 
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
 heart = load("heart")
 kernel, C = RBF(gamma=0.005), 1.0
+problem = DualProblem.classification(heart.X, heart.y, kernel=kernel, C=C)
 
 # %%
 # The obvious way
 # ---------------
 #
-# A left-out example is an empty box: :math:`L_r = U_r = 0`. :class:`~refsvm.rounds.rounds.Rounds` trains one machine
-# after the other and keeps the kernel rows; the decision value of the left-out example is read off its gradient,
-# :math:`h(x_r) = v_r - G_r + b`.
-
-problem = DualProblem.classification(heart.X, heart.y, kernel=kernel, C=C)
+# An example that is left out has no weight: :math:`\alpha_r=0`. In the dual that is an empty box,
+# :math:`L_r=U_r=0`, and nothing else changes: not the matrix, not the gradient. So its decision value need not even
+# be predicted. It is read off the gradient, :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.rounds.rounds.Rounds` trains
+# one machine after the other and keeps the kernel rows:
 
 
 def brute_force(tol):
     """Train without each example, from scratch; return the decision values and the steps."""
     rounds, values, steps = Rounds(problem, stop=KKTGap(tol)), np.empty(heart.n), 0
     for r in range(heart.n):
-        left_out = problem.without(r)
-        solution = rounds.solve(lower=left_out.lower, upper=left_out.upper)
+        solution = rounds.solve(problem.without(r))
         values[r], steps = solution.decision_values[r], steps + solution.iterations
     return values, steps
 
 
-for tol in (1.0, 1e-1, 1e-2, 1e-3, 1e-6):
+for tol in (1.0, 1e-3):
     values, steps = brute_force(tol)
     wrong = int(((values >= 0) != (heart.y > 0)).sum())
-    print(f"tolerance {tol:g}: {wrong} of {heart.n} wrong, {steps} steps")
+    print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters. The error is a count, and an inexact machine counts other examples; nothing in the tolerance
-# says how many. Franc, Laskov and Müller (2008) show on three data sets how the error falls apart beyond some
-# :math:`\varepsilon`, and that a model chosen by such an error is worse. So the question is not how exact a *solution*
-# is needed, but how exact a *sign*.
+# The tolerance matters. The error is a count, and an inexact machine counts other examples. So the question is not
+# how exact a *solution* is needed, but how to be certain of a *sign*.
+#
+# Three proofs
+# ------------
+#
+# Train once, on all examples. Much follows from that alone.
+#
+# **Zero alpha.** If :math:`\alpha_r=0`, the solution is feasible without :math:`r` too, and the conditions of
+# chapter 6 hold for the others as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: right.
+#
+# **Training error.** An example that is wrong although it was trained on is wrong without it. Let :math:`P` be the
+# primal objective with :math:`r` and :math:`P_r` without, so that :math:`P=P_r+C\,\xi_r`. The machine :math:`m`
+# minimises :math:`P`, and :math:`m'` minimises :math:`P_r`. Add the two lines
+#
+# .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m'):
+#
+# what is left is :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never does it good.
+#
+# **The ξα bound.** A small weight cannot turn a decision. Let :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
+# :math:`q\le2R^2` for every pair, and let some free support vectors have room for :math:`a=|\alpha_r|`. Give it to
+# them: that loses at most :math:`a\,\xi_r+R^2a^2` of :math:`f`, as the slope between :math:`r` and a free one is
+# :math:`\xi_r`. So the optimum without :math:`r` is at most so much lower. From there, let :math:`r` take :math:`a`
+# back: with :math:`y_rh_r(x_r)=-e` the slope is :math:`1+e`, and that gains at least :math:`a(1+e)-R^2a^2`, which
+# cannot be more than what was lost:
+#
+# .. math:: a(1+e)-R^2a^2 \;\le\; a\,\xi_r+R^2a^2 \qquad\Longrightarrow\qquad 1+e \;\le\; 2aR^2+\xi_r .
+#
+# A wrong decision has :math:`e\ge0`. So :math:`2aR^2+\xi_r<1` excludes it (T. Joachims, 2000).
+#
+# .. shipped:: rounds/sufficiency.py
+#    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
+#
+# .. shipped:: rounds/sufficiency.py
+#    :fold: The whole file
 #
 # In one call
 # -----------
 
+for _ in range(2):  # the first call loads compiled code
+    began = time.perf_counter()
+    loo = leave_one_out(heart.X, heart.y, kernel=kernel, C=C)
+    seconds = time.perf_counter() - began
 began = time.perf_counter()
-loo = leave_one_out(heart.X, heart.y, kernel=kernel, C=C)
-print(f"error {loo.error:.4f} in {time.perf_counter() - began:.3f} s and {loo.iterations} steps")
-print(loo.counts)
+solve(problem)
+once = time.perf_counter() - began
+print(
+    f"leave-one-out error {loo.error:.4f}; it took as long as {seconds / once:.1f} trainings, not {heart.n}"
+)
+for reason, count in loo.counts.items():
+    if count:
+        print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# Most examples need no training at all:
-#
-# * **zero alpha**: :math:`\alpha_r = 0`. Without the example the solution is the same, with :math:`y_r h(x_r)\ge1`.
-# * **training error**: an example that is wrong although it was used for training is wrong without it.
-# * **xi-alpha bound**: :math:`2|\alpha_r|R^2+\xi_r<1`, where :math:`R^2` bounds :math:`k(x,x)-k(x,x')`. Its weight
-#   is too small to turn the decision.
-#
-# The rest is trained, each round from the solution with all examples: :class:`~refsvm.seeders.top.TOP` gives the weight
-# of the left-out example to the most similar one.
+# The rest is trained, each round from the solution with all examples. Its weight :math:`\alpha_r` has to go
+# somewhere, for the sum to stay zero: that is the job of a *seeder*. ``TOP`` gives it to the most similar example,
+# ``AVG`` to all free ones alike, ``Cold`` begins again.
 
-for seeder in (Cold(), TOP()):
+for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder)
     print(
         f"{type(seeder).__name__:5s} {result.round_iterations.sum():6d} steps in the rounds, error {result.error:.4f}"
     )
 
 # %%
-# Cold rounds end a hair's breadth on the other side for one example, whose decision value is 0.0001: with the tolerance
-# 1e-3 such a sign is a matter of luck, and the seeded rounds are nearer to the optimum.
+# .. shipped:: seeders/top.py
+#    :twin:
+#
+# .. shipped:: seeders/avg.py
+#    :twin:
+#    :fold: AVG
+#
+# .. shipped:: seeders/cold.py
+#    :twin:
+#    :fold: Cold
+#
+# .. shipped:: seeders/spread.py
+#    :fold: Sharing out what the sum lacks
+#
+# .. shipped:: seeders/base.py
+#    :fold: What a seeder is
+#
+# And this is the procedure, in the order of the paper:
+#
+# .. shipped:: rounds/leave_one_out.py
+#    :object: leave_one_out
+#
+# .. shipped:: rounds/leave_one_out.py
+#    :fold: The whole file
 #
 # When is a sign certain?
 # -----------------------
 #
-# Let :math:`F(\alpha,b)` be the primal objective without example :math:`r`. Any solution with :math:`h(x_r)=0` has an
-# objective of at least :math:`H(\gamma)`, whatever the dual point :math:`\gamma` of that constrained problem is.
-# Suppose we stand at a point with :math:`F < H` and the optimum were on the other side of :math:`h(x_r)=0`. On the line
-# between the two there is a point with :math:`h(x_r)=0`. Since :math:`F` is convex it is no larger there than where we
-# stand: a contradiction. So as soon as :math:`F<H` we know the sign that the optimum has.
+# Let :math:`F` be the primal objective without example :math:`r`. Look at all machines that cannot decide,
+# :math:`h(x_r)=0`, and suppose we knew that none of them has an objective below some number :math:`H`. Suppose
+# further that we stand at a machine with :math:`F<H`. Then the optimum is on our side of :math:`h(x_r)=0`: on the
+# straight way to an optimum on the other side there would be a machine with :math:`h(x_r)=0`. :math:`F` is convex
+# and largest at one of the ends, so that machine has an objective no larger than ours, below :math:`H`. A
+# contradiction.
 #
-# :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` improves :math:`\gamma` alongside :math:`\alpha`:
+# Where does :math:`H` come from? From weak duality, as in chapter 2. :math:`h(x_r)=0` fixes the intercept,
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`: a machine without intercept, with
+# the kernel
+#
+# .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
+#           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
+#
+# Its dual has no sum constraint, since there is no :math:`b` to leave one, and any point :math:`\eta` of it is a
+# bound:
+#
+# .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
+#
+# :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
+# :math:`F<H`. (In the code :math:`\eta` is called ``gamma``, as in the paper.) With a linear kernel, where SMO takes
+# long to converge, that is far from the optimum:
 
-display = LOOGapDisplay.from_problem(problem, int(np.flatnonzero(loo.decided_by == "kkt")[0]))
+straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
+full = solve(straight)
+chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
+LOOGapDisplay.from_problem(straight, chosen)
 plt.show()
 
 # %%
-# The primal objective falls, the bound rises, and where they meet training may end, far from the optimum, where
-# :math:`f` would meet :math:`F`. On linear kernels, where SMO takes long to converge, this saves most of the steps.
-# With good seeds there is less to save, and a step with the rule costs several steps without.
+# The primal objective falls, the bound rises, and where they meet training may end. :math:`f` would meet :math:`F`
+# much later.
+#
+# .. shipped:: stopping/loo_duality_gap.py
+#    :object: _begin _ascend _decided
+#
+# .. shipped:: stopping/loo_duality_gap.py
+#    :twin:
+#    :fold: The whole file
+#
+# .. shipped:: stopping/loo_memory.py
+#    :fold: Its memory
+#
+# A ball that holds the machine
+# -----------------------------
+#
+# The machine without :math:`r` is not known before it is trained, but where it can be is. Let :math:`w_r` be its
+# weights, :math:`w` those of *any* machine, :math:`\tilde w` those of any feasible :math:`\tilde\alpha`, and
+# :math:`P_r`, :math:`D_r` primal (at its best :math:`b`) and dual without :math:`r`, :math:`P_r^*=D_r^*` the optimum.
+#
+# * The primal holds :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as that:
+#   :math:`P_r(w)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
+# * The dual curves downwards by :math:`K`, and at its top no feasible direction goes up:
+#   :math:`D_r(\tilde\alpha)\le D_r^*-\tfrac12\lVert\tilde w-w_r\rVert^2`.
+#
+# Subtract. The sum of the two squares is, by the parallelogram, twice the square of the distance to the midpoint and
+# half that of the two machines:
+#
+# .. math::
+#
+#    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2
+#    \;\le\; P_r(w)-D_r(\tilde\alpha)-\tfrac14\lVert w-\tilde w\rVert^2 \;=:\; \rho^2 .
+#
+# Take the full machine for :math:`w` and a seed for :math:`\tilde\alpha`: both are known before a step is taken. All
+# machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. With
+# :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
+# :math:`\sum_iC_i\max(0,1-y_i(c_i+\zeta))`. It is positive if that sum still falls at :math:`\zeta=0`. In the ball
+# no :math:`c_i` is more than its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`; and if the
+# sum falls with these largest values, it falls.
+#
+# .. shipped:: stopping/midpoint.py
+#    :object: radius distances certain_sign
+#
+# .. shipped:: stopping/ball_rule.py
+#    :twin:
+#    :fold: The rule that asks the ball
+#
+# .. shipped:: stopping/ball_memory.py
+#    :fold: Its memory
+#
+# .. shipped:: stopping/midpoint.py
+#    :fold: The constants of the ball
+#
+# The three ways to stop, on the same rounds:
 
-for stop in (KKTGap(), LOODualityGap()):
+for stop in (KKTGap(), LOODualityGap(), BallRule()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, stop=stop)
-    print(type(stop).__name__, result.round_iterations.sum(), "steps in the rounds;", result.counts)
+    rounds = {name: count for name, count in result.counts.items() if name in ("kkt", "duality gap", "ball")}
+    early = ", ".join(f"{count} by {name}" for name, count in rounds.items())
+    print(
+        f"{type(stop).__name__:14s} {result.round_iterations.sum():5d} steps in the rounds; decided: {early}"
+    )
 
 # %%
-# What decided which example, in a plane
-# --------------------------------------
-#
-# Far from the boundary examples have no weight. Those beyond it are wrong anyway. What has to be trained lies between.
+# What decided which example, in a plane. Far from the boundary examples have no weight. Those beyond it are wrong
+# anyway. What has to be trained lies between.
 
 banana = make_banana(250, rng=0)
 loo = leave_one_out(banana.X, banana.y, kernel=RBF(0.5), C=2.0, stop=LOODualityGap())
@@ -123,9 +266,30 @@ plt.show()
 #
 # 1. Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
 #    are there?
-# 2. Leave out a duplicate of another example. What is :math:`K'_{ii}` of its twin?
+# 2. Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
+# 3. Check the ball: compute :math:`\rho` and the true distance for one example.
 #
-# .. dropdown:: Answers
+# .. fold:: Answers
+
+for checks in ((), ("zero alpha",), ("zero alpha", "training error", "xi-alpha bound")):
+    each = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, checks=checks, stop=KKTGap(1e-4))
+    print(f"1. {len(checks)} checks: {each.counts['kkt']:3d} rounds, error {each.error:.4f}")
+
+full = solve(problem, stop=KKTGap(1e-6))
+r = int(np.argmax(np.abs(full.alpha) * (heart.y * full.decision_values > 0)))
+left_out = problem.without(r)
+seed = TOP().seed(full, left_out)
+w_r = solve(left_out, stop=KKTGap(1e-9)).alpha
+K = problem.gram.block(np.arange(heart.n))
+apart = full.alpha - seed
+middle = (full.alpha + seed) / 2 - w_r
+primal = left_out.primal_objective(full.alpha)  # of the machine w, losses of the others only
+square = primal - left_out.objective(seed) - apart @ K @ apart / 4
+print(f"3. example {r}: ρ² = {square:.4f}, true squared distance {middle @ K @ middle:.4f}")
+
+# %%
+# 1. They do not: the checks are theorems. Without any there is a round for each example.
+# 2. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# 3. The machine is inside.
 #
-#    1. They do not: the checks are theorems. Without any, there are 270 rounds.
-#    2. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# .. endfold::

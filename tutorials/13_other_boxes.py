@@ -1,15 +1,14 @@
 r"""
-Other boxes
-===========
+13 · Other boxes
+================
 
-Classification, regression, novelty detection and the hard margin look like four methods. In the signed dual they are
-one problem,
+Classification, regression, novelty detection and the hard margin look like four methods. Each is derived here in the
+way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what is left. What is left is, each time,
 
-.. math:: \max_\alpha\; v^T\alpha - \tfrac12\alpha^TK\alpha \quad\text{where}\quad 1^T\alpha = z,\; L \le \alpha \le U,
+.. math:: \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U,
 
-with another :math:`v`, another :math:`z` and another box :math:`[L, U]`. So each rule of this package serves all four:
-a selector reads the gradient and the box, and does not know what they mean. The symbols are those of the page
-:doc:`/notation`.
+with another :math:`v`, another :math:`z` and another box. So each rule of this package serves all four: a selector
+reads the gradient and the box, and does not know what they mean. More than two classes are several such problems.
 """
 
 import matplotlib.pyplot as plt
@@ -22,6 +21,7 @@ from refsvm import (
     HybridMaximumGain,
     MostViolatingPair,
     OneClassSVM,
+    SVC,
     SecondOrder,
     solve,
 )
@@ -32,6 +32,43 @@ plt.rcParams.update(
 BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 
 # %%
+# Prices once more
+# ----------------
+#
+# The rule of chapter 2, in general: a constraint "at least" gets a price :math:`a\ge0`. Its sign in the constraint becomes
+# the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C` caps the price at
+# :math:`C`; and whatever stands beside :math:`b` has to add up to the same on both sides, which is :math:`z`.
+#
+# **Hard margin.** No slack at any price: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
+# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists the prices grow for ever, and the solver notices.
+#
+# **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
+#
+# .. math::
+#
+#    \min\ \tfrac12\lVert w\rVert^2+C\sum_i(\xi_i+\xi_i') \quad\text{where}\quad
+#    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
+#
+# Two constraints are two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
+# :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with :math:`v_{n+i}=y_i+\varepsilon`.
+# Both belong to the same example and share a kernel row, :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`.
+# :math:`b` stands beside both, with opposite signs: :math:`z=0`.
+#
+# **Novelty detection.** No labels. Which region holds most of the examples? Ask for a half space far from the origin,
+#
+# .. math::
+#
+#    \min\ \tfrac12\lVert w\rVert^2+\sum_i\xi_i+\nu n\,b
+#    \quad\text{where}\quad w\cdot\varphi(x_i)+b\ge-\xi_i,\quad \xi_i\ge0 .
+#
+# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1: the box is :math:`[0,1]`. And :math:`b` now has a
+# cost of its own, :math:`\nu n`: its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu n`.
+# An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: that is what
+# :math:`\nu` means.
+#
+# .. shipped:: problem.py
+#    :object: DualProblem.regression DualProblem.one_class
+#
 # Four problems on the same examples
 # ----------------------------------
 #
@@ -67,8 +104,9 @@ def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
     for i, (low, high) in enumerate(zip(problem.lower, problem.upper, strict=True)):
-        axes.plot([i, i], [max(low, -top), min(high, top)], color="0.85", lw=3, solid_capstyle="butt")
-    axes.plot(alpha, ".", color=ORANGE, ms=5)
+        name_once = None if i else "box $[L_i, U_i]$"
+        axes.plot([i, i], [max(low, -top), min(high, top)], color="0.85", lw=3, solid_capstyle="butt", label=name_once)
+    axes.plot(alpha, ".", color=ORANGE, ms=5, label=r"$\alpha_i$ at the optimum")
     axes.axhline(0.0, color=INK, lw=0.6)
     axes.set(title=f"{name}: z = {problem.z:g}", xlabel="variable", ylabel=r"$\alpha$")
 
@@ -76,6 +114,8 @@ def draw(axes, name, problem, alpha):
 figure, grid = plt.subplots(2, 2, figsize=(8.4, 5.6))
 for axes, (name, problem) in zip(grid.flat, problems.items(), strict=True):
     draw(axes, name, problem, solve(problem).alpha)
+figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+plt.show()
 
 # %%
 # The same selectors, swapped in each
@@ -126,24 +166,66 @@ outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 
 # %%
+# .. shipped:: solver/hard_margin.py
+#    :fold: How the solver notices that nothing separates
+#
+# More than two classes
+# ---------------------
+#
+# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all, and
+# let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
+# restricted (:doc:`chapter 8 <08_rows_cache_shrinking>`), and all of them read one matrix.
+
+kind = np.repeat([0, 1, 2], 50)
+plane = np.column_stack([np.cos(2.1 * kind), np.sin(2.1 * kind)]) + 0.45 * rng.normal(size=(150, 2))
+model = SVC(kernel="rbf", gamma=1.0, C=3.0, decision_function_shape="ovo").fit(plane, kind)
+side = np.linspace(-2.4, 2.4, 120)
+grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+figure, axes = plt.subplots(figsize=(4.8, 5.2))
+axes.contourf(side, side, model.predict(grid).reshape(120, 120), levels=[-0.5, 0.5, 1.5, 2.5],
+              colors=["#cfe3f1", "#f7dcc8", "#cdeadf"])  # fmt: skip
+for number, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"), ("#009E73", "s"))):
+    axes.scatter(*plane[kind == number].T, s=18, c=colour, marker=marker, label=f"class {number}")
+axes.set(xticks=[], yticks=[], aspect="equal")
+figure.legend(loc="outside lower center", ncols=3, frameon=False)
+plt.show()
+print(f"{model.decision_function(grid).shape[1]} streets; {model.score(plane, kind):.1%} of the examples right")
+
+# %%
+# .. shipped:: multiclass/prediction.py
+#    :object: votes
+#    :fold: Counting the votes
+#
 # Exercises
 # ---------
 #
 # 1. Set :math:`\varepsilon = 1.5`, more than any target is away from 0. How many support vectors are left?
 # 2. Give one example of the hard margin the other label, and put it on top of its neighbour. What does
 #    ``solve(...).status`` say?
+# 3. Why can an example of a regression not have both of its variables different from zero, for :math:`\varepsilon>0`?
+# 4. Write the box of a problem in which the example :math:`r` counts three times.
 #
-# .. raw:: html
-#
-#     <details><summary>Answers</summary>
-#
-# None: the tube holds all targets, and α = 0 is the optimum. The status is ``INSEPARABLE``: no function of the kernel
-# separates two examples that are the same.
-#
-# .. raw:: html
-#
-#     </details>
+# .. fold:: Answers
 
-assert len(SVR(kernel=kernel, epsilon=1.5).fit(X, targets).support_) == 0
+flat = SVR(kernel=kernel, epsilon=1.5).fit(X, targets)
+print(f"1. {len(flat.support_)} support vectors")
 twice, other = np.vstack([X, X[:1]]), np.append(separable, -separable[0])
-print(solve(DualProblem.classification(twice, other, kernel=kernel, C=np.inf)).status.name)
+print("2.", solve(DualProblem.classification(twice, other, kernel=kernel, C=np.inf)).status.value)
+both = solve(problems["regression"]).alpha.reshape(2, -1)
+print(f"3. {int((both != 0).all(axis=0).sum())} examples have two weights")
+three_times = problems["classification"].lower.copy(), problems["classification"].upper.copy()
+for bound in three_times:
+    bound[7] *= 3
+weighted = solve(problems["classification"].boxed(*three_times)).objective
+copies = np.append(np.arange(40), [7, 7])
+copied = solve(DualProblem.classification(X[copies], labels[copies], kernel=kernel, C=2.0)).objective
+print(f"4. weight 3: f = {weighted:.3f}; three copies: f = {copied:.3f}")
+
+# %%
+# 1. The tube holds all targets, and α = 0 is the optimum.
+# 2. No function of the kernel separates two examples that are the same.
+# 3. Take the same amount off both: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains :math:`2\varepsilon` for each
+#    unit.
+# 4. :math:`L_r` and :math:`U_r` three times as long.
+#
+# .. endfold::

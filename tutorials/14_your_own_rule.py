@@ -1,0 +1,318 @@
+r"""
+14 · Your own rule
+==================
+
+Seven kinds of decisions are taken out of the loops of this package and handed in: which pair, how far, when to stop,
+where to begin, how to follow a path, what to leave out, what is known without training. Each is a small object, and each
+can be yours. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks them, and
+breaks one on purpose.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from refsvm import (
+    AVG,
+    RBF,
+    TOP,
+    Cold,
+    DualProblem,
+    MostViolatingPair,
+    NewtonStep,
+    PathTracker,
+    SecondOrder,
+    Seeder,
+    StepRule,
+    StoppingRule,
+    WorkingSetSelector,
+    leave_one_out,
+    regularization_path,
+    solve,
+)
+from refsvm.datasets import load
+from refsvm.rounds.sufficiency import CHECKS, Check
+from refsvm.solver.shrinking import Restriction, Shrinking
+from refsvm.testing import check_strategy
+
+heart = load("heart")
+problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
+
+# %%
+# What all of them share
+# ----------------------
+#
+# A rule is a frozen dataclass of its hyper-parameters. It decides in one method, which its family names. One instance
+# serves many solves, so it holds nothing that changes: what it remembers stands in an array that the solve keeps for it.
+# All else is optional, and the page :doc:`/contract` lists it.
+#
+# .. shipped:: rule.py
+#    :object: Rule
+#
+# A selector
+# ----------
+#
+# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This one goes
+# round: the next :math:`i` in turn that gains against the lowest :math:`G` of all that may fall.
+
+
+@dataclass(frozen=True)
+class InTurn(WorkingSetSelector):
+    """i in turn, j = argmin of G over I_down."""
+
+    def select(self, state):
+        """Return the first i behind the last one that gains."""
+        gains = (state.alpha < state.upper) & (state.gradient > state.gradient[state.bottom])
+        if state.gap <= 0.0 or not gains.any():
+            return -1, -1
+        behind = np.arange(len(gains)) > state.working_sets[0, 0]
+        return int((gains & behind if (gains & behind).any() else gains).argmax()), state.bottom
+
+
+for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
+    run = solve(problem, selector=selector, step=NewtonStep(), shrinking=False)
+    print(f"{type(selector).__name__:18s} {run.iterations:6d} steps, f = {run.objective:.3f}, engine {run.engine}")
+
+# %%
+# A step, and its twin
+# --------------------
+#
+# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This one stays a little below the
+# top of the parabola.
+
+
+@dataclass(frozen=True)
+class ShortStep(StepRule):
+    """μ = clip(ω ℓ/q) with ω < 1."""
+
+    share: float = 0.9
+
+    def length(self, state, i, j):
+        """Clip ω times the Newton step to the box."""
+        return min(max(self.share * (state.slope / state.curvature), state.low), state.high)
+
+    def twin(self):
+        """Return the compiled version."""
+        return short_step
+
+
+# %%
+# The *twin* is the same rule as a Numba function. It gets the hyper-parameters as an array and the state as a record:
+# numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits. Without a
+# twin a rule runs in the readable loop.
+
+from refsvm.compiled.interface.layout import LENGTH
+from refsvm.compiled.interface.twin import twin
+
+
+@twin(LENGTH)
+def short_step(parameters, state, i, j):
+    """Twin of ShortStep."""
+    now = state.now[0]
+    return min(max(parameters[0] * (now.slope / now.curvature), now.low), now.high)
+
+
+for engine in ("numpy", "numba"):
+    run = solve(problem, step=ShortStep(), engine=engine, shrinking=False)
+    print(f"{engine}: {run.iterations} steps, f = {run.objective!r}")
+
+# %%
+# A twin that looks at a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule` has one,
+# with everything that can go wrong.
+#
+# A stopping rule
+# ---------------
+#
+# ``check(state)`` returns 0 to go on, or the number of a reason. This one stops when the certificate of chapter 2 says
+# that the objective is right to a share. That costs as much as ten to thirty steps, so it looks every fiftieth time.
+
+
+@dataclass(frozen=True)
+class RightTo(StoppingRule):
+    """Stop when F − f ≤ share · |f|."""
+
+    share: float = 1e-3
+    period = 50
+    reasons = ("The objective is right to the share asked for.", "No pair gains.")
+
+    def check(self, state):
+        """Ask for the duality gap, now and then."""
+        if state.gap <= 0.0:
+            return 2
+        if state.iteration % self.period:
+            return 0
+        return int(state.duality_gap() <= self.share * abs(state.objective))
+
+
+run = solve(problem, stop=RightTo(1e-2), shrinking=False)
+print(f"{run.iterations} steps. {run.reason} {run.duality_gap / run.objective:.1e}")
+
+# %%
+# A seeder
+# --------
+#
+# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This one gives what is
+# left out to the free support vectors in proportion to their similarity.
+
+from refsvm.seeders.spread import complete
+
+
+@dataclass(frozen=True)
+class InProportion(Seeder):
+    """αᵢ += αᵣ k(xᵣ, xᵢ)/Σ k over the free ones."""
+
+    def seed(self, solved, problem):
+        """Return the feasible α."""
+        lower, upper = problem.lower, problem.upper
+        alpha = np.clip(solved.alpha, lower, upper)
+        free = (alpha > lower) & (alpha < upper)
+        for r in np.flatnonzero(alpha != solved.alpha):
+            similar = np.where(free, np.maximum(problem.gram.block(np.array([r]))[0], 0.0), 0.0)
+            if similar.sum() > 0.0:
+                alpha += (solved.alpha[r] - alpha[r]) * similar / similar.sum()
+        return complete(np.clip(alpha, lower, upper), problem.z, lower, upper)
+
+
+for seeder in (Cold(), AVG(), TOP(), InProportion()):
+    loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, seeder=seeder)
+    print(f"{type(seeder).__name__:13s} {loo.round_iterations.sum():6d} steps in the rounds, error {loo.error:.4f}")
+
+# %%
+# A check
+# -------
+#
+# ``decide(full, rows)`` sees the solution on all examples and says for which of them the sign without them is known. This
+# one is a weaker form of the check on training errors, for examples that are far on the wrong side.
+
+
+@dataclass(frozen=True)
+class FarWrong(Check):
+    """yᵣh(xᵣ) < −depth: wrong with r, and so without."""
+
+    depth: float = 0.5
+    name = "far wrong"
+
+    def decide(self, full, rows):
+        """Return the sign without r, or 0."""
+        y = full.problem.v
+        return np.where(y * full.decision_values < -self.depth, -y, 0)
+
+
+loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, checks=(*CHECKS[:1], FarWrong()))
+print({name: count for name, count in loo.counts.items() if count}, f"error {loo.error:.4f}")
+
+# %%
+# Shrinking
+# ---------
+#
+# ``around(loop, state, …)`` returns what takes the steps in place of the loop. Most of a shrinking is its restricted
+# problem, and that is there to be used; this one only decides whether to begin at all.
+
+
+@dataclass(frozen=True)
+class LargeOnly(Shrinking):
+    """Restrict problems of more than so many variables, and leave small ones alone."""
+
+    least: int = 500
+
+    def around(self, loop, state, *others):
+        """Return the loop itself, or the one that restricts."""
+        if len(state.alpha) <= self.least:
+            return loop
+        return Restriction(period=300).around(loop, state, *others)
+
+
+print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")
+
+# %%
+# A tracker
+# ---------
+#
+# ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 12
+# <12_from_one_optimum_to_another>`). This one is SVMP, and counts. How one is written from the ground up is in
+# :doc:`/gallery/examples/03_add_your_own_tracker`.
+
+from refsvm import SVMP
+
+
+@dataclass(frozen=True)
+class Counted(PathTracker):
+    """SVMP with a limit on the events."""
+
+    most: int = 10_000
+
+    def follow(self, walk, end):
+        """Yield the breakpoints of SVMP."""
+        for number, point in enumerate(SVMP().follow(walk, end)):
+            if number == self.most:
+                raise ValueError(f"more than {self.most} events; give a smaller C_max.")
+            yield point
+
+
+path = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.1, C_max=1.0, tracker=Counted())
+print(f"{len(path.C)} breakpoints")
+
+# %%
+# The check of them all
+# ---------------------
+#
+# :func:`~refsvm.testing.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates, singular
+# and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It holds it to the contract of its
+# family, and compares rule and twin bit for bit.
+
+for rule in (InTurn(), ShortStep(), InProportion()):
+    report = check_strategy(rule)
+    print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
+
+# %%
+# A check is worth something only if it can fail. Here is a step with a typical slip: it forgets the box.
+
+
+@dataclass(frozen=True)
+class Forgetful(StepRule):
+    """The Newton step, whatever the box says."""
+
+    def length(self, state, i, j):
+        """Forget lo and hi."""
+        return state.slope / state.curvature
+
+
+try:
+    check_strategy(Forgetful())
+except AssertionError as error:
+    print(error)
+
+# %%
+# Exercises
+# ---------
+#
+# 1. Write a selector that returns (0, 0). What are you told?
+# 2. Return ``None``.
+# 3. Which share of ``ShortStep`` takes the fewest steps on the heart data?
+#
+# .. fold:: Answers
+
+
+@dataclass(frozen=True)
+class Zero(WorkingSetSelector):
+    """Not a pair."""
+
+    answer: tuple | None = (0, 0)
+
+    def select(self, state):
+        """Return what is none."""
+        return self.answer
+
+
+for number, answer in ((1, (0, 0)), (2, None)):
+    try:
+        check_strategy(Zero(answer))
+    except (AssertionError, TypeError, ValueError) as error:
+        print(f"{number}. {type(error).__name__}: {error}")
+for share in (0.5, 0.9, 1.0, 1.1, 1.5):
+    print(f"3. share {share}: {solve(problem, step=ShortStep(share), shrinking=False).iterations} steps")
+
+# %%
+# 3. A little more than one: the over-relaxed step of chapter 4. How much differs from problem to problem.
+#
+# .. endfold::
