@@ -89,6 +89,10 @@ html_sidebars = {
     for page in (
         "getting_started",
         "notation",
+        "contract",
+        "faq",
+        "glossary",
+        "citing",
         "stepper",
         "papers/**",
         "choosing",

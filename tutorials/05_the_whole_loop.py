@@ -84,7 +84,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # :class:`~refsvm.state.SolverState`.
 #
 # .. shipped:: solver/loop.py
-#    :object: steps
+#    :object: Steps steps
 #
 # Line by line:
 #

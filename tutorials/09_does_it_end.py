@@ -89,6 +89,12 @@ plt.show()
 # The factor is near one where the free variables are many and alike, and that is what a large :math:`C` makes of
 # them: few examples are bounded, and many neighbours hold one boundary.
 #
+# Where the free variables are few, the last stretch can be done in one go: set :math:`G_i=b` for all of them, a linear
+# system. ``solve(polish=True)`` ends like that.
+#
+# .. shipped:: solver/polish.py
+#    :fold: One exact step on the free variables
+#
 # What it costs
 # -------------
 #

@@ -5,7 +5,10 @@ r"""
 Classification, regression, novelty detection and the hard margin look like four methods. Each is derived here in the
 way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what is left. What is left is, each time,
 
-.. math:: \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U,
+.. math::
+
+   \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
+   \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U,
 
 with another :math:`v`, another :math:`z` and another box. So each rule of this package serves all four: a selector
 reads the gradient and the box, and does not know what they mean. More than two classes are several such problems.
@@ -16,12 +19,12 @@ import numpy as np
 
 from refsvm import (
     RBF,
+    SVC,
     SVR,
     DualProblem,
     HybridMaximumGain,
     MostViolatingPair,
     OneClassSVM,
-    SVC,
     SecondOrder,
     solve,
 )
@@ -35,12 +38,14 @@ BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 # Prices once more
 # ----------------
 #
-# The rule of chapter 2, in general: a constraint "at least" gets a price :math:`a\ge0`. Its sign in the constraint becomes
-# the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C` caps the price at
-# :math:`C`; and whatever stands beside :math:`b` has to add up to the same on both sides, which is :math:`z`.
+# The rule of chapter 2, in general: a constraint "at least" gets a price :math:`a\ge0`. Its sign in the constraint
+# becomes the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C` caps the
+# price at :math:`C`; and whatever stands beside :math:`b` has to add up to the same on both sides, which is
+# :math:`z`.
 #
-# **Hard margin.** No slack at any price: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
-# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists the prices grow for ever, and the solver notices.
+# **Hard margin.** No slack at any price: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its
+# far side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists the prices grow for ever, and the solver
+# notices.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
 #
@@ -50,9 +55,9 @@ BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 #    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
 #
 # Two constraints are two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
-# :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with :math:`v_{n+i}=y_i+\varepsilon`.
-# Both belong to the same example and share a kernel row, :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`.
-# :math:`b` stands beside both, with opposite signs: :math:`z=0`.
+# :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
+# :math:`v_{n+i}=y_i+\varepsilon`. Both belong to the same example and share a kernel row,
+# :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. :math:`b` stands beside both, with opposite signs: :math:`z=0`.
 #
 # **Novelty detection.** No labels. Which region holds most of the examples? Ask for a half space far from the origin,
 #
@@ -61,10 +66,10 @@ BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 #    \min\ \tfrac12\lVert w\rVert^2+\sum_i\xi_i+\nu n\,b
 #    \quad\text{where}\quad w\cdot\varphi(x_i)+b\ge-\xi_i,\quad \xi_i\ge0 .
 #
-# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1: the box is :math:`[0,1]`. And :math:`b` now has a
-# cost of its own, :math:`\nu n`: its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu n`.
-# An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: that is what
-# :math:`\nu` means.
+# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1: the box is :math:`[0,1]`. And :math:`b` now
+# has a cost of its own, :math:`\nu n`: its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so
+# :math:`z=\nu n`. An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: that
+# is what :math:`\nu` means.
 #
 # .. shipped:: problem.py
 #    :object: DualProblem.regression DualProblem.one_class
@@ -94,9 +99,9 @@ problems = {
 # ----------------
 #
 # A grey bar is the interval :math:`[L_i, U_i]` of a variable, a dot its value at the optimum. In classification the
-# label says to which side of 0 the bar reaches. A hard margin leaves that side open. In regression each example has two
-# variables, one that pulls the function up and one that pulls it down; they share a kernel row, and at most one of them
-# is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is
+# label says to which side of 0 the bar reaches. A hard margin leaves that side open. In regression each example has
+# two variables, one that pulls the function up and one that pulls it down; they share a kernel row, and at most one
+# of them is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is
 # :math:`z = \nu n = 8` instead of 0.
 
 
@@ -105,7 +110,14 @@ def draw(axes, name, problem, alpha):
     top = 1.15 * np.abs(alpha).max()
     for i, (low, high) in enumerate(zip(problem.lower, problem.upper, strict=True)):
         name_once = None if i else "box $[L_i, U_i]$"
-        axes.plot([i, i], [max(low, -top), min(high, top)], color="0.85", lw=3, solid_capstyle="butt", label=name_once)
+        axes.plot(
+            [i, i],
+            [max(low, -top), min(high, top)],
+            color="0.85",
+            lw=3,
+            solid_capstyle="butt",
+            label=name_once,
+        )
     axes.plot(alpha, ".", color=ORANGE, ms=5, label=r"$\alpha_i$ at the optimum")
     axes.axhline(0.0, color=INK, lw=0.6)
     axes.set(title=f"{name}: z = {problem.z:g}", xlabel="variable", ylabel=r"$\alpha$")
@@ -123,11 +135,11 @@ plt.show()
 #
 # Nothing about a selector changes from one problem to the next. How many steps each takes does; the optimum does not.
 
-print(f"{'':16}" + "".join(f"{name:>16}" for name in problems))
+print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
     solutions = [solve(problem, selector=selector, shrinking=False) for problem in problems.values()]
     steps = "".join(f"{solution.iterations:16d}" for solution in solutions)
-    print(f"{type(selector).__name__[:16]:16}{steps}")
+    print(f"{type(selector).__name__:18}{steps}")
     for problem, solution in zip(problems.values(), solutions, strict=True):
         assert abs(solution.objective - solve(problem).objective) <= 1e-2 * (1.0 + abs(solution.objective))
 
@@ -135,9 +147,9 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 # What the solutions mean
 # -----------------------
 #
-# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the last
-# two of these problems and predict. The tube of width :math:`2\varepsilon` holds the examples that cost nothing; the
-# novelty detector marks where :math:`h(x) < 0`.
+# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the
+# last two of these problems and predict. The tube of width :math:`2\varepsilon` holds the examples that cost
+# nothing; the novelty detector marks where :math:`h(x) < 0`.
 
 line = np.linspace(-5.0, 5.0, 400)[:, None]
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
@@ -172,8 +184,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all, and
-# let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
+# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all,
+# and let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
 # restricted (:doc:`chapter 8 <08_rows_cache_shrinking>`), and all of them read one matrix.
 
 kind = np.repeat([0, 1, 2], 50)
@@ -189,7 +201,9 @@ for number, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"), ("#009E73
 axes.set(xticks=[], yticks=[], aspect="equal")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
-print(f"{model.decision_function(grid).shape[1]} streets; {model.score(plane, kind):.1%} of the examples right")
+print(
+    f"{model.decision_function(grid).shape[1]} streets; {model.score(plane, kind):.1%} of the examples right"
+)
 
 # %%
 # .. shipped:: multiclass/prediction.py
@@ -224,8 +238,8 @@ print(f"4. weight 3: f = {weighted:.3f}; three copies: f = {copied:.3f}")
 # %%
 # 1. The tube holds all targets, and α = 0 is the optimum.
 # 2. No function of the kernel separates two examples that are the same.
-# 3. Take the same amount off both: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains :math:`2\varepsilon` for each
-#    unit.
+# 3. Take the same amount off both: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains :math:`2\varepsilon`
+#    for each unit.
 # 4. :math:`L_r` and :math:`U_r` three times as long.
 #
 # .. endfold::

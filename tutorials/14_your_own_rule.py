@@ -3,9 +3,9 @@ r"""
 ==================
 
 Seven kinds of decisions are taken out of the loops of this package and handed in: which pair, how far, when to stop,
-where to begin, how to follow a path, what to leave out, what is known without training. Each is a small object, and each
-can be yours. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks them, and
-breaks one on purpose.
+where to begin, how to follow a path, what to leave out, what is known without training. Each is a small object, and
+each can be yours. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks
+them, and breaks one on purpose.
 """
 
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # ----------------------
 #
 # A rule is a frozen dataclass of its hyper-parameters. It decides in one method, which its family names. One instance
-# serves many solves, so it holds nothing that changes: what it remembers stands in an array that the solve keeps for it.
-# All else is optional, and the page :doc:`/contract` lists it.
+# serves many solves, so it holds nothing that changes: what it remembers stands in an array that the solve keeps for
+# it. All else is optional, and the page :doc:`/contract` lists it.
 #
 # .. shipped:: rule.py
 #    :object: Rule
@@ -52,33 +52,37 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # A selector
 # ----------
 #
-# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This one goes
-# round: the next :math:`i` in turn that gains against the lowest :math:`G` of all that may fall.
+# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This one
+# goes round: the next :math:`i` in turn that violates by at least half of :math:`\psi`. (Without the half it may spend
+# its steps on pairs that gain next to nothing.)
 
 
 @dataclass(frozen=True)
 class InTurn(WorkingSetSelector):
-    """i in turn, j = argmin of G over I_down."""
+    """The next i with Gᵢ − Gⱼ ≥ ψ/2, j = argmin of G over I_down."""
 
     def select(self, state):
-        """Return the first i behind the last one that gains."""
-        gains = (state.alpha < state.upper) & (state.gradient > state.gradient[state.bottom])
-        if state.gap <= 0.0 or not gains.any():
+        """Return the first such i behind the last one."""
+        if state.gap <= 0.0:
             return -1, -1
+        slope = state.gradient - state.gradient[state.bottom]
+        gains = (state.alpha < state.upper) & (slope >= 0.5 * state.gap)
         behind = np.arange(len(gains)) > state.working_sets[0, 0]
         return int((gains & behind if (gains & behind).any() else gains).argmax()), state.bottom
 
 
 for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
     run = solve(problem, selector=selector, step=NewtonStep(), shrinking=False)
-    print(f"{type(selector).__name__:18s} {run.iterations:6d} steps, f = {run.objective:.3f}, engine {run.engine}")
+    print(
+        f"{type(selector).__name__:18s} {run.iterations:6d} steps, f = {run.objective:.3f}, engine {run.engine}"
+    )
 
 # %%
 # A step, and its twin
 # --------------------
 #
-# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This one stays a little below the
-# top of the parabola.
+# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This one stays a little below
+# the top of the parabola.
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,8 @@ class ShortStep(StepRule):
 
 # %%
 # The *twin* is the same rule as a Numba function. It gets the hyper-parameters as an array and the state as a record:
-# numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits. Without a
-# twin a rule runs in the readable loop.
+# numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits.
+# Without a twin a rule runs in the readable loop.
 
 from refsvm.compiled.interface.layout import LENGTH
 from refsvm.compiled.interface.twin import twin
@@ -117,14 +121,15 @@ for engine in ("numpy", "numba"):
     print(f"{engine}: {run.iterations} steps, f = {run.objective!r}")
 
 # %%
-# A twin that looks at a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule` has one,
-# with everything that can go wrong.
+# A twin that looks at a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule`
+# has one, with everything that can go wrong.
 #
 # A stopping rule
 # ---------------
 #
-# ``check(state)`` returns 0 to go on, or the number of a reason. This one stops when the certificate of chapter 2 says
-# that the objective is right to a share. That costs as much as ten to thirty steps, so it looks every fiftieth time.
+# ``check(state)`` returns 0 to go on, or the number of a reason. This one stops when the certificate of chapter 2
+# says that the objective is right to a share. That costs as much as ten to thirty steps, so it looks every fiftieth
+# time.
 
 
 @dataclass(frozen=True)
@@ -151,8 +156,8 @@ print(f"{run.iterations} steps. {run.reason} {run.duality_gap / run.objective:.1
 # A seeder
 # --------
 #
-# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This one gives what is
-# left out to the free support vectors in proportion to their similarity.
+# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This one gives
+# what is left out to the free support vectors in proportion to their similarity.
 
 from refsvm.seeders.spread import complete
 
@@ -175,14 +180,16 @@ class InProportion(Seeder):
 
 for seeder in (Cold(), AVG(), TOP(), InProportion()):
     loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, seeder=seeder)
-    print(f"{type(seeder).__name__:13s} {loo.round_iterations.sum():6d} steps in the rounds, error {loo.error:.4f}")
+    print(
+        f"{type(seeder).__name__:13s} {loo.round_iterations.sum():6d} steps in the rounds, error {loo.error:.4f}"
+    )
 
 # %%
 # A check
 # -------
 #
-# ``decide(full, rows)`` sees the solution on all examples and says for which of them the sign without them is known. This
-# one is a weaker form of the check on training errors, for examples that are far on the wrong side.
+# ``decide(full, rows)`` sees the solution on all examples and says for which of them the sign without them is known.
+# This one is a weaker form of the check on training errors, for examples that are far on the wrong side.
 
 
 @dataclass(frozen=True)
@@ -256,9 +263,9 @@ print(f"{len(path.C)} breakpoints")
 # The check of them all
 # ---------------------
 #
-# :func:`~refsvm.testing.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates, singular
-# and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It holds it to the contract of its
-# family, and compares rule and twin bit for bit.
+# :func:`~refsvm.testing.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It holds it to the
+# contract of its family, and compares rule and twin bit for bit.
 
 for rule in (InTurn(), ShortStep(), InProportion()):
     report = check_strategy(rule)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import street
 from docutils import nodes
 from docutils.parsers.rst import directives
 from source_lines import ROOT, shown, spans
@@ -158,4 +159,5 @@ def setup(app):
     app.add_directive("fold", Fold)
     app.add_directive("endfold", EndFold)
     gen_rst.jupyter_notebook = notebook
+    street.draw(Path(app.srcdir) / "_static" / "street.svg")
     return {"parallel_read_safe": True}

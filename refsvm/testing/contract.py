@@ -291,7 +291,10 @@ def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarra
     )
     if isinstance(stop, KKTGap) and not (code == -1 and selector.may_stall):
         gap = problem.kkt_gap(alpha)
-        case.require(gap <= 1.01 * stop.tol, t, f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}.")
+        why = ", as two steps in a row changed nothing" if state.stalled >= 2 else ""
+        case.require(
+            gap <= 1.01 * stop.tol, t, f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
+        )
 
 
 def check_verdict(case: Case) -> None:

@@ -1,0 +1,98 @@
+"""The book prints the code of the package: nearly every line of the rules and loops is on some page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))
+
+pytestmark = pytest.mark.skipif(not CHAPTERS, reason="the chapters are not here")
+
+if CHAPTERS:
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        from source_lines import code, directives
+    finally:
+        sys.path.pop(0)
+
+FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
+BODIES = {
+    "refsvm/solver/loop.py": (),
+    "refsvm/solver/shrinking.py": ("ShrinkingEngine",),
+    "refsvm/rounds/leave_one_out.py": ("leave_one_out",),
+    "refsvm/rounds/cross_validate.py": ("cross_validate", "hold_out"),
+    "refsvm/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
+}
+"""What has to be shown beside the folders: of each file these objects, or all of it."""
+
+
+def printed() -> dict[str, set[int]]:
+    """The lines of each file that some chapter prints."""
+    lines: dict[str, set[int]] = {}
+    for chapter in CHAPTERS:
+        for path, names, with_twin in directives(chapter.read_text(encoding="utf-8")):
+            lines.setdefault(path, set()).update(code(path, names))
+            if with_twin:
+                code(path.replace("refsvm/", "refsvm/compiled/", 1))
+    return lines
+
+
+def wanted() -> dict[str, set[int]]:
+    """The lines of each file that a reader should find."""
+    files = [file for folder in FOLDERS for file in sorted((ROOT / "refsvm" / folder).glob("*.py"))]
+    lines = {file.relative_to(ROOT).as_posix(): code(file.relative_to(ROOT).as_posix()) for file in files}
+    return lines | {path: code(path, names) for path, names in BODIES.items()}
+
+
+def missing(shown: dict[str, set[int]]) -> tuple[float, dict[str, list[int]]]:
+    """The share of the lines wanted that is shown, and which are not."""
+    lacking = {path: sorted(lines - shown.get(path, set())) for path, lines in wanted().items()}
+    count = sum(map(len, wanted().values()))
+    share = 1.0 - sum(map(len, lacking.values())) / count
+    return share, {path: lines for path, lines in lacking.items() if lines}
+
+
+def test_every_line_is_on_a_page():
+    share, lacking = missing(printed())
+    assert share >= 0.95, f"only {share:.1%} of the lines are on a page; missing: {lacking}"
+
+
+def test_a_file_that_no_chapter_prints_is_missed():
+    shown = printed()
+    for path in ("refsvm/selectors/second_order.py", "refsvm/seeders/ato.py", "refsvm/trackers/svmp.py"):
+        del shown[path]
+    share, lacking = missing(shown)
+    assert share < 0.95
+    assert "refsvm/trackers/svmp.py" in lacking
+
+
+def test_an_object_that_is_gone_is_an_error():
+    with pytest.raises(KeyError):
+        code("refsvm/solver/loop.py", ["a_name_of_the_past"])
+
+
+def test_what_counts_as_code():
+    """No docstrings, imports or blank lines; decorators, signatures and comments count."""
+    text = (ROOT / "refsvm/steps/newton.py").read_text(encoding="utf-8").splitlines()
+    lines = [text[number - 1].strip() for number in sorted(code("refsvm/steps/newton.py"))]
+    assert lines == [
+        "@dataclass(frozen=True)",
+        "class NewtonStep(StepRule):",
+        "def length(self, state: SolverState, i: int, j: int) -> float:",
+        "# μ* = clip(ℓ/q, lo, hi)",
+        "return min(max(state.slope / state.curvature, state.low), state.high)",
+    ]
+
+
+@pytest.mark.parametrize("number", range(1, 15))
+def test_every_chapter_has_exercises_with_answers(number):
+    chapter = next(file for file in CHAPTERS if file.name.startswith(f"{number:02d}_"))
+    text = chapter.read_text(encoding="utf-8")
+    assert "# Exercises\n# ---------" in text
+    assert text.count(".. fold:: Answers") == text.count(".. endfold::") == 1
+    assert "plt.show()" in text or number == 14
+    assert ".. shipped::" in text
