@@ -95,6 +95,7 @@ class _Watch:
 
 def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
     """Collect what is worth knowing about a path."""
+    found.check_not_empty()
     kinds, counts = np.unique(found.record.kind, return_counts=True)
     summary = TrackPath("").measured(found) | {
         "tracker": found.tracker,

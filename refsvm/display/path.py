@@ -86,6 +86,7 @@ class PathDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
+        path.check_not_empty()
         first, last = float(path.C[0]), float(path.C[-1])
         C = np.unique(np.append(path.C, np.geomspace(first, last, points).clip(first, last)))
         weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)

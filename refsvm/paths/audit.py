@@ -10,7 +10,7 @@ from refsvm._checks import whole
 from refsvm.paths.recorder import PathRecord
 from refsvm.walk.line import ProblemLine
 
-__all__ = ["PathAudit", "audit"]
+__all__ = ["PathAudit", "audit", "violations"]
 
 POINTS = 256
 
@@ -61,15 +61,30 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
         If `between` is not a whole number ≥ 0.
     """
     between = whole("between", between, 0)
-    m = len(record.C)
+    if not len(record.C):
+        return PathAudit(0.0, 0.0, float("nan"), 0)
+    found, ts, at = violations(along, K, record, between)
+    where = float(ts[found.argmax()])
+    return PathAudit(
+        float(found[at].max()),
+        float(found[~at].max(initial=0.0)),
+        1.0 / where if along.rooted else where,
+        len(found),
+    )
+
+
+def violations(
+    along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the violation at all points of a record in order, their t, or λ, and which of them are breakpoints."""
     ts = 1.0 / record.C if along.rooted else record.C
-    worst, where, worst_at, worst_between = -1.0, float(record.C[0]), 0.0, 0.0
     shares = np.arange(1, between + 1) / (between + 1)
     current = np.zeros(len(K))
     at: list[tuple[float, bool]] = []
     points: list[np.ndarray] = []
     intercepts: list[float] = []
-    for k in range(m):
+    found = []
+    for k in range(len(ts)):
         part = slice(record.start[k], record.start[k + 1])
         before = current.copy()
         current[record.changed[part]] = record.value[part]
@@ -78,17 +93,11 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
             at.append(((1.0 - share) * ts[start] + share * ts[k], share == 1.0))
             points.append((1.0 - share) * before + share * current)
             intercepts.append((1.0 - share) * record.intercept[start] + share * record.intercept[k])
-        if len(points) < POINTS and k < m - 1:
-            continue
-        found = _residuals(along, K, [t for t, _ in at], np.array(points), np.array(intercepts))
-        whole_points = np.array([is_whole for _, is_whole in at])
-        worst_at = max(worst_at, float(found[whole_points].max(initial=0.0)))
-        worst_between = max(worst_between, float(found[~whole_points].max(initial=0.0)))
-        if found.max() > worst:
-            where = at[int(found.argmax())][0]
-            worst, where = float(found.max()), 1.0 / where if along.rooted else where
-        at, points, intercepts = [], [], []
-    return PathAudit(worst_at, worst_between, where, m + between * (m - 1))
+        if len(points) >= POINTS or k == len(ts) - 1:
+            here = [t for t, _ in at[-len(points) :]]
+            found.append(_residuals(along, K, here, np.array(points), np.array(intercepts)))
+            points, intercepts = [], []
+    return np.concatenate(found), np.array([t for t, _ in at]), np.array([whole for _, whole in at])
 
 
 def _residuals(
@@ -108,5 +117,6 @@ def _residuals(
     natural = np.where(open_box, np.maximum(rising, falling), 0.0).max(axis=1, initial=0.0)
     outside = np.maximum(low - alpha, alpha - high).max(axis=1, initial=0.0) / along.widest
     z = np.array([along.z(t) for t in ts])
-    unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(width.sum(axis=1), 1e-300)
+    all_of_it = (np.abs(alpha) if along.rooted else width).sum(axis=1)
+    unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(all_of_it, 1e-300)
     return np.maximum(natural, np.maximum(outside, unbalanced))

@@ -50,6 +50,8 @@ class RegularizationPath:
         The tracker, as it prints.
     counts : dict of str to int
         How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
+    matrix : ndarray of shape (g, g), optional
+        The kernel matrix of the variables, if it is at hand; `kernel_matrix` computes it otherwise.
 
     Examples
     --------
@@ -75,18 +77,20 @@ class RegularizationPath:
     nullity: int
     tracker: str
     counts: dict[str, int] = field(default_factory=dict)
+    matrix: np.ndarray | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        return (
-            f"RegularizationPath({len(self.C)} breakpoints, C from {self.C[0]:.6g} to {self.C[-1]:.6g}, "
-            f"{self.status.name})"
-        )
+        range_of_C = f"C from {self.C[0]:.6g} to {self.C[-1]:.6g}, " if len(self.C) else ""
+        return f"RegularizationPath({len(self.C)} breakpoints, {range_of_C}{self.status.name})"
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
     @property
     def C(self) -> np.ndarray:  # noqa: N802
-        """Breakpoints, ascending, shape (m,); the first and the last one are the ends of the range."""
+        """Breakpoints, ascending, shape (m,); the first and the last one are the ends of the range.
+
+        There are none if a limit or Ctrl-C, or rounding, came before the optimum at C_min was found.
+        """
         return self.record.C
 
     @property
@@ -106,6 +110,7 @@ class RegularizationPath:
 
     def _segment(self, C: float) -> tuple[int, float]:
         """Return k and μ with 1/C = (1 − μ)/C_k + μ/C_{k+1}."""
+        self.check_not_empty()
         if not self.C[0] <= C <= self.C[-1]:
             raise ValueError(
                 f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}; "
@@ -114,6 +119,14 @@ class RegularizationPath:
         k = min(int(self.C.searchsorted(C, side="right")) - 1, max(len(self.C) - 2, 0))
         here, there = 1.0 / self.C[k], 1.0 / self.C[min(k + 1, len(self.C) - 1)]
         return k, float((1.0 / C - here) / (there - here)) if there != here else 0.0
+
+    def check_not_empty(self) -> None:
+        """Raise ValueError if there is no breakpoint."""
+        if not len(self.C):
+            raise ValueError(
+                f"The path is empty, as no optimum was found at C_min ({self.status.name}); choose a smaller C_min, "
+                "scale the features (StandardScaler), or allow more time."
+            )
 
     def _scaled(self, C: float) -> np.ndarray:
         """ŝ = α/C of all variables, eq. (53)."""
@@ -157,6 +170,8 @@ class RegularizationPath:
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
         """K of the variables, shape (g, g)."""
+        if self.matrix is not None:
+            return self.matrix
         return np.ascontiguousarray(self.problem.gram.block(np.arange(self.problem.n)))
 
     def decision_function(self, X: Any, C: float) -> np.ndarray:
@@ -216,6 +231,7 @@ class RegularizationPath:
             raise ValueError(
                 "This path is one of regression; an error curve counts labels, use decision_function."
             )
+        self.check_not_empty()
         X = examples(X)
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():

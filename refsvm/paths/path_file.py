@@ -15,13 +15,19 @@ from refsvm.kernels.gram import Gram
 from refsvm.kernels.names import KERNELS
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.path import RegularizationPath
-from refsvm.paths.recorder import PathRecord
+from refsvm.paths.recorder import EVENT, PathRecord
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 
 __all__ = ["load_path", "save_path"]
 
 FORMAT: Final = "refsvm path 1"
+
+KINDS: Final = {
+    "C": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
+    "first": "i", "group": "i", "weight": "f",
+}  # fmt: skip
+"""The arrays of a record and of `Merged`, and the kind of their dtype."""
 
 
 def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
@@ -94,7 +100,7 @@ def load_path(file: str | os.PathLike[str]) -> RegularizationPath:
     Raises
     ------
     ValueError
-        If the file holds no path.
+        If the file holds no path: the sentence names the file and what is wrong in it.
     """
     try:
         with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
@@ -107,22 +113,73 @@ def load_path(file: str | os.PathLike[str]) -> RegularizationPath:
         problem = DualProblem(
             Gram(kernel, _examples(arrays)), arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0)
         )
+        record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
+        merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
+        _check_types(record, merged)
+        _check_record(record, problem)
+        _check_merged(merged, bound)
         return RegularizationPath(
             problem=problem,
-            record=PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields}),
-            merged=Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields}),
+            record=record,
+            merged=merged,
             status=Status[head["status"]],
-            seconds=head["seconds"],
-            start_seconds=head["start_seconds"],
-            nullity=head["nullity"],
-            drift=head["drift"],
-            tracker=head["tracker"],
-            counts=head["counts"],
+            seconds=float(head["seconds"]),
+            start_seconds=float(head["start_seconds"]),
+            nullity=int(head["nullity"]),
+            drift=float(head["drift"]),
+            tracker=str(head["tracker"]),
+            counts={str(name): int(count) for name, count in head["counts"].items()},
         )
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
         raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
+
+
+def _require(holds: Any, sentence: str) -> None:
+    if not np.all(holds):
+        raise ValueError(sentence)
+
+
+def _check_types(record: PathRecord, merged: Merged) -> None:
+    """Check that all arrays have one dimension and their dtype, and that their numbers are finite."""
+    arrays = record._asdict() | merged._asdict()
+    for name, kind in KINDS.items():
+        values = arrays[name]
+        _require(values.ndim == 1 and values.dtype.kind == kind, f"{name} has another dtype or shape")
+        _require(kind != "f" or np.isfinite(values), f"{name} is not finite")
+    _require(record.events.ndim == 1 and record.events.dtype == EVENT, "events has another dtype or shape")
+
+
+def _check_record(record: PathRecord, problem: DualProblem) -> None:
+    """Check the lengths, the order and the ranges of a record."""
+    m, changed, start = len(record.C), record.changed, record.start
+    _require([len(record.intercept) == m, len(record.elbow) == m, len(record.kind) == m], "lengths differ")
+    _require((record.C > 0.0) & (np.diff(record.C, prepend=0.0) >= 0.0), "C is not ascending")
+    _require(
+        len(start) == m + 1 and start[0] == 0 and (np.diff(start) >= 0).all(), "start is no list of ends"
+    )
+    _require(len(changed) == len(record.value) == start[-1], "changed, value and start do not fit together")
+    _require((changed >= 0) & (changed < problem.n), "changed names a variable that is not there")
+    low, high = problem.lower[changed], problem.upper[changed]
+    slip = 1e-9 * (high - low)
+    _require((record.value >= low - slip) & (record.value <= high + slip), "value lies outside of the box")
+    point, index = record.events["breakpoint"], record.events["index"]
+    _require((point >= 0) & (point < m) & (index >= 0) & (index < problem.n), "events do not fit the path")
+
+
+def _check_merged(merged: Merged, bound: np.ndarray) -> None:
+    """Check that the examples of each variable make up its box."""
+    g = len(bound)
+    _require(len(merged.first) == g, "first has another length than the problem")
+    _require(len(merged.group) == len(merged.weight), "group and weight differ in length")
+    _require((merged.group >= 0) & (merged.group < g), "group names a variable that is not there")
+    _require(
+        (merged.first >= 0) & (merged.first < len(merged.group)), "first names an example that is not there"
+    )
+    _require(merged.group[merged.first] == np.arange(g), "first is not in the group")
+    sums = np.bincount(merged.group, weights=merged.weight, minlength=g)
+    _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
 
 
 def _examples(arrays: dict[str, np.ndarray]) -> Any:

@@ -55,6 +55,14 @@ class PathRecord(NamedTuple):
     value: np.ndarray
     events: np.ndarray
 
+    def until(self, m: int) -> PathRecord:
+        """Return the first m breakpoints."""
+        c = int(self.start[m])
+        return PathRecord(
+            self.C[:m], self.intercept[:m], self.elbow[:m], self.kind[:m], self.start[: m + 1],
+            self.changed[:c], self.value[:c], self.events[self.events["breakpoint"] < m],
+        )  # fmt: skip
+
 
 class PathRecorder:
     """Collects breakpoints; of each only what differs from the one before.
@@ -110,7 +118,7 @@ class PathRecorder:
         self._rows[0], self._filled = rows[-1], 1
 
     def record(self) -> PathRecord:
-        """Return what was collected."""
+        """Return what was collected, which may be nothing."""
         self._compress()
         return PathRecord(
             C=np.array(self._C),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from refsvm.engine.handover import clock
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
+from refsvm.paths.audit import violations
 from refsvm.paths.duplicates import Merged, fewer, merge_duplicates, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
@@ -21,12 +23,21 @@ from refsvm.problem import DualProblem, classification_given
 from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
-from refsvm.walk.backup import solve_at
+from refsvm.walk.backup import ACCEPTED, solve_at
 from refsvm.walk.breakpoint import Breakpoint
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
 __all__ = ["followed", "kernel_matrix", "regularization_path", "semidefinite_matrix", "track"]
+
+EPS_START: Final = 1e-9
+"""KKT gap to which SMO solves the start, in units of the decision function."""
+
+HARD: Final = 1e6
+"""From how many times the C at which the start is easy on it is not tried by SMO."""
+
+SPOILED: Final = 10.0 * ACCEPTED
+"""Violation of the conditions, computed afresh, from which a point is not part of the path."""
 
 
 def regularization_path(
@@ -159,7 +170,7 @@ def track(
     limits = PathLimits(problem.n) if limits is None else limits
     walk = _walk(problem, (C_min, C_max), engine, cache_mb)
     record, status, started = followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
-    path = RegularizationPath(
+    return RegularizationPath(
         problem=problem,
         record=record,
         merged=no_merging(problem.lower + problem.upper) if merged is None else merged,
@@ -170,9 +181,8 @@ def track(
         drift=walk.drift,
         tracker=repr(tracker),
         counts=dict(walk.counts),
+        matrix=walk.K,
     )
-    path.__dict__["kernel_matrix"] = walk.K
-    return path
 
 
 def followed(
@@ -181,15 +191,61 @@ def followed(
     """Follow the line from `begin` to `end`; return what was reported, why it ended, and when the start was found."""
     recorder = PathRecorder(walk.problem.n)
     with interruptible() as limits.interrupt, clock.counting():
-        solve_at(walk, begin, 1e-9, "start")
-        recorder.add(walk.breakpoint("start"))
+        walk.deadline = limits.deadline
+        _begin(walk, begin, limits)
         started = time.perf_counter()
-        for point in tracker.follow(walk, end):
-            recorder.add(point)
-            status = limits.reached(point)
-            if status is not None:
-                return recorder.record(), status, started
-    return recorder.record(), Status.CONVERGED, started
+        if walk.status is None:
+            recorder.add(walk.breakpoint("start"))
+            for point in tracker.follow(walk, end):
+                recorder.add(point)
+                walk.status = limits.reached(point)
+                if walk.status is not None:
+                    break
+        record = _optimal(recorder.record(), walk)
+    if walk.status is Status.STALLED:
+        warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
+    return record, walk.status or Status.CONVERGED, started
+
+
+def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
+    """Put the walk at the optimum for t, by SMO; for λ, where that takes too long, by walking up from a small C."""
+    # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
+    easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
+    if easy <= HARD * t or not walk.along.rooted:
+        solve_at(walk, t, EPS_START, "start")
+        if walk.status is not Status.STALLED or not walk.along.rooted:
+            return
+    other = PathState(walk.problem, walk.K, walk.engine, walk.along)
+    other.deadline = walk.deadline
+    if easy > t and solve_at(other, easy, EPS_START, "start"):
+        for _ in SVMP().follow(other, t):
+            if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
+                other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
+                break
+        if other.status is None:
+            walk.counts["start"] += 1
+            walk.place(t, other.of.alpha, other.b, "start")
+    walk.status = other.status
+
+
+def _optimal(record: PathRecord, walk: PathState) -> PathRecord:
+    """Return the points before the first that rounding has spoiled; where there is one, the path has STALLED."""
+    if walk.rounding() > ACCEPTED and len(record.C):
+        spoiled = violations(walk.along, walk.K, record, 0)[0] > SPOILED
+        if spoiled.any():
+            record = record.until(int(spoiled.argmax()))
+            walk.status = walk.status or Status.STALLED
+    return record
+
+
+def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
+    """Return the sentence for a path that rounding has ended."""
+    name, begin = ("C", 1.0 / begin) if walk.along.rooted else ("t", begin)
+    where = f"ends at {name}={record.C[-1]:.6g}" if len(record.C) else f"has no start at {name}={begin:.6g}"
+    return (
+        f"The path {where}: kernel values up to {walk.largest:.1g} are rounded so much that no optimum can be found to "
+        "the accuracy of a path; subtract the mean of each feature and scale it (StandardScaler), or choose smaller C."
+    )
 
 
 def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:

@@ -122,9 +122,7 @@ def _tracked(tracker: PathTracker, name: str, problem: DualProblem, engine: str)
 
 def _check_path(accuracy: float, name: str, path: RegularizationPath) -> None:
     """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
-    _require(
-        path.status is Status.CONVERGED, name, f"the path ends with {path.status.name} at C={path.C[-1]:.6g}."
-    )
+    _require(path.status is Status.CONVERGED, name, f"the path ends with {path.status.name}: {path!r}.")
     ends = np.allclose(path.C[[0, -1]], [C_MIN, C_MAX], rtol=1e-9)
     _require(
         ends, name, f"the path goes from {path.C[0]:.6g} to {path.C[-1]:.6g}, not from {C_MIN} to {C_MAX}."

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from refsvm._checks import positive, whole
+from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.algebra import ElbowAlgebra, Factors, UpdatedInverse
-from refsvm.walk.backup import choose_sets, solve_at
+from refsvm.walk.backup import ACCEPTED, choose_sets, solve_at
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.elbow import (
     Step,
@@ -30,6 +31,9 @@ from refsvm.walk.walk import FREE
 __all__ = ["SVMP"]
 
 FIRST_JUMP = 1e-7
+
+MOST_REPAIRS = 3
+"""So often in succession is SMO asked at one λ."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,10 @@ class SVMP(PathTracker):
     >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
     >>> X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
     >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.05, C_max=5.0, tracker=SVMP(), merge=False)
-    >>> path.C.round(2)
-    array([0.05, 0.71, 0.88, 3.07, 5.  ])
+    >>> [round(path.objective(C), 3) for C in (0.1, 1.0, 5.0)]  # of many optimal α it has one; this is unique
+    [0.768, 4.98, 7.95]
+    >>> [round(path.intercept(C), 3) for C in (0.1, 1.0, 5.0)]
+    [-0.035, -0.307, -0.329]
     """
 
     algebra: ElbowAlgebra = field(default_factory=UpdatedInverse)
@@ -115,13 +121,18 @@ class SVMP(PathTracker):
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present λ down to `end`."""
         guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
-        while (room := walk.room(end)) > 0.0:
+        while walk.status is None and (room := walk.room(end)) > 0.0:
+            # --- are the conditions kept (56), where the sets have changed at this λ? ---
+            if walk.unsettled:
+                yield from self._checked(walk)
+                continue
             if not walk.has_left():
                 yield walk.to_the_end(end)
                 return
             # --- where α or b must move first, at fixed t ---
             if self._jumped(walk):
                 yield walk.breakpoint("jump")
+                continue
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             step = self._next_step(walk, room)
             if step.length > self.tau_2 * walk.scale or step.length >= room:
@@ -129,25 +140,29 @@ class SVMP(PathTracker):
                 kind = take(walk, step, end)
                 guard.moved_on()
                 steps, jump = steps + 1, FIRST_JUMP
-                yield walk.breakpoint(self._repaired(walk, kind))
+                yield from self._checked(walk, kind)
                 # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
                 for point in self._ordinary(walk, end, steps):
                     steps += point.kind == "full rank"
                     yield point
+            # --- no way, as an example is where it should not be ---
+            elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
+                walk.unsettled = True
             # --- no way: special events (S1)–(S4), the backup routine ---
-            elif not self._freed(walk, step, guard):
-                solve_at(walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup")
+            elif not self._freed(walk, step, guard) and solve_at(
+                walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup"
+            ):
                 guard.moved_on()
                 jump = min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
 
     def _ordinary(self, walk: PathState, end: float, steps: int) -> Iterator[Point]:
         """Yield the points of events that the twin can follow, after so many steps; take ξ afresh every so often."""
-        while True:
-            if steps % self.refresh == 0 and self._repaired(walk, "full rank", fresh=True) == "repair":
-                yield walk.breakpoint("repair")
+        while walk.status is None:
+            if steps % self.refresh == 0:
+                yield from self._checked(walk, fresh=True)
             most = self.refresh - steps % self.refresh
-            points = follow_run(walk, self, end, most)
+            points = follow_run(walk, self, end, most) if walk.status is None else []
             yield from points
             if len(points) < most:
                 return
@@ -157,7 +172,6 @@ class SVMP(PathTracker):
         """Find the largest fall of λ, at most `room`, and the direction that goes with it."""
         if not walk.members:
             return empty_elbow_step(walk, room)
-        correct(walk, self._factors(walk))
         db, noise = particular_direction(walk, self._factors(walk), self.tau)
         null = self._factors(walk).null
         if null.shape[1] == 0:
@@ -206,14 +220,24 @@ class SVMP(PathTracker):
         walk.unsettled = True
         return True
 
-    def _repaired(self, walk: PathState, kind: str, fresh: bool = False) -> str:
-        """Check the KKT conditions (56), and repair what violates them; return how the breakpoint was reached."""
+    def _checked(self, walk: PathState, kind: str = "", fresh: bool = False) -> Iterator[Point]:
+        """Check the KKT conditions (56) and Σŝ = 0, and repair what violates them.
+
+        Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
+        """
         if fresh or walk.unsettled or walk.violation() > self.eps_kkt:
             walk.drift = max(walk.drift, walk.refresh())
             walk.unsettled = True
             if walk.members:
                 correct(walk, self._factors(walk))
-            if walk.violation() > self.eps_kkt:
-                solve_at(walk, walk.t, self.eps_smo, "repair")
-                return "repair"
-        return kind
+            walk.unsettled = False
+            worst = max(walk.violation(), walk.unbalanced())
+            if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
+                if solve_at(walk, walk.t, self.eps_smo, "repair"):
+                    yield walk.breakpoint("repair")
+                return
+            if worst > max(self.eps_kkt, ACCEPTED):
+                walk.status = Status.STALLED
+                return
+        if kind:
+            yield walk.breakpoint(kind)

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import time
+from typing import Final
+
 import numpy as np
 
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
-__all__ = ["choose_sets", "solve_at"]
+__all__ = ["ACCEPTED", "choose_sets", "solve_at"]
+
+ACCEPTED: Final = 1e-6
+"""Largest violation of the conditions, in units of the margin, and of Σŝ relative to Σ|ŝ|, at a point of a path."""
+
+MOST_STEPS: Final = 20_000
+"""Steps that SMO may take, or 100n if that is more: where it needs so many, rounding hides the optimum."""
 
 WEAK = 1e-8
 """How near to its bound, and to g = 0, an example is between two sets: relative to width and unit."""
 
 
-def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> None:
+def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     """Put the walk at the optimum for t, or λ, found by SMO from the present α, or ŝ.
 
     Parameters
@@ -30,12 +40,38 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> None:
         then of that size.
     kind : str
         What is noted with the examples that change their set.
+
+    Returns
+    -------
+    bool
+        Whether the walk is at an optimum. If not, ``walk.status`` says why: a limit, Ctrl-C, or STALLED.
     """
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
-    solution = solve(problem, start=problem.feasible(walk.of.alpha), stop=stop, engine=walk.engine)
+    solution = solved(walk, problem, stop, problem.feasible(walk.of.alpha))
+    if solution is None:
+        return False
     walk.place(t, solution.alpha, solution.intercept, kind)
+    if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
+        walk.status = Status.STALLED
+    return walk.status is None
+
+
+def solved(
+    walk: PathState, problem: DualProblem, stop: KKTGap, start: np.ndarray | None = None
+) -> Solution | None:
+    """Solve a problem within the limits of the path; if one of them, or rounding, ends that ``walk.status`` says it."""
+    if walk.rounding() > ACCEPTED:
+        walk.status = Status.STALLED
+        return None
+    left = None if walk.deadline == np.inf else max(walk.deadline - time.perf_counter(), 1e-9)
+    most = max(MOST_STEPS, 100 * len(walk.side))
+    solution = solve(problem, start=start, stop=stop, engine=walk.engine, max_iter=most, time_limit=left)
+    if solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
+        walk.status = solution.status
+        return None
+    return solution
 
 
 def choose_sets(walk: PathState) -> bool:
@@ -73,7 +109,10 @@ def choose_sets(walk: PathState) -> bool:
     if not lower.sum() <= z <= upper.sum():
         return False
     problem = DualProblem(Gram(Precomputed(), K), v, z, lower, upper)
-    x = solve(problem, stop=KKTGap(1e-9 * (walk.along.push or 1.0)), engine=walk.engine).alpha
+    derivative = solved(walk, problem, KKTGap(1e-9 * (walk.along.push or 1.0)))
+    if derivative is None:
+        return False
+    x = derivative.alpha
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()

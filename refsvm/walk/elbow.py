@@ -67,7 +67,7 @@ def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
 
 
 def correct(walk: PathState, factors: Factors) -> None:
-    """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, if the sets have changed hands."""
+    """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, as far as the box allows it."""
     if not walk.unsettled:
         return
     walk.unsettled = False

@@ -21,6 +21,7 @@ from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.primal import total
 from refsvm.problem import DualProblem
+from refsvm.result import Status
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
@@ -81,8 +82,16 @@ class PathState(Walk):
         Whether runs of ordinary events are left to the twin of the tracker.
     problem : DualProblem
         On the matrix K: the backup routine solves it in other boxes.
+    lam, slack
+        The names of 0.1 for t and G − b̂, until 0.4.
     unsettled : bool
         Whether rounding may have left something on the elbow for `refsvm.walk.elbow.correct`.
+    placed : (float, int)
+        The λ at which SMO found a point last, and how often in succession.
+    deadline : float
+        When to end, on the clock of ``time.perf_counter``.
+    status : Status or None
+        Why no point could be found any more: then the tracker returns.
     drift : float
         Largest error of ξ that a recomputation has found.
     nullity : int
@@ -106,7 +115,17 @@ class PathState(Walk):
         self.moves: list[Move] = []
         self.factors: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
+        self.placed, self.deadline = (np.inf, 0), np.inf
+        self.status: Status | None = None
         self.counts: Counter[str] = Counter()
+
+    @property
+    def lam(self) -> float:  # noqa: D102
+        return self.t
+
+    @property
+    def slack(self) -> np.ndarray:  # noqa: D102
+        return self.of.excess
 
     @property
     def elbow(self) -> np.ndarray:
@@ -141,7 +160,7 @@ class PathState(Walk):
         if opening.any():
             side[opening] = np.where((v - alpha @ self.K - b)[opening] > 0.0, ABOVE, BELOW)
         side[self.sign == 0.0] = CLOSED
-        self.t, self.b = t, b
+        self.t, self.b, self.placed = t, b, (t, self.placed[1] + 1 if t == self.placed[0] else 1)
         of.alpha[:] = alpha
         self.assign(side, kind)
         of.alpha[:] = alpha
@@ -196,6 +215,16 @@ class PathState(Walk):
         outside = np.where(np.abs(self.side) == 1, -self.side * self.of.excess, 0.0)
         worst = np.where(self.side == FREE, np.abs(self.of.excess), outside)
         return float(worst.max(initial=0.0)) / self.unit
+
+    def unbalanced(self) -> float:
+        """|Σŝ| as a share of Σ|ŝ|; of other lines |Σα − z| as a share of the widths of all boxes."""
+        of = self.of
+        whole = np.abs(of.alpha) if self.along.rooted else of.upper - of.lower
+        return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
+
+    def rounding(self) -> float:
+        """About how much of ξ is rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
+        return float(np.finfo(np.float64).eps * self.largest * np.linalg.norm(self.of.alpha) / self.unit)
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, DualProblem, Linear, PathTracker, Polynomial, regularization_path
+from refsvm import RBF, SVMP, DualProblem, Linear, PathTracker, Polynomial, Status, regularization_path
 from refsvm.datasets import make_banana
 from refsvm.paths import PivotedQR, UpdatedInverse
 from refsvm.trackers import svmp
@@ -187,6 +188,7 @@ def test_a_run_ends_where_an_example_violates_its_condition(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lift(walk: PathState) -> None:
+        walk.direction(np.linalg.solve(elbow_matrix(walk), walk.right))  # nobody says what its arrays held
         right = np.flatnonzero(walk.side == -walk.sign)
         # the one that is to stay there longest
         i = right[(walk.sign * walk.of.speed)[right].argmin()]
@@ -198,6 +200,26 @@ def test_a_run_ends_where_an_example_violates_its_condition(
     assert engine == "numpy" or max(watched.events[4:]) > 5
     assert path.drift > 1e-4
     assert path.kkt_audit().worst <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_who_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = set()
+
+    def lift(example: int, walk: PathState) -> None:
+        if abs(walk.side[example]) == 1:
+            outside.add(example)
+            walk.of.excess[example] = -10.0 * walk.t * walk.side[example]
+
+    for example in range(2, 60, 4):
+        with monkeypatch.context() as patched:
+            Watched(patched, partial(lift, example))
+            path = tracked(engine)
+        assert path.status is Status.CONVERGED
+        assert path.kkt_audit().worst <= 1e-9
+    assert len(outside) > 5
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,6 +40,39 @@ def test_sparse_examples_stay_sparse(tmp_path: Path) -> None:
     again = load_path(tmp_path / "path.npz")
     assert sparse.issparse(again.problem.gram.X)
     np.testing.assert_allclose(again.decision_function(X, 1.0), path.decision_function(X, 1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("record_C", lambda a: a[::-1], "C is not ascending"),
+        ("record_C", lambda a: a * 1j, "C has another dtype"),
+        ("record_value", lambda a: np.where(np.arange(len(a)) == 3, np.nan, a), "value is not finite"),
+        ("record_value", lambda a: 3.0 * a, "value lies outside of the box"),
+        ("record_value", lambda a: a[:-1], "changed, value and start do not fit"),
+        ("record_intercept", lambda a: a[:1], "lengths differ"),
+        ("record_changed", lambda a: a + 10**9, "changed names a variable that is not there"),
+        ("record_start", lambda a: a.astype("U5"), "start has another dtype"),
+        ("record_start", lambda a: a[::-1], "start is no list of ends"),
+        ("record_events", lambda a: a[:, None], "events has another"),
+        ("merged_group", lambda a: a[:-1], "group and weight differ in length"),
+        ("merged_group", lambda a: a[::-1], "first is not in the group"),
+        ("merged_weight", lambda a: a[None], "weight has another dtype or shape"),
+        ("merged_weight", lambda a: 2.0 * a, "do not add up to the bounds"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "changed",
+)
+def test_a_damaged_path_is_refused(name: str, change: Any, sentence: str, tmp_path: Path) -> None:
+    X, y, kernel = SETS["every row three times"]
+    file = tmp_path / "path.npz"
+    save_path(regularization_path(X, y, kernel=kernel, C_max=1e2), file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    arrays[name] = change(arrays[name])
+    np.savez(file, **arrays)
+    with pytest.raises(ValueError, match=sentence) as error:
+        load_path(file)
+    assert str(file) in str(error.value)
 
 
 def test_what_is_no_path_is_refused(tmp_path: Path) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, Precomputed, Sigmoid, Status, regularization_path
+from refsvm import SVMP, DualProblem, Linear, Precomputed, Sigmoid, Status, regularization_path, solve
 from refsvm.paths import ErrorCurve, track
+from refsvm.paths.recorder import PathRecorder
+from refsvm.walk import backup
 
 from ..settings import needs_numba
 from .sets import small, solved
@@ -64,15 +69,21 @@ def test_engines_give_the_same_path_bit_for_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["callback", "max_events", "interrupt", "time"])
-def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(limit: str) -> None:
+def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, later = time.perf_counter, [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + later[0])
+
     def press(point: Any) -> bool:
+        later[0] = 2e6 * (point.C > 0.5)  # seconds
         if limit == "interrupt" and point.C > 0.5:
             os.kill(os.getpid(), signal.SIGINT)
         return limit == "callback" and point.C > 0.5
 
     arguments: dict[str, Any] = {"max_events": 7} if limit == "max_events" else {}
     if limit == "time":
-        arguments = {"time_limit": 1e-9}
+        arguments = {"time_limit": 1e6}
     path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2, callback=press, **arguments)
     expected = {
         "callback": Status.CALLBACK,
@@ -88,6 +99,92 @@ def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(limit: str) -> None:
     assert path.objective(C) == pytest.approx(solved(X, Y, KERNEL, C).objective, rel=1e-7)
     with pytest.raises(ValueError, match="outside of the path"):
         path.alpha(99.0)
+
+
+@pytest.mark.parametrize("limit", ["interrupt", "time"])
+def test_a_start_that_is_stopped_leaves_an_empty_path(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = backup.solve
+
+    def pressed(*arguments: Any, **options: Any) -> Any:
+        if limit == "interrupt":
+            signal.raise_signal(signal.SIGINT)
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(backup, "solve", pressed)
+    time_limit = 1e-9 if limit == "time" else None
+    path = regularization_path(X, Y, kernel=Linear(), C_min=1e3, C_max=1e4, time_limit=time_limit)
+    assert path.status is (Status.TIME_LIMIT if limit == "time" else Status.INTERRUPTED)
+    assert len(path.C) == len(path.events) == path.kkt_audit().points == 0
+    assert repr(path) == f"RegularizationPath(0 breakpoints, {path.status.name})"
+    for ask in (lambda: path.alpha(60.0), lambda: path.validation_error(X, Y), lambda: path.objective(60.0)):
+        with pytest.raises(ValueError, match="The path is empty, as no optimum was found at C_min"):
+            ask()
+
+
+def test_a_repair_that_is_stopped_leaves_the_points_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        return replace(solve(*arguments, **options), status=Status.INTERRUPTED, alpha=np.zeros(len(Y)))
+
+    def spoil(point: Any) -> None:
+        seen.append(point)
+        if len(seen) == 8:
+            point.scaled[:] = point.scaled[::-1].copy()  # the array of the tracker itself
+            monkeypatch.setattr(backup, "solve", interrupted)
+
+    path = regularization_path(
+        X, Y, kernel=KERNEL, C_max=1e2, callback=spoil, engine="numpy", tracker=SVMP(refresh=1)
+    )
+    assert path.status is Status.INTERRUPTED
+    assert len(path.C) == 9
+    assert path.kkt_audit().worst <= 1e-9
+
+
+def test_ctrl_c_while_the_path_is_put_together_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = PathRecorder.record
+
+    def pressed(recorder: PathRecorder) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return honest(recorder)
+
+    monkeypatch.setattr(PathRecorder, "record", pressed)
+    assert len(regularization_path(X, Y, kernel=KERNEL, C_max=1e2).C) > 20
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e4, 1e6, 1e8])
+def test_features_without_a_scale_end_in_time_with_a_sentence(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    examples, labels = scale * rng.normal(size=(19, 3)), rng.choice([-1, 1], size=19)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        path = regularization_path(examples, labels, kernel=Linear(), C_min=1.6, C_max=80.0)
+    assert (path.status is Status.STALLED) == any("StandardScaler" in str(each.message) for each in said)
+    assert path.status is Status.STALLED or scale < 1e6
+    assert path.kkt_audit().worst <= 1e-5
+    if path.status is Status.CONVERGED:
+        assert path.C[-1] == 80.0
+        problem = DualProblem.classification(examples, labels, C=5.0)
+        assert problem.duality_gap(path.alpha(5.0)) <= 1e-5 * path.objective(5.0)
+
+
+@needs_numba
+def test_an_unbalanced_path_is_mended_and_seen() -> None:
+    features = np.array([[3000.0, -1127.0, -293.0], [3000.0, -1257.0, -321.0], [3000.0, -252.0, -819.0]])
+    labels, weights = np.array([1, -1, -1]), np.array([2.0, 0.001, 2.0])
+    for engine in ("numpy", "numba"):
+        path = regularization_path(
+            features, labels, kernel=Linear(), C_min=0.115, C_max=2.1, sample_weight=weights, engine=engine
+        )
+        assert path.kkt_audit().worst <= 1e-9
+        for C in path.C.tolist():
+            alpha = path.alpha(C)
+            assert abs(alpha.sum()) <= 1e-12 * np.abs(alpha).sum()
+            gap = DualProblem.classification(features, labels, C=C * weights).duality_gap(alpha)
+            assert gap <= 1e-6 * path.objective(C)
+    value = path.record.value.copy()
+    value[0] *= 1.0 + 1e-4
+    assert replace(path, record=path.record._replace(value=value)).kkt_audit().worst > 1e-5
 
 
 def test_decision_values_are_those_of_a_solve() -> None:
