@@ -48,6 +48,8 @@ class ParametricPath:
         The tracker, as it prints.
     counts : dict of str to int
         How often each routine of the tracker was called.
+    matrix : ndarray of shape (g, g), optional
+        The kernel matrix of the merged variables, if it is at hand.
 
     Examples
     --------
@@ -72,12 +74,11 @@ class ParametricPath:
     nullity: int
     tracker: str
     counts: dict[str, int] = field(default_factory=dict)
+    matrix: np.ndarray | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({len(self.t)} breakpoints, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, "
-            f"{self.status.name})"
-        )
+        range_of_t = f"t from {self.t[0]:.6g} to {self.t[-1]:.6g}, " if len(self.t) else ""
+        return f"{type(self).__name__}({len(self.t)} breakpoints, {range_of_t}{self.status.name})"
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
@@ -104,6 +105,8 @@ class ParametricPath:
     def _segment(self, t: float, before: bool) -> tuple[int, float]:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}."""
         t, way = real("t", t), self.line.line.t
+        if not len(self.t):
+            raise ValueError(f"The path is empty, as no optimum was found at its start ({self.status.name}).")
         passed = way * self.t
         if not passed[0] <= way * t <= passed[-1]:
             raise ValueError(
@@ -177,6 +180,8 @@ class ParametricPath:
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
         """K of the merged variables, shape (g, g)."""
+        if self.matrix is not None:
+            return self.matrix
         return np.ascontiguousarray(self.line.start.gram.block(np.arange(self.line.start.n)))
 
     def decision_function(self, X: Any, t: float, before: bool = False) -> np.ndarray:

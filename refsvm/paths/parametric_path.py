@@ -107,7 +107,7 @@ def parametric_path(
     line = ProblemLine(one, other, _ends(t), float(np.abs(K).max()))
     walk = PathState(one, K, engine, line)
     record, status, started = followed(walk, tracker, *line.t, limits)
-    path = ParametricPath(
+    return ParametricPath(
         start=start,
         end=end,
         line=line,
@@ -120,9 +120,8 @@ def parametric_path(
         drift=walk.drift,
         tracker=repr(tracker),
         counts=dict(walk.counts),
+        matrix=K,
     )
-    path.__dict__["kernel_matrix"] = K
-    return path
 
 
 def _ends(t: Any) -> tuple[float, float]:

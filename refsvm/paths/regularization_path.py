@@ -217,7 +217,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
             return
     other = PathState(walk.problem, walk.K, walk.engine, walk.along)
     other.deadline = walk.deadline
-    if easy > t and solve_at(other, easy, EPS_START, "start"):
+    if easy > t and solve_at(other, easy, EPS_START * max(easy, 1.0), "start"):  # in units of the margin
         for _ in SVMP().follow(other, t):
             if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
                 other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT

@@ -10,9 +10,10 @@ variables at one bound, the free ones, and those at the other:
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
 __all__ = ["PathState"]
+
+LOADING: Final = 5.0
+"""Seconds that importing Numba may take."""
 
 
 def compiles(engine: str) -> bool:
@@ -105,7 +109,7 @@ class PathState(Walk):
     ) -> None:
         zero, self.problem = np.zeros(problem.n), problem.with_gram(Gram(Precomputed(), K))
         self.along = RegularizationLine(self.problem) if along is None else along
-        self.K, self.engine, self.sign = K, engine, self.along.sign
+        self.K, self._engine, self.sign = K, engine, self.along.sign
         side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
         super().__init__(
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
@@ -118,6 +122,12 @@ class PathState(Walk):
         self.placed, self.deadline = (np.inf, 0), np.inf
         self.status: Status | None = None
         self.counts: Counter[str] = Counter()
+
+    @property
+    def engine(self) -> str:
+        """Which code takes the steps: with "auto" none that takes longer to load than there is time left."""
+        late = self.deadline - time.perf_counter() < LOADING and "numba" not in sys.modules
+        return "numpy" if late and self._engine == "auto" else self._engine
 
     @property
     def lam(self) -> float:  # noqa: D102
