@@ -162,7 +162,7 @@ class SVMP(PathTracker):
             if steps % self.refresh == 0:
                 yield from self._checked(walk, fresh=True)
             most = self.refresh - steps % self.refresh
-            points = follow_run(walk, self, end, most) if walk.status is None else []
+            points = follow_run(walk, self, end, most)
             yield from points
             if len(points) < most:
                 return
