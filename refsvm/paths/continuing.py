@@ -66,12 +66,15 @@ def continued(
     walk.of.alpha[:] = alpha
     status, tracker = Status.CONVERGED, SVMP() if tracker is None else tracker
     with interruptible() as limits.interrupt:
+        walk.deadline = limits.deadline
         solve_at(walk, 0.0, POLISHED, "start")
         for point in tracker.follow(walk, 1.0):
             reached = limits.reached(point)
             if reached is not None and walk.room(1.0) > 0.0:
                 status = reached
                 break
+    if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+        status = walk.status
     problem = end.with_gram(walk.problem.gram)
     found, gradient = problem.feasible(walk.of.alpha), None
     if status is Status.CONVERGED:
