@@ -54,6 +54,12 @@ window.addEventListener("load", () => {
   found.alphas = stepper.steps().map((state) => Array.from(state.alpha));
   found.pairs = stepper.steps().slice(1).map((state) => state.sets[0].slice(0, 2));
   found.said = stepper.querySelector(".stepper-said").textContent;
+  const points = stepper.querySelector("[data-panel=points]");
+  for (const key of ["n", "n", "ArrowUp", "ArrowUp", "ArrowRight"]) {
+    points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  }
+  found.X = stepper.examples();
+  found.moved = stepper.steps().map((state) => [Array.from(state.alpha), Array.from(state.G)]);
   press(path, "step");
   found.C = Number(path.querySelector("input").value);
   found.path = path.at(2).alpha;
@@ -154,6 +160,10 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert found["pairs"] == [step[:2] for step in steps]
     assert found["alphas"] == [[0] * stepper.n, *(step[3] for step in steps)]
     assert "optimal up to" in found["said"]
+    [[alpha, G]] = found["moved"]  # where an example moves, α stays, and G follows
+    assert alpha == found["alphas"][-1]
+    assert np.count_nonzero((np.array(found["X"]) != data.X).any(axis=1)) == 1
+    assert np.allclose(G, data.y - page.gram(np.array(found["X"]), stepper.gamma) @ alpha, atol=1e-12)
     assert found["path"] == path.path().alpha(2.0).tolist()
     breakpoints = path.path().C
     after = breakpoints[breakpoints > np.sqrt(path.C_min * path.C_max)].min()

@@ -270,5 +270,6 @@ picture.each("stepper", (root) => {
   });
 
   root.steps = () => states; // for the tests
+  root.examples = () => plane.X;
   begin();
 });
