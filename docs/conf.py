@@ -96,6 +96,7 @@ html_sidebars = {
         "stepper",
         "papers/**",
         "choosing",
+        "experiments",
         "rounds",
         "coming_from_sklearn",
         "probabilities",
