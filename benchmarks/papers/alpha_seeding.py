@@ -78,6 +78,8 @@ class InTurns(Strategy):
         The least CPU seconds of so many are kept.
     rounds : int
         LIBSVM takes so many rounds, and is scaled up.
+    engine : str
+        Of our methods.
     """
 
     folds: int = 10
@@ -85,6 +87,7 @@ class InTurns(Strategy):
     stratified: bool = True
     turns: int = 3
     rounds: int = 10
+    engine: str = "numba"
 
     def run(self, instance: Instance) -> Record:
         """Measure every method once in each turn."""
@@ -98,7 +101,7 @@ class InTurns(Strategy):
                     own = (
                         self._libsvm(instance, fold)
                         if name == "LIBSVM"
-                        else ours(instance, fold, METHODS[name])
+                        else ours(instance, fold, METHODS[name], self.engine)
                     )
                     seconds = (time.process_time() - began) * own.pop("scale", 1.0)
                     least = min(seconds, record.get(f"{name}: seconds", math.inf))
@@ -123,11 +126,11 @@ class InTurns(Strategy):
         return {"error": wrong / tested, "iterations": steps * k // count, "scale": k / count}
 
 
-def ours(instance: Instance, fold: np.ndarray, seeder: Any) -> Record:
+def ours(instance: Instance, fold: np.ndarray, seeder: Any, engine: str) -> Record:
     """Cross-validate, each round from the one before."""
     result = cross_validate(
         instance.X, instance.y, kernel=instance.kernel, C=instance.C, folds=fold, seeder=seeder, from_full=False,
-        cache_mb=2000.0, engine="numba",
+        cache_mb=2000.0, engine=engine,
     )  # fmt: skip
     share = result.seed_seconds / result.seconds
     return {"error": result.error, "iterations": result.iterations, "seed share": share}
@@ -358,6 +361,8 @@ class Stratified(CrossValidate):
 def main() -> None:
     """Run what is asked for; print it and write the page."""
     chosen = arguments(__doc__ or "", "alpha_seeding", 1, LONG)
+    # to compile the rounds of all seeders takes minutes: a smoke test does without
+    engine, in_turns = ("numpy", partial(InTurns, engine="numpy")) if chosen.quick else ("auto", InTurns)
     page = Page("Alpha seeding (Wen et al. 2017), again", "benchmarks/papers/alpha_seeding.py", chosen)
     page.add("What we did as the paper, what not", ABOUT)
     names = ["heart"] if chosen.quick else list(SETS)
@@ -371,7 +376,7 @@ def main() -> None:
         turns, records = 1 if chosen.quick else 3, []
         for each in problems:
             methods = tuple(name for name in METHODS if "ATO" not in name or each.name not in NO_PATH)
-            strategy = InTurns("in turns", methods=methods, turns=turns)
+            strategy = in_turns("in turns", methods=methods, turns=turns)
             records += run(f"Table 1, {each.name}", [strategy], [each]).records()
         table_1(page, records)
     if page.wants("Table 2"):
@@ -386,17 +391,18 @@ def main() -> None:
     if page.wants("MIR's"):
         ways = {"Cold": Cold(), "MIR()": MIR(), "MIR(10,000, 1e-10)": MIR(10_000, 1e-10)}
         strategies = [
-            Stratified(name, seeder=s, from_full=False, cache_mb=2000.0) for name, s in ways.items()
+            Stratified(name, seeder=s, from_full=False, cache_mb=2000.0, engine=engine)
+            for name, s in ways.items()
         ]
         mir_limits(page, run("MIR", list(strategies), problems).records())
     if page.wants("Table 3"):
         pairs = {
-            k: InTurns("in turns", folds=k, methods=("SIR",), turns=1 if chosen.quick else 3)
+            k: in_turns("in turns", folds=k, methods=("SIR",), turns=1 if chosen.quick else 3)
             for k in (3, 10, 100)
         }
         table_3(page, {k: run(f"Table 3, k = {k}", [pair], small).records() for k, pair in pairs.items()})
     if page.wants("Supplement, Figure 2"):
-        left_out_one_by_one(page, run, small)
+        left_out_one_by_one(page, run, small, engine)
     if page.wants("Other sets"):
         suite = [
             Problem.of_suite(each)
@@ -406,16 +412,16 @@ def main() -> None:
         suite = [replace(each, C=max(10.0, each.C)) for each in suite]
         if chosen.quick:
             suite = [each for each in suite if each.name in ("ida_heart", "ida_thyroid")]
-        cross = partial(CrossValidate, folds=10, cache_mb=500.0)
+        cross = partial(CrossValidate, folds=10, cache_mb=500.0, engine=engine)
         ways = [cross(type(s).__name__, seeder=s, from_full=False) for s in (Cold(), SIR(), MIR(), ATO())]
         ways += [cross("SIR, full", seeder=SIR()), cross("ATO, full", seeder=ATO())]
         many_sets(page, run("Other sets", ways, suite))
     page.write()
 
 
-def left_out_one_by_one(page: Page, run: Any, problems: list[Problem]) -> None:
+def left_out_one_by_one(page: Page, run: Any, problems: list[Problem], engine: str) -> None:
     """Carry out Figure 2."""
-    full = partial(CrossValidate, folds=10**9, cache_mb=2000.0)
+    full = partial(CrossValidate, folds=10**9, cache_mb=2000.0, engine=engine)
     chain = {name: METHODS[name] for name in ("ATO, default", "MIR", "SIR")}
     ways = [full("AVG", seeder=AVG()), full("TOP", seeder=TOP())]
     ways += [full(name, seeder=s, from_full=False) for name, s in chain.items()]

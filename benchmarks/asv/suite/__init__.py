@@ -1,0 +1,1 @@
+"""Counts that airspeed velocity follows from commit to commit."""

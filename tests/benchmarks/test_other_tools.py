@@ -1,0 +1,63 @@
+"""The suites for benchopt and airspeed velocity: they count the same again, and watching changes no step."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, LIBSVMShrinking, NoShrinking, Restriction, solve
+from refsvm.datasets import make_banana
+
+from ..settings import needs_jit
+
+ROOM = Path(__file__).parents[2] / "benchmarks"
+
+
+def opened(path, monkeypatch):
+    """A file of the folder as a module; benchopt need not be installed."""
+    base = SimpleNamespace(BaseSolver=object, BaseObjective=object, BaseDataset=object)
+    monkeypatch.setitem(sys.modules, "benchopt", base)
+    spec = importlib.util.spec_from_file_location(path.stem, ROOM / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_jit
+@pytest.mark.parametrize("shrinking", ["none", "restriction", "LIBSVM's"])
+def test_the_counts_come_out_the_same_again(shrinking, monkeypatch):
+    suite = opened(Path("asv/suite/counts.py"), monkeypatch)
+    found = []
+    for _ in range(2):
+        solve_ = suite.Solve()
+        solve_.setup("heart", "planned", shrinking)
+        found.append((solve_.track_iterations(), solve_.track_kernel_rows()))
+    assert found[0] == found[1] > (0, 0)
+
+
+@pytest.mark.parametrize(
+    "shrinking", [NoShrinking(), Restriction(period=50, copy_cost=0.1), LIBSVMShrinking(50)]
+)
+def test_watching_changes_no_step(shrinking, monkeypatch):
+    smo = opened(Path("benchopt/solvers/smo.py"), monkeypatch)
+    objective = opened(Path("benchopt/objective.py"), monkeypatch).Objective()
+    data, objective.C = make_banana(150, rng=0), 100.0
+    objective.set_data(data.X, data.y, 0.5)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.5), C=100.0)
+    values = []
+
+    def go_on():
+        values.append(objective.evaluate_result(solver.alpha)["objective"])
+        return True
+
+    solver = SimpleNamespace(alpha=None)
+    watcher = smo.Watcher(solver, go_on)
+    options = {"stop": KKTGap(1e-3), "engine": "numpy", "shrinking": shrinking}
+    watched, alone = solve(problem, callback=watcher, **options), solve(problem, **options)
+    assert np.array_equal(watched.alpha, alone.alpha)
+    assert watched.iterations == alone.iterations
+    assert len(values) > 3
+    assert (np.diff(values) >= -1e-6).all()
