@@ -15,6 +15,7 @@ from refsvm.cli.data import Opened, Output, Training, described, task_of
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
+from refsvm.engine.warming import prepare
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.cross_validation import CrossValidate
 from refsvm.experiment.grid import p_value, ratio_of
@@ -91,6 +92,7 @@ def _runs(
             if seed == seeds[0]:
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
+                prepare(SEEDERS[name]())
             if show is not None:
                 show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
             result = cross_validate(

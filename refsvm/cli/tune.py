@@ -17,8 +17,10 @@ from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import Dataset
 from refsvm.display import GridDisplay
+from refsvm.engine.warming import prepare
 from refsvm.experiment import CrossValidate, Solve
 from refsvm.experiment.strategy import Call
+from refsvm.seeders import ActiveSet
 
 __all__ = ["tune"]
 
@@ -59,6 +61,7 @@ def tune(
     warm: Call = Solve("") if is_regression else CrossValidate("")
     with tables.working() as show:
         warm.warm_up()
+        prepare(ActiveSet())
         if show is not None:
             show(f"{folds} folds; C = {Cs}")
         if is_regression:

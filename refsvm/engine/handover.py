@@ -145,7 +145,7 @@ def prepare_for_threads() -> None:
 def import_compiled() -> None:
     """Import compiled code, one thread at a time: threads that meet in imports may find a module half made."""
     with _one_imports:
-        import_module("refsvm.compiled.interface.families")
+        import_module("refsvm.compiled.interface.families").load("kernels", ())
 
 
 def compiled_code_is_due(since: float = math.inf) -> bool:

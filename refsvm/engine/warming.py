@@ -8,8 +8,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from refsvm.engine.handover import numba_compiles, numba_is_installed
-from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold
+from refsvm.engine.handover import have_twins, numba_compiles, numba_is_installed
+from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
     ConjugateSecondOrder,
     Greedy,
@@ -22,7 +22,7 @@ from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, Plann
 from refsvm.stopping import BallRule, KKTGap, LOODualityGap, WorkingSetGap
 from refsvm.trackers import SVMP
 
-__all__ = ["warm_up"]
+__all__ = ["prepare", "warm_up"]
 
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
@@ -48,6 +48,16 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     *(("twin", (rule,)) for rule in (*SEEDERS, *OTHERS)),
 ]
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
+
+
+def prepare(seeder: Seeder) -> None:
+    """Compile or load what rounds with the default rules need, before their seconds are counted."""
+    if numba_compiles():
+        first = seeder if have_twins([seeder]) else Cold()
+        for family, rules in (("loop", DEFAULT), ("rounds", (first, *DEFAULT))):
+            import_module("refsvm.compiled.interface.families").load(
+                family, tuple(rule.twin() for rule in rules)
+            )
 
 
 def warm_up(tell: Callable[[str], object] | None = None) -> float:

@@ -32,7 +32,10 @@ from refsvm.compiled.interface.stamp import cache_folder, may_be_on_disk, stamp
 __all__ = ["is_there"]
 
 LOOK_SECONDS: Final = 0.1
-"""Between two looks for the same code."""
+"""Between two looks for the same code, at least."""
+
+PAUSE: Final = 10.0
+"""How many times as long as a look in vain it takes until the next."""
 
 TRIALS: Final = 2
 """How often a child is asked for the same code."""
@@ -89,14 +92,14 @@ def is_there(family: str, rules: tuple[Any, ...] = ()) -> bool:
     if not is_on():
         return True
     order = json.dumps([family, [place_of(rule) for rule in rules]])
-    if time.perf_counter() < _compiler.next_look.get(order, 0.0) or not _compiler.one_looks.acquire(
-        blocking=False
-    ):
+    began = time.perf_counter()
+    if began < _compiler.next_look.get(order, 0.0) or not _compiler.one_looks.acquire(blocking=False):
         return False
     try:
         return could_load(order, rules) or _compiler.cannot_help(order)
     finally:
-        _compiler.next_look[order] = time.perf_counter() + LOOK_SECONDS
+        now = time.perf_counter()
+        _compiler.next_look[order] = now + max(LOOK_SECONDS, PAUSE * (now - began))
         _compiler.one_looks.release()
 
 

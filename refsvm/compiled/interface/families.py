@@ -28,10 +28,9 @@ from refsvm.compiled.solver.loop import loop
 __all__ = ["could_load", "load"]
 
 
-def kernels() -> None:
+def kernels(kind: type = np.float64) -> None:
     """The sums of rows, the exponents and the most violating pair; the last two are compiled when they are imported."""
-    for kind in (np.float64, np.float32):
-        addition_for(np.dtype(kind))
+    addition_for(np.dtype(kind))
 
 
 def load_loop(*rules: Any) -> None:
@@ -49,6 +48,7 @@ def load_rounds(seeder: Any, *rules: Any) -> None:
 
 def load_single_rounds(seeder: Any, *rules: Any) -> None:
     """The same for float32 rows."""
+    kernels(np.float32)
     pointer_to(seeder)
     entry_point(rounds_with_single_rows, ROUNDS_WITH_SINGLE_ROWS, as_arguments(*rules))
 

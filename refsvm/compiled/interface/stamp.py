@@ -53,13 +53,15 @@ def may_be_on_disk(place: str, function: str) -> bool:
     function : str
         Its name, without the stamp.
     """
-    file = COMPILED / place
+    file, named = COMPILED / place, cache_folder()
+    name = f"{file.stem}.{function}_{stamp()}-*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
     # where numba.core.caching keeps the code of a file: in the folder named, else beside it, else in the user's own
-    folders, named = [file.parent / "__pycache__"], cache_folder()
+    folders = [file.parent / "__pycache__"]
     if named is not None:
         source = hashlib.sha1(os.path.abspath(file.parent).encode(), usedforsecurity=False)  # noqa: PTH100  links stay
-        folders.append(Path(named, f"{file.parent.name}_{source.hexdigest()}"))
-    if not any(os.access(folder if folder.exists() else folder.parent, os.W_OK) for folder in folders):
-        return True
-    name = f"{file.stem}.{function}_{stamp()}-*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
-    return any(True for folder in folders for _ in folder.glob(name))
+        folders.insert(0, Path(named, f"{file.parent.name}_{source.hexdigest()}"))
+    for folder in folders:
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        if there.is_dir() and os.access(there, os.W_OK):
+            return any(True for _ in folder.glob(name))
+    return True
