@@ -42,7 +42,7 @@ class DerivativeTracker(PathTracker):
 
     def step(self, walk: PathState, room: float) -> Step:
         """A (db, d) = (0, −v) on the elbow; λ falls until an example reaches the end of its set."""
-        right = np.append(0.0, -walk.v[walk.elbow])
+        right = np.append(0.0, walk.line.v[walk.elbow])  # the rate of v while λ falls is −v
         x = np.linalg.lstsq(elbow_matrix(walk), right, rcond=1e-12)[0]
         db, noise = walk.direction(x), noise_of(walk, 1e-10)
         _, length = walk.reach(noise)
