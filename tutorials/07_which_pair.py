@@ -184,12 +184,12 @@ plt.show()
 # --------------------------------------------
 #
 # To reselect one of the last two variables is a restriction, and with four variables it already bites. Theorem 7 of
-# the paper gives this example, in terms of :math:`Q_{ij}=y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
+# the paper gives this example, in terms of :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
 
 root = np.sqrt(3.0)
-Q = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
+printed = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
 y = np.array([-1, -1, 1, 1])
-four = DualProblem.classification(np.outer(y, y) * Q, y, kernel=Precomputed(), C=0.1)
+four = DualProblem.classification(np.outer(y, y) * printed, y, kernel=Precomputed(), C=0.1)
 
 for selector in (MaximumGain(), HybridMaximumGain()):
     solution = solve(four, selector=selector, stop=KKTGap(1e-9), shrinking=False, trace=True)

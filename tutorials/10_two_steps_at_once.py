@@ -76,9 +76,10 @@ plt.show()
 #
 # .. math::
 #
-#    \varrho = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{ab} = d_a^\top K d_b ,
+#    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{ab} = d_a^\top K d_b ,
 #
-# and each step leaves :math:`\varrho^2` of what the objective still lacked:
+# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step leaves :math:`\cos^2\vartheta` of
+# what the objective still lacked:
 
 directions = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
 (Q11, Q12), (_, Q22) = directions @ K @ directions.T
@@ -94,20 +95,20 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # ---------------
 #
 # Suppose it were known that after this step on :math:`d_1` a Newton step on :math:`d_2` follows. With the slopes
-# :math:`w_1=d_1^\top G` and :math:`w_2=d_2^\top G`, a first step of length :math:`\mu` changes the second slope to
-# :math:`w_2-Q_{12}\mu`, and both steps together gain
+# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`, a first step of length :math:`\mu` changes the second
+# slope to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
 # .. math::
 #
-#    g_2(\mu) = \underbrace{w_1\mu-\tfrac12Q_{11}\mu^2}_{\text{this step, }g(\mu)}
-#             + \underbrace{\frac{(w_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
-#    \text{largest at}\quad \mu_P = \frac{Q_{22}w_1-Q_{12}w_2}{Q_{11}Q_{22}-Q_{12}^2} .
+#    g_2(\mu) = \underbrace{\ell_1\mu-\tfrac12Q_{11}\mu^2}_{\text{this step, }g(\mu)}
+#             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
+#    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
 # This is the *planned step*. What comes next is not known, of course. The rule bets on the *previous* working set:
 # its kernel rows are in memory, and where steps undo each other it is the one to come back. If the previous step
-# was a free Newton step then :math:`w_2=0`, and the formula becomes very simple:
+# was a free Newton step then :math:`\ell_2=0`, and the formula becomes very simple:
 #
-# .. math:: \mu_P = \frac{\hat\mu}{1-\varrho^2} .
+# .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
 # So a planned step is never shorter than the Newton step, and much longer if the two directions are nearly the
 # same. Here is the second step of the three points, in the plane of its two variables and along its line.
@@ -140,6 +141,8 @@ print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) 
 #
 # .. shipped:: steps/planning_ahead.py
 #    :twin:
+#
+# (``w1`` and ``w2`` there are :math:`\ell_1` and :math:`\ell_2`, as in the paper.)
 #
 # The box was left out of the formula, and the bet may be lost. This is taken care of:
 #
@@ -265,10 +268,10 @@ for name, (sample, C, gamma) in samples.items():
 
 # %%
 # The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. ``free``
-# is the share of steps that do not hit the box. ``cos²`` is the median of :math:`\varrho^2` over the planned steps.
-# Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton step.
-# What is won, is won on problems with many free steps in related directions, and these are the ones that take many
-# steps.
+# is the share of steps that do not hit the box. ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned
+# steps. Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton
+# step. What is won, is won on problems with many free steps in related directions, and these are the ones that take
+# many steps.
 #
 # The objective of one run each on the chessboard. A thin spike is a planned step that lowered the objective, and the
 # next step that made up for it.
@@ -282,7 +285,8 @@ plt.show()
 # %%
 # How long planned steps are, as :math:`\mu/\hat\mu-1`, on an axis that is linear around zero and logarithmic
 # further out. With one set to plan with, all is to the right of zero, as the formula says. With the best of three
-# sets, the older ones have :math:`w_2\ne0`, and some of their plans are shorter than the Newton step or go backwards.
+# sets, the older ones have :math:`\ell_2\ne0`, and some of their plans are shorter than the Newton step or go
+# backwards.
 
 three_sets = solve(chessboard, step=PlanningAheadStep(3), shrinking=False, trace=True)
 figure, axes = plt.subplots(figsize=(7, 3.8))
@@ -311,7 +315,8 @@ for N in (1, 2, 3, 5, 10):
     print(f"3. N = {N}: {solve(chessboard, step=PlanningAheadStep(N), shrinking=False).iterations} steps")
 
 # %%
-# 1. :math:`g_2'(\mu)=w_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(w_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and solve.
+# 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
+#    solve.
 # 2. A fixed factor is a gamble: here it costs steps on the three points and saves some on the chessboard.
 # 3. Two or three sets save a little more than one. Each plan costs time in each step that plans.
 # 4. Its plane has two directions. Two conjugate steps settle both.

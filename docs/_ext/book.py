@@ -95,6 +95,10 @@ class EndFold(SphinxDirective):
 # -- notebooks ---------------------------------------------------------------------------------------------------------
 
 
+TABLE = r"(?m)^=+(?:  ?=+)+\n(?:.+\n)+?=+(?:  ?=+)+\n(?:(?:.+\n)+?=+(?:  ?=+)+\n?)?"
+"""A simple table of reST."""
+
+
 def table(match: re.Match[str]) -> str:
     """A simple table of reST, in Markdown."""
     rows = match[0].strip("\n").split("\n")
@@ -121,7 +125,6 @@ def as_markdown(text: str) -> str:
     text = re.sub(r"(?m)^ *\.\. include:: .*\n(?: +:.*\n?)*", "", text)
     text = re.sub(r"(?m)^ *\.\. (?:fold|dropdown|admonition):: (.*)\n", r"**\1**\n", text)
     text = re.sub(r"(?m)^ *\.\. (?:endfold|stepper|path-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
-    text = re.sub(r"(?m)^=+(?:  ?=+)+\n(?:.+\n)+?=+(?:  ?=+)+\n(?:(?:.+\n)+?=+(?:  ?=+)+\n?)?", table, text)
     text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
     text = re.sub(r":[\w:]+:`([^`<]*?)\s*<[^`]*>`", r"\1", text)
     text = re.sub(r":doc:`(?:[^`]*/)?([^`]*)`", r"*\1*", text)
@@ -130,7 +133,10 @@ def as_markdown(text: str) -> str:
 
 def notebook(blocks, gallery_conf, target_dir):
     """Return the notebook of a script: the install cell, its helper files, no reST."""
-    filled = made(blocks, gallery_conf, target_dir)
+    # tables first: their columns are those of the text as it is typed
+    texts = (re.sub(TABLE, table, block[1]) if block[0] == "text" else block[1] for block in blocks)
+    typed = [(block[0], text, block[2]) for block, text in zip(blocks, texts, strict=True)]
+    filled = made(typed, gallery_conf, target_dir)
     code = "\n".join(
         block.content if hasattr(block, "content") else block[1] for block in blocks if block[0] == "code"
     )

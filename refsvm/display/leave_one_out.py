@@ -89,9 +89,9 @@ class LOOGapDisplay(Display):
         """Draw it once more."""
         self._draw_on(ax)
         steps = np.arange(1, len(self.primal) + 1)
-        self.ax_.plot(steps, self.primal, label=r"$F(\alpha,\hat b)$: primal objective without the example")
-        self.ax_.plot(steps, self.bound, label=r"$H(\gamma)$: bound on solutions with $h(x_r)=0$")
-        self.ax_.plot(steps, self.dual, "--", color="0.6", label=r"$f(\alpha)$: dual objective")
+        self.ax_.plot(steps, self.primal, label="$F$: primal objective without the example")
+        self.ax_.plot(steps, self.bound, label="$H$: bound on solutions with $h(x_r)=0$")
+        self.ax_.plot(steps, self.dual, "--", color="0.6", label="$f$: dual objective")
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -96,3 +97,34 @@ def test_every_chapter_has_exercises_with_answers(number):
     assert text.count(".. fold:: Answers") == text.count(".. endfold::") == 1
     assert "plt.show()" in text or number == 14
     assert ".. shipped::" in text
+
+
+SCRIPTS = [*CHAPTERS, *sorted((ROOT / "docs" / "examples").glob("[0-9][0-9]_*.py"))]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_notebooks_stand_alone(script, monkeypatch, tmp_path):
+    """The first cell installs; helper files are written; no cell holds a role or a directive."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("sphinx_gallery")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    import book
+    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
+    settings = {
+        "first_notebook_cell": book.INSTALL, "last_notebook_cell": None, "pypandoc": False,
+        "promote_jupyter_magic": False, "src_dir": str(ROOT / "docs"),
+    }  # fmt: skip
+    blocks = split_code_and_text_blocks(script)[1]
+    cells = book.notebook(blocks, settings, tmp_path)["cells"]
+    code_cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert "%pip install" in code_cells[0]
+    assert "install refsvm" not in code_cells[0]
+    imported = {name for cell in code_cells for name in re.findall(r"(?m)^from (\w+) import", cell)}
+    helpers = {file.stem for file in (ROOT / "docs" / "examples").glob("[a-z]*.py")} & imported
+    written = {cell.split()[1].removesuffix(".py") for cell in code_cells if cell.startswith("%%writefile")}
+    assert helpers <= written
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            text = re.sub(r"```.*?```", "", "".join(cell["source"]), flags=re.DOTALL)
+            assert not re.search(r"(?m)^ *\.\. [\w-]+::|:[\w:]+:`|^=+( +=+)+$", text), text
