@@ -186,7 +186,9 @@ full = solve(straight)
 chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
 display = LOOGapDisplay.from_problem(straight, chosen)
 plt.show()
-print(f"sign certain after {display.decided_after} steps, the KKT gap is small enough after {len(display.primal)}")
+print(
+    f"sign certain after {display.decided_after} steps, the KKT gap is small enough after {len(display.primal)}"
+)
 
 # %%
 # The primal objective falls, the bound rises, and where they meet training may end.

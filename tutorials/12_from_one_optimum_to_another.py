@@ -26,6 +26,7 @@ from refsvm import (
     KKTGap,
     Rounds,
     cross_validate,
+    parametric_path,
     regularization_path,
     solve,
 )
@@ -235,6 +236,17 @@ end = solve(
 )
 print(
     f"{len(corners)} events from C = 1 to 20; beside a solution there: {np.abs(now['alpha'] - end.alpha).max():.0e}"
+)
+
+# %%
+# The package follows any line between two problems, and has doors with a name for some of them: ``epsilon_path``,
+# ``nu_path``, ``cost_path``, ``weight_path``. The line of your walk:
+
+small = begin.problem
+whole = parametric_path(small, small.boxed(20.0 * small.lower, 20.0 * small.upper), t=(1.0, 20.0))
+off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
+print(
+    f"parametric_path: {len(whole.t) - 1} steps from corner to corner; beside yours at all corners: {off:.0e}"
 )
 
 # %%
