@@ -116,6 +116,8 @@ class KernelMachine(KernelTags):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
+        if reset:
+            self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
         if not is_users(kernel):
             if is_precomputed(kernel) and is_sparse(X):
                 raise TypeError(

@@ -109,6 +109,54 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         self.offset_ = -self.intercept_
         return self
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        OneClassSVM
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            As `SVC.partial_fit`.
+        """
+        self._partial(X, None, sample_weight, lambda: self.fit(X, None, sample_weight))
+        self.offset_ = -self.intercept_
+        return self
+
+    def forget(self, indices: Any) -> Self:
+        """Take examples out again: the model is then that of the others alone.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Their positions, in the order in which they came.
+
+        Returns
+        -------
+        OneClassSVM
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            As `SVC.forget`.
+        """
+        super().forget(indices)
+        self.offset_ = -self.intercept_
+        return self
+
+    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
+        return DualProblem.one_class(gram=gram, nu=self.nu, weights=weights)
+
     def _intercept(self, solution: Solution) -> float:
         """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from refsvm.estimators.base import KernelMachine
+from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import checked_weights
 from refsvm.kernels import Precomputed
@@ -22,7 +23,7 @@ from refsvm.solver import solve
 __all__ = ["SingleMachine"]
 
 
-class SingleMachine(KernelMachine):
+class SingleMachine(Incremental):
     """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
 
     def _weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -70,6 +71,42 @@ class SingleMachine(KernelMachine):
         if sentence := shortcoming([solution], self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
 
+    @abstractmethod
+    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
+        """Return the dual problem of examples with these targets and weights."""
+
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+        """Yield the one problem."""
+        rows = np.arange(len(after))
+        gram, alpha = self._gram(rows), np.zeros(len(rows))
+        alpha[: len(self.alpha_)] = self.alpha_
+        start, end = (self._problem(gram, self.held_["y"], weights) for weights in (before, after))
+        yield Machine(rows, start, end, alpha)
+
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
+        """Set the fitted attributes of the examples that remain."""
+        alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, kept].ravel()
+        self._store(solutions[0], self.held_["X"], np.arange(len(kept)), len(kept), alpha)
+
+    def _refuse_empty(self, penalties: np.ndarray) -> None:
+        """An example that counts remains."""
+        if not (penalties > 0.0).any():
+            raise ValueError("forget would leave no example that counts; keep one.")
+
+    def _partial(self, X: Any, y: Any, sample_weight: Any, fit: Callable[[], Any]) -> None:
+        """Hold the examples of the first call, or walk on."""
+        begins = self._begins()
+        if begins:
+            fit()
+        if y is None:
+            X = self._checked(X, kernel=self.kernel_, reset=False)
+            targets = np.zeros(X.shape[0])
+        else:
+            X, y = self._given(X, y, y_numeric=True)
+            targets = np.asarray(y, dtype=np.float64)
+        weights = np.ones(len(targets)) if sample_weight is None else checked_weights(sample_weight, X)
+        (self._begin if begins else self._more)(X, targets, weights)
+
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
         """Return the α of the last `fit`, made feasible, if that is wanted and as many examples remain."""
         if not self.warm_start or not hasattr(self, "alpha_"):
@@ -85,10 +122,13 @@ class SingleMachine(KernelMachine):
         alpha = np.tile(self.alpha_[rows], problem.n // len(rows))
         return problem.feasible(alpha)
 
-    def _store(self, solution: Solution, X: Any, rows: np.ndarray, computed: int) -> None:
-        """Set the fitted attributes."""
+    def _store(
+        self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
+    ) -> None:
+        """Set the fitted attributes; `chosen` are those α of the solution that belong to the rows, by default all."""
         alpha = np.zeros(X.shape[0])
-        alpha[rows] = solution.alpha.reshape(-1, len(rows)).sum(axis=0)
+        variables = solution.alpha if chosen is None else chosen
+        alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
         self.alpha_, self.shape_fit_ = alpha, X.shape
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,13 +22,15 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from refsvm._checks import number
 from refsvm.engine.pool import worker_count
-from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, KernelMachine, explaining
+from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, explaining
+from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import checked_weights, encoded, refuse_empty_classes, refuse_unusable
 from refsvm.kernels.names import is_precomputed
-from refsvm.multiclass.one_vs_one import BinaryResult, layout, pairs, shortcoming, solve_pairs, worst
+from refsvm.multiclass.one_vs_one import BinaryResult, Pair, layout, pairs, shortcoming, solve_pairs, worst
 from refsvm.multiclass.prediction import pair_sums, votes
-from refsvm.result import Status
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
 
 __all__ = ["SVC"]
 
@@ -36,7 +39,7 @@ _log = logging.getLogger("refsvm")
 
 @explaining
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVC(ClassifierMixin, KernelMachine):
+class SVC(ClassifierMixin, Incremental):
     """C-support vector classification with exchangeable working-set selection and step rules.
 
     Two classes, coded y = −1 and +1, are the problem
@@ -195,13 +198,8 @@ class SVC(ClassifierMixin, KernelMachine):
                 for weight in self.class_weight.values():
                     number("class_weight", weight)
             class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, X)
-        refuse_unusable(self.C, class_weight, weights)
-        factor = class_weight[codes] if weights is None else class_weight[codes] * weights
-        penalties = np.zeros(len(codes))
-        np.multiply(self.C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
+        weights = None if sample_weight is None else checked_weights(sample_weight, X)
+        penalties = self._penalties(class_weight, codes, weights)
         refuse_empty_classes(classes, codes[penalties > 0.0])
         kernel = self._kernel(X, weights)
         with self._interruptible():
@@ -211,6 +209,105 @@ class SVC(ClassifierMixin, KernelMachine):
         if sentence := shortcoming(results, self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         return self
+
+    def _penalties(
+        self, class_weight: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Cᵢ = C × class weight × sample weight."""
+        refuse_unusable(self.C, class_weight, weights)
+        factor = class_weight[codes] if weights is None else class_weight[codes] * weights
+        penalties = np.zeros(len(codes))
+        np.multiply(self.C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
+        return penalties
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train on more examples: the model is then that of all of them, exactly.
+
+        The first call is `fit`, of which the examples and their kernel matrix are held, 8n² bytes within `cache_size`;
+        γ and class weights that depend on the data are those of this call from then on. Later calls compute the kernel
+        values of the new examples, and walk from the old optimum to the new one (`refsvm.Solution.continue_to`): an
+        event or two for each, every one in O(mn) for m free support vectors. What has come can go: `forget`. After a
+        `fit`, which keeps support vectors only, the first call begins anew, with a warning.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`; an example of weight 0 is held, and counts for nothing.
+        classes : array-like, optional
+            All labels that may come. The first call needs an example of each.
+
+        Returns
+        -------
+        SVC
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            As `fit`; on an infinite C, labels that are new, and a kernel matrix beyond `cache_size` or an indefinite
+            one.
+
+        Examples
+        --------
+        >>> from refsvm import SVC
+        >>> from refsvm.datasets import load
+        >>> heart = load("heart")
+        >>> model = SVC(gamma=0.005).partial_fit(heart.X[:200], heart.y[:200])
+        >>> whole = SVC(gamma=0.005, tol=1e-9).fit(heart.X, heart.y)
+        >>> model.partial_fit(heart.X[200:], heart.y[200:]).dual_objective_ - whole.dual_objective_ < 1e-9
+        True
+        """
+        if self._begins():
+            if classes is not None and (missing := np.setdiff1d(classes, y)).size:
+                raise ValueError(
+                    f"The first call of partial_fit has no example of class {missing.tolist()[0]!r}; give it one of "
+                    "each."
+                )
+            self.fit(X, y, sample_weight)
+        X, y = self._given(X, y)
+        codes = self.classes_.searchsorted(y).clip(max=len(self.classes_) - 1)
+        if (strange := np.flatnonzero(self.classes_[codes] != y)).size:
+            raise ValueError(
+                f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit goes on with those of the first "
+                f"call, {self.classes_.tolist()}."
+            )
+        weights = None if sample_weight is None else checked_weights(sample_weight, X)
+        penalties = self._penalties(self.class_weight_, codes, weights)
+        if hasattr(self, "held_"):
+            self._more(X, codes, penalties)
+        else:
+            self._begin(X, codes, penalties)
+        return self
+
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+        """Yield the pairs of classes."""
+        codes = self.held_["y"].astype(np.int64)
+        for result in self.binary_results_:
+            negative, positive = result.negative, result.positive
+            rows = np.flatnonzero((codes == negative) | (codes == positive))
+            labels = np.where(codes[rows] == positive, 1.0, -1.0)
+            whole = DualProblem.classification(y=labels, gram=self._gram(rows))
+            start, end = (
+                whole.boxed(np.minimum(labels * C[rows], 0.0), np.maximum(labels * C[rows], 0.0))
+                for C in (before, after)
+            )
+            yield Machine(rows, start, end, result.scattered(len(codes))[rows])
+
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
+        """Set the fitted attributes, with new numbers for the examples that remain."""
+        n = len(self.held_["y"])
+        results = []
+        for old, solution, rows in zip(self.binary_results_, solutions, places, strict=True):
+            here = np.isin(rows, kept)
+            pair = Pair(old.negative, old.positive, kept.searchsorted(rows[here]), solution.problem)
+            result = BinaryResult.of(pair, solution, solution.status)
+            results.append(replace(result, alpha=solution.alpha[here]))
+        self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), n)
+
+    def _refuse_empty(self, penalties: np.ndarray) -> None:
+        """Each class keeps an example that counts."""
+        refuse_empty_classes(self.classes_, self.held_["y"].astype(np.int64)[penalties > 0.0])
 
     @property
     def predict_proba(self) -> Any:

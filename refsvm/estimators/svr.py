@@ -124,6 +124,31 @@ class SVR(RegressorMixin, SingleMachine):
         self._train(X, sample_weight, problem)
         return self
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        SVR
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            As `SVC.partial_fit`.
+        """
+        self._partial(X, y, sample_weight, lambda: self.fit(X, y, sample_weight))
+        return self
+
+    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
+        return DualProblem.regression(y=y, gram=gram, C=self.C * weights, epsilon=self.epsilon)
+
     def predict(self, X: Any) -> np.ndarray:
         """h(x) for each row of X.
 

@@ -11,7 +11,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.kernels.matrix import View
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric_path import refuse_unlike
-from refsvm.paths.regularization_path import semidefinite_matrix
+from refsvm.paths.regularization_path import largest, semidefinite_matrix
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -61,7 +61,7 @@ def continued(
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
     K = semidefinite_matrix(start, cache_mb)
-    line = ProblemLine(start, end, (0.0, 1.0), float(np.abs(K).max()))
+    line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
     status, tracker = Status.CONVERGED, SVMP() if tracker is None else tracker

@@ -13,7 +13,7 @@ from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import fewer, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.regularization_path import followed, semidefinite_matrix
+from refsvm.paths.regularization_path import followed, largest, semidefinite_matrix
 from refsvm.problem import DualProblem
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
@@ -104,7 +104,7 @@ def parametric_path(
     merged = merge_variables(start, end) if merge else no_merging(np.zeros(start.n))
     one, other = (fewer(each, merged) for each in (start, end))
     K = semidefinite_matrix(one, cache_mb)
-    line = ProblemLine(one, other, _ends(t), float(np.abs(K).max()))
+    line = ProblemLine(one, other, _ends(t), largest(K))
     walk = PathState(one, K, engine, line)
     record, status, started = followed(walk, tracker, *line.t, limits)
     return ParametricPath(

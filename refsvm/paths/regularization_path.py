@@ -277,6 +277,11 @@ def semidefinite_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
     return K
 
 
+def largest(K: np.ndarray) -> float:
+    """Return max |Kᵢⱼ|, which of a positive semi-definite matrix stands on the diagonal."""
+    return float(np.abs(K.diagonal()).max())
+
+
 def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
     """Return K of shape (n, n), if the budget holds it."""
     n = problem.n

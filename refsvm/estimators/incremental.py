@@ -1,0 +1,197 @@
+"""Incremental: examples that come, by `partial_fit`, and go, by `forget`, each time to the exact optimum.
+
+The examples and their kernel matrix are held. Those that come have an empty box at first, and those that go at last.
+The walk between the two problems (`refsvm.Solution.continue_to`) changes α by events, and trains nothing anew.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from refsvm._checks import is_sparse, positions
+from refsvm.estimators.base import KernelMachine
+from refsvm.kernels import Precomputed
+from refsvm.kernels.gram import Gram
+from refsvm.kernels.names import is_precomputed
+from refsvm.kernels.rows import megabytes
+from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
+from refsvm.paths.continuing import continued
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+
+__all__ = ["Incremental", "Machine"]
+
+
+class Machine(NamedTuple):
+    """One dual problem of an estimator.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,), int64
+        Its examples, ascending.
+    start, end : DualProblem
+        Before and after, over the same kernel matrix.
+    alpha : ndarray of shape (m,)
+        β of its examples before.
+    """
+
+    rows: np.ndarray
+    start: DualProblem
+    end: DualProblem
+    alpha: np.ndarray
+
+
+class Incremental(KernelMachine):
+    """Base of the estimators whose examples may come and go."""
+
+    def _given(self, X: Any, y: Any, **checks: Any) -> Any:
+        """Check examples that go with those before."""
+        return self._checked(X, y, kernel=self.kernel_, reset=False, **checks)
+
+    def _begin(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
+        """Hold the examples of the first call, which were fitted."""
+        if is_precomputed(self.kernel_):
+            self.held_ = {"X": X, "y": y, "C": penalties, "K": X}
+            return
+        self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": np.empty((0, 0))}
+        self._hold(X, y, penalties)
+
+    def _hold(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
+        """Add examples to those that are held, with their kernel values."""
+        held = self.held_
+        n, m = len(held["y"]), len(y)
+        if (needed := megabytes(n + m, n + m)) > self.cache_size:
+            raise ValueError(
+                f"partial_fit holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
+                f"cache_size={self.cache_size!r}; raise cache_size, or use fit."
+            )
+        every = X if n == 0 else stacked(held["X"], X)
+        K = np.empty((n + m, n + m))
+        K[:n, :n] = held["K"]
+        K[n:] = kernel_values(self.kernel_, X, every)
+        K[:n, n:] = K[n:, :n].T
+        K[n:, n:] = 0.5 * (K[n:, n:] + K[n:, n:].T)
+        self.held_ = {
+            "X": every, "y": np.append(held["y"], y), "C": np.append(held["C"], penalties), "K": K,
+        }  # fmt: skip
+
+    def _gram(self, rows: np.ndarray) -> Gram:
+        """Return the held matrix of some examples."""
+        K = self.held_["K"]
+        gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
+        gram.is_psd = bool(getattr(self.kernel_, "is_psd", False))
+        return gram
+
+    def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
+        """Go from some penalties of the held examples to others, and keep what remains with one."""
+        self._refuse_precomputed()
+        kept = np.flatnonzero(after >= 0.0)
+        solutions, places = [], []
+        with self._interruptible():
+            for machine in self._machines(before, after.clip(0.0)):
+                alpha = machine.alpha
+                if machine.start.n == 2 * len(alpha):  # both copies of an example of regression
+                    alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
+                solutions.append(
+                    continued(
+                        machine.start, alpha, machine.end, engine=self.engine, cache_mb=np.inf,
+                        time_limit=self.time_limit,
+                    )
+                )  # fmt: skip
+                places.append(machine.rows)
+            held = self.held_
+            if len(kept) < len(after):
+                self.held_ = {
+                    "X": held["X"][kept], "y": held["y"][kept], "C": after[kept],
+                    "K": np.ascontiguousarray(held["K"][np.ix_(kept, kept)]),
+                }  # fmt: skip
+            else:
+                self.held_ = {**held, "C": after}
+            self._take(solutions, places, kept)
+        if sentence := shortcoming(solutions, self.tol):
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
+
+    def _refuse_precomputed(self) -> None:
+        """Refuse to change the number of examples where they are the columns of X."""
+        if is_precomputed(self.kernel_):
+            raise ValueError(
+                "Examples come and go where the kernel itself is known; with kernel='precomputed' use "
+                "DualProblem.extended and Solution.continue_to."
+            )
+
+    def _more(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
+        """Let examples come."""
+        self._refuse_precomputed()
+        n = len(self.held_["y"])
+        self._hold(X, y, penalties)
+        after = self.held_["C"]
+        self._walk(np.where(np.arange(len(after)) < n, after, 0.0), after)
+
+    def forget(self, indices: Any) -> Self:
+        """Take examples out again: the model is then that of the others alone.
+
+        Parameters
+        ----------
+        indices : int or array-like of int
+            Their positions among the examples that are held, in the order in which they came; the others move up.
+
+        Returns
+        -------
+        object
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `partial_fit` was not called, a position is none, or a class would lose all of its examples.
+        """
+        if not hasattr(self, "held_"):
+            raise ValueError(
+                "forget needs the examples, which fit does not keep; train with partial_fit from the start."
+            )
+        before = self.held_["C"]
+        after = before.copy()
+        gone = [indices] if np.ndim(indices) == 0 else indices
+        after[positions("indices", gone, len(before))] = -1.0
+        self._refuse_empty(after)
+        self._walk(before, after)
+        return self
+
+    def _begins(self) -> bool:
+        """Whether `partial_fit` is called for the first time."""
+        if hasattr(self, "held_"):
+            return False
+        if hasattr(self, "dual_coef_"):
+            warnings.warn(
+                "partial_fit begins anew: fit has kept support vectors only; to go on from examples, give them to "
+                "partial_fit from the start.",
+                stacklevel=4,
+            )
+        return True
+
+    @abstractmethod
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+        """Yield the dual problems of the held examples with these penalties, in order."""
+
+    @abstractmethod
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
+        """Set the fitted attributes; of the examples, at these places, `kept` alone remain."""
+
+    @abstractmethod
+    def _refuse_empty(self, penalties: np.ndarray) -> None:
+        """Refuse to forget what the estimator cannot be without; what is to be forgotten has a penalty below 0."""
+
+
+def stacked(X: Any, Z: Any) -> Any:
+    """Return the rows of both."""
+    if is_sparse(X) or is_sparse(Z):
+        from scipy.sparse import csr_array, vstack
+
+        return csr_array(vstack([X, Z]))
+    return np.concatenate([X, Z])
