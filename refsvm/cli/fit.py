@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import refsvm
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
-from refsvm.cli.data import Training, task_of, writable
+from refsvm.cli.data import Output, Training, described, task_of, writable
 from refsvm.cli.messages import interrupted, is_watched, unfinished
 from refsvm.cli.options import one_of, option
 from refsvm.datasets import Dataset
@@ -26,7 +26,7 @@ from refsvm.stopping import KKTGap
 __all__ = ["fit"]
 
 
-@options.in_one()
+@options.in_one("plot")
 def fit(
     data: options.Data,
     model: Annotated[Path, option("FILE", "Where to write the model, in LIBSVM's format.")],
@@ -48,6 +48,7 @@ def fit(
     nu: Annotated[
         float, option(None, "Share of the examples that a novelty detector may leave outside.")
     ] = 0.5,
+    output: Output,
 ) -> None:
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
     rules = {
@@ -63,16 +64,23 @@ def fit(
     estimator.set_params(**rules, kernel=chosen, engine=engine)
     is_cut = trained(estimator, dataset, wanted)
     write_model(estimator, model, dataset.columns, scaling)
-    typer.echo(
-        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].summary(estimator, dataset)}; "
-        f"model written to {model}."
+    told = TASKS[wanted].summary(estimator, dataset)
+    solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
+    row = {"task": wanted, "support_vectors": len(estimator.support_), **told, **solved, "model": str(model)}
+    output.show(
+        {"problem": described(dataset), **row},
+        [row],
+        lambda: typer.echo(
+            f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].sentence.format_map(row)}; "
+            f"model written to {model}."
+        ),
     )
     _end(estimator.status_, is_cut)
 
 
 def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:
     """Return the estimator of a task, with the parameters of its own and the limits."""
-    limits, (name, parameters, _) = training.limits(), TASKS[task]
+    limits, (name, parameters, *_) = training.limits(), TASKS[task]
     Limits(n, limits["max_iter"], limits["time_limit"])
     own = {parameter: given[parameter] for parameter in parameters} | limits
     memory = own.pop("cache_mb")
@@ -105,20 +113,17 @@ def trained(estimator: Any, dataset: Dataset, wanted: str) -> bool:
     return False
 
 
-def _classes(estimator: Any, dataset: Dataset) -> str:
+def _classes(estimator: Any, dataset: Dataset) -> dict[str, float]:
     wrong = float(np.mean(estimator.predict(dataset.X) != dataset.y))
-    support = len(estimator.support_)
-    return f"{len(estimator.classes_)} classes; {support} support vectors, training error {wrong:.4f}"
+    return {"classes": len(estimator.classes_), "training_error": wrong}
 
 
-def _errors(estimator: Any, dataset: Dataset) -> str:
-    error = float(np.abs(estimator.predict(dataset.X) - dataset.y).mean())
-    return f"targets; {len(estimator.support_)} support vectors, mean absolute training error {error:.4g}"
+def _errors(estimator: Any, dataset: Dataset) -> dict[str, float]:
+    return {"mean_absolute_error": float(np.abs(estimator.predict(dataset.X) - dataset.y).mean())}
 
 
-def _outside(estimator: Any, dataset: Dataset) -> str:
-    share = float(np.mean(estimator.predict(dataset.X) < 0))
-    return f"labels not used; {len(estimator.support_)} support vectors, {share:.4f} of the examples outside"
+def _outside(estimator: Any, dataset: Dataset) -> dict[str, float]:
+    return {"share_outside": float(np.mean(estimator.predict(dataset.X) < 0))}
 
 
 class Task(NamedTuple):
@@ -126,11 +131,27 @@ class Task(NamedTuple):
 
     estimator: str
     parameters: tuple[str, ...]
-    summary: Callable[[Any, Dataset], str]
+    summary: Callable[[Any, Dataset], dict[str, float]]
+    sentence: str
 
 
 TASKS: Final = {
-    "classification": Task("SVC", ("C",), _classes),
-    "regression": Task("SVR", ("C", "epsilon"), _errors),
-    "novelty": Task("OneClassSVM", ("nu",), _outside),
+    "classification": Task(
+        "SVC",
+        ("C",),
+        _classes,
+        "{classes} classes; {support_vectors} support vectors, training error {training_error:.4f}",
+    ),
+    "regression": Task(
+        "SVR",
+        ("C", "epsilon"),
+        _errors,
+        "targets; {support_vectors} support vectors, mean absolute training error {mean_absolute_error:.4g}",
+    ),
+    "novelty": Task(
+        "OneClassSVM",
+        ("nu",),
+        _outside,
+        "labels not used; {support_vectors} support vectors, {share_outside:.4f} of the examples outside",
+    ),
 }

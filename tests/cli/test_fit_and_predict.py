@@ -8,7 +8,7 @@ import refsvm
 from refsvm.cli.data import label_text
 from refsvm.datasets import load
 
-from .commands import HEADER, ROWS, works
+from .commands import HEADER, ROWS, json_of, works
 
 
 @pytest.mark.parametrize("ending", ["libsvm", "csv", "npz"])
@@ -23,6 +23,25 @@ def test_fit_and_predict_agree_with_the_estimator(heart_files, tmp_path, ending)
     assert result.stdout.split() == [f"{int(y)}" for y in fitted.predict(heart.X)]
     right = round(270 * fitted.score(heart.X, heart.y))
     assert result.stderr == f"Accuracy {right / 270:.4f} ({right} of 270).\n"
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        ("classification", "training_error"),
+        ("regression", "mean_absolute_error"),
+        ("novelty", "share_outside"),
+    ],
+)
+def test_what_a_program_reads_of_a_fit(tmp_path, task, told):
+    arguments = "fit", "heart", "--model", tmp_path / "m", "--task", task
+    document, printed = json_of(*arguments), works(*arguments).stdout
+    assert document["problem"]["n"] == 270
+    assert f"{document['support_vectors']} support vectors" in printed
+    assert f"{document[told]:.4g}" in printed
+    assert {"task": task, "status": "CONVERGED", "model": str(tmp_path / "m")}.items() <= document.items()
+    header, row = works(*arguments, "--csv").stdout.splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))[told] == str(document[told])
 
 
 def test_the_model_is_that_of_scikit_learn(heart_files, tmp_path):
