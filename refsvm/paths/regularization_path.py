@@ -291,6 +291,9 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
             f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
+    held = problem.gram.dense
+    if held is not None and held.dtype == np.float64 and held.flags.carray:
+        return held
     return np.ascontiguousarray(problem.gram.block(np.arange(n)))
 
 

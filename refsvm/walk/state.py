@@ -107,7 +107,8 @@ class PathState(Walk):
     def __init__(
         self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None
     ) -> None:
-        zero, self.problem = np.zeros(problem.n), problem.with_gram(Gram(Precomputed(), K))
+        zero = np.zeros(problem.n)
+        self.problem = problem.with_gram(Gram(Precomputed(), K, is_checked=True))
         self.along = RegularizationLine(self.problem) if along is None else along
         self.K, self._engine, self.sign = K, engine, self.along.sign
         side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
@@ -115,7 +116,7 @@ class PathState(Walk):
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
         )
         self.began = time.perf_counter()
-        self.largest, self.t, self.compiled = float(np.abs(K).max()), np.inf, compiles(engine)
+        self.largest, self.t, self.compiled = float(np.abs(K.diagonal()).max()), np.inf, compiles(engine)
         self.moves: list[Move] = []
         self.factors: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
