@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -78,6 +79,17 @@ class LeaveOneOut:
         """How many examples each check and rule decided."""
         names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.tolist())))
         return {name: int((self.decided_by == name).sum()) for name in names}
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each example: what was predicted, what decided it, its steps."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "label": self.labels, "prediction": self.predictions, "decided_by": self.decided_by,
+                "decision_value": self.decision_values, "iterations": self.round_iterations,
+            }
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -161,3 +173,9 @@ class CrossValidation:
     def solve_seconds(self) -> float:
         """Time all rounds took from their seeds on."""
         return sum(each.solve_seconds for each in self.rounds)
+
+    def to_frame(self) -> Any:
+        """Return `rounds` as a pandas DataFrame, one row each; the status by its name."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(each) | {"status": each.status.name} for each in self.rounds])

@@ -305,3 +305,13 @@ def test_bad_input_is_refused_in_one_sentence(change, words):
     arguments = {"X": data.X, "y": data.y, "kernel": RBF(0.1), **change}
     with pytest.raises(ValueError, match=words):
         cross_validate(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_a_frame_has_a_row_for_each_round():
+    pytest.importorskip("pandas")
+    data = make_banana(30, rng=0)
+    result = cross_validate(data.X, data.y, kernel=RBF(0.5), C=10.0, folds=3, from_full=False, engine="numpy")
+    frame = result.to_frame()
+    assert frame["fold"].tolist() == [0, 1, 2]
+    assert frame["status"].unique().tolist() == ["CONVERGED"]
+    assert frame["iterations"].sum() == result.iterations

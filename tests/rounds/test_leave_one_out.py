@@ -26,6 +26,7 @@ from refsvm import (
     ZeroAlpha,
     leave_one_out,
 )
+from refsvm.datasets import make_banana
 from refsvm.rounds.sufficiency import CHECKS
 
 from ..settings import FAST
@@ -242,3 +243,13 @@ def test_checks_that_are_none_are_refused():
     X, y = data("heart")
     with pytest.raises(ValueError, match="checks=3 is no list of checks; choose from 'zero alpha'"):
         leave_one_out(X, y, kernel=RBF(0.1), checks=3)
+
+
+def test_a_frame_has_a_row_for_each_example():
+    pytest.importorskip("pandas")
+    data = make_banana(30, rng=0)
+    loo = leave_one_out(data.X, data.y, kernel=RBF(0.5), C=10.0, engine="numpy")
+    frame = loo.to_frame()
+    assert list(frame) == ["label", "prediction", "decided_by", "decision_value", "iterations"]
+    assert (frame["label"] != frame["prediction"]).mean() == loo.error
+    assert frame["iterations"].sum() + loo.full_solution.iterations == loo.iterations
