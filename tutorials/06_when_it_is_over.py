@@ -158,14 +158,15 @@ print(solve(wide, stop=WorkingSetGap(1e-3), shrinking=False).reason)
 # ---------
 #
 # 1. Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
-# 2. Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on the sixty
-#    points.
+# 2. Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples of
+#    each class.
 # 3. Stop at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those at
 #    :math:`10^{-6}`?
 #
 # .. fold:: Answers
 
-stiff = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=0.01)
+even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
+stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)
 run = solve(stiff, stop=KKTGap(1e-9))
 free = (stiff.lower < run.alpha) & (run.alpha < stiff.upper)
 up, down = run.alpha < stiff.upper, run.alpha > stiff.lower

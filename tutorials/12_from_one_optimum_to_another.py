@@ -460,7 +460,7 @@ print(f"5. {int((predicted < 0).sum())} of {len(predicted)} are predicted to be 
 #    knows no closed boxes; the answer tells it a :math:`G_r` that is never near :math:`b`.)
 # 2. :math:`\alpha` then has no variable at :math:`\pm C`. It satisfies all conditions for every larger :math:`C`.
 # 3. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
-#
+# 4. The intervals of least error overlap; leave-one-out has the smaller one.
 # 5. The training part has one class; :math:`\alpha=0` and :math:`b=-1` is the only solution.
 #
 # .. endfold::
