@@ -18,9 +18,12 @@ import street
 from docutils import nodes
 from docutils.parsers.rst import directives
 from source_lines import ROOT, shown, spans
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 from sphinx_gallery import gen_rst
 from sphinx_gallery.notebook import add_code_cell
+
+import refsvm
 
 INSTALL = """\
 # Installs what this notebook needs, from a clone of refsvm; say where yours is.
@@ -159,11 +162,28 @@ def notebook(blocks, gallery_conf, target_dir):
 made = gen_rst.jupyter_notebook
 
 
+def link_rules(app, doctree):
+    """Link the names of rules on the landing page to their pages."""
+    if app.env.docname != "index":
+        return
+    for literal in list(doctree.findall(nodes.literal)):
+        rule = getattr(refsvm, literal.astext(), None)
+        if isinstance(rule, type):
+            target = {
+                "refdomain": "py",
+                "reftype": "class",
+                "reftarget": f"{rule.__module__}.{rule.__name__}",
+            }
+            link = addnodes.pending_xref("", literal.deepcopy(), refexplicit=True, refwarn=True, **target)
+            literal.replace_self(link)
+
+
 def setup(app):
     """Add the directives; sphinx-gallery writes notebooks through the function above."""
     app.add_directive("shipped", Shipped)
     app.add_directive("fold", Fold)
     app.add_directive("endfold", EndFold)
+    app.connect("doctree-read", link_rules)
     gen_rst.jupyter_notebook = notebook
     street.draw(Path(app.srcdir) / "_static" / "street.svg")
     return {"parallel_read_safe": True}
