@@ -225,7 +225,9 @@ class SVMP(PathTracker):
 
         Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
         """
-        if fresh or walk.unsettled or walk.violation() > self.eps_kkt:
+        rooted = walk.along.rooted  # other lines are balanced where they are settled
+        fresh = fresh or walk.unsettled or walk.t < walk.stale_below
+        if fresh or max(walk.violation(), rooted and walk.unbalanced()) > self.eps_kkt:
             walk.drift = max(walk.drift, walk.refresh())
             walk.unsettled = True
             if walk.members:

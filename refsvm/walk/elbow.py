@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from refsvm.walk.algebra import Factors, PivotedQR
+from refsvm.walk.algebra import Factors, PivotedQR, elbow_matrix
 from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
@@ -49,6 +49,8 @@ def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple
     """
     if walk.system is None:
         x = factors.solve(walk.right)
+        # refined once, since Σd may be 0 where db is large
+        x = x + factors.solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
     for _ in range(3):
         db, noise = walk.direction(), noise_of(walk, tau)

@@ -62,6 +62,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         along.span,
         along.least,
         along.rooted,
+        walk.stale_below,
     ]
     events = twin(np.array(tracker.parameters()), arrays, log, np.array(limits))
     if events:

@@ -29,6 +29,9 @@ from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
 __all__ = ["PathState"]
 
+LONG_FALL: Final = 1e-3
+"""G is computed afresh where λ has fallen to this part."""
+
 LOADING: Final = 5.0
 """Seconds that importing Numba may take."""
 
@@ -92,6 +95,8 @@ class PathState(Walk):
         Whether rounding may have left something on the elbow for `refsvm.walk.elbow.correct`.
     placed : (float, int)
         The λ at which SMO found a point last, and how often in succession.
+    stale_below : float
+        The λ at which rounding may have grown too large beside λ since G was computed afresh; 0 on other lines.
     deadline : float
         When to end, on the clock of ``time.perf_counter``.
     status : Status or None
@@ -120,7 +125,7 @@ class PathState(Walk):
         self.moves: list[Move] = []
         self.factors: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
-        self.placed, self.deadline = (np.inf, 0), np.inf
+        self.placed, self.deadline, self.stale_below = (np.inf, 0), np.inf, 0.0
         self.status: Status | None = None
         self.counts: Counter[str] = Counter()
 
@@ -202,6 +207,7 @@ class PathState(Walk):
         """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
         of, (v, of_lower, of_upper) = self.of, self.along.arrays(self.t)
         of.lower[:], of.upper[:] = of_lower, of_upper
+        self.stale_below = LONG_FALL * self.t * self.along.rooted
         if self.along.pace > 0.0:
             self.pace_afresh()
         if self.system is not None:

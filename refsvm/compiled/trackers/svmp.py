@@ -18,8 +18,9 @@ LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLo
 FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 
-END, LARGEST, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED = range(10)
-"""Places of the limits: the end, the largest kernel value, whether t rises, and what `refsvm.walk.line` calls so."""
+END, LARGEST, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
+"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.walk.line` calls so, and the λ
+at which G is to be computed afresh."""
 
 EPS_KKT, TAU, TAU_2 = 0, 2, 3
 """Places of the parameters of `refsvm.SVMP`."""
@@ -37,7 +38,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
     rest[0] = total - walk.now[0].total
     largest = limits[LARGEST]
     noise_of_alpha, noise_of_excess = max(most, limits[PACE]), limits[PUSH] + m * largest * most
-    return tau * noise_of_alpha, tau * noise_of_excess, max(left, largest * abs(total))
+    return tau * noise_of_alpha, tau * noise_of_excess, max(left, largest * abs(rest[0]))
 
 
 @called
@@ -62,14 +63,15 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples will be at the end of their set after this step, and the worst violation."""
-    values, hits, worst = walk.values, 0, 0.0
+    """Return how many examples will be at the end of their set after this step, the worst violation, Σα and Σ|α|."""
+    values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
+        alpha = values[AT.alpha, i] + step * d
         if side == FREE:
             lower_rate, upper_rate = values[AT.lower_rate, i], values[AT.upper_rate, i]
             lower, upper = values[AT.lower, i] + step * lower_rate, values[AT.upper, i] + step * upper_rate
-            alpha, near = min(max(values[AT.alpha, i] + step * d, lower), upper), TIE * (upper - lower)
+            alpha, near = min(max(alpha, lower), upper), TIE * (upper - lower)
             hits += (d - upper_rate > noise_of_alpha and upper - alpha <= near) or (
                 lower_rate - d > noise_of_alpha and alpha - lower <= near
             )
@@ -77,7 +79,8 @@ def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore
             excess = side * (values[AT.excess, i] + step * speed)
             hits += -side * speed > noise_of_excess and excess <= TIE * unit
             worst = max(worst, -excess)
-    return hits, worst
+        total, size = total + alpha, size + abs(alpha)
+    return hits, worst, total, size
 
 
 @called
@@ -129,11 +132,15 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         t, scale = now[0].t + step * way, max(min(abs(now[0].t), limits[SPAN]), limits[LEAST])
         if step <= parameters[TAU_2] * scale or step >= (end - now[0].t) * way or (end - t) * way <= enough:
             return k
+        if t < limits[STALE]:
+            return k
         # --- one example, no violation (56), and A stays regular ---
         unit = limits[UNIT] + limits[UNIT_RATE] * t
-        hits, worst = foreseen(walk, step, unit, noise_of_alpha, noise_of_excess)
-        s = may_cross(walk, i, limits[ROOTED] > 0.0) if hits == 1 else 0.0
-        if s == 0.0 or worst / unit > parameters[EPS_KKT]:
+        hits, worst, total, size = foreseen(walk, step, unit, noise_of_alpha, noise_of_excess)
+        rooted = limits[ROOTED] > 0.0
+        s = may_cross(walk, i, rooted) if hits == 1 else 0.0
+        unbalanced = abs(total) / max(size, 1e-300) if rooted else 0.0
+        if s == 0.0 or max(worst / unit, unbalanced) > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
         log.moved[k, 0], log.moved[k, 1] = i, walk.side[i]
