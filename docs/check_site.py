@@ -56,6 +56,7 @@ def show(page: Any, url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": HEIGHT})
     page.goto(url)
     page.evaluate("() => window.MathJax?.startup?.promise.then(() => null)")
+    page.evaluate("() => { for (const folded of document.querySelectorAll('details')) folded.open = true; }")
     page.wait_for_timeout(50)  # edges.js hears of it
 
 

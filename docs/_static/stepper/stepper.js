@@ -141,7 +141,7 @@ picture.each("stepper", (root) => {
       const middle = smo.intercept(each);
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
     }, 1);
-    const v = scale([-reach, reach], [bottom, 30]);
+    const v = scale([-reach, reach], [bottom, 34]);
     const bar = (t, begin, wrong) => {
       const from = v(0), to = v(s.G[t] - b);
       return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + t * width}" y="${Math.min(from, to)}"
