@@ -13,7 +13,6 @@ from refsvm import (
     LIBSVMShrinking,
     MostViolatingPair,
     NewtonStep,
-    NoShrinking,
     PlanningAheadStep,
     Restriction,
     cross_validate,
@@ -34,16 +33,17 @@ STRATEGIES = {
     "planned": {"step": PlanningAheadStep()},
     "conjugate": {"step": ConjugateStep()},
     "HMG": {"selector": HybridMaximumGain(), "step": NewtonStep()},
+    "SMO, restriction": {"step": NewtonStep(), "shrinking": Restriction()},
+    "SMO, LIBSVM's shrinking": {"step": NewtonStep(), "shrinking": LIBSVMShrinking()},
 }
-SHRINKINGS = {"none": NoShrinking(), "restriction": Restriction(), "LIBSVM's": LIBSVMShrinking()}
 SEEDERS = {"SIR": SIR(), "ATO": ATO(), "TOP": TOP()}
 
 
 class Solve:
     """One solve, memory for a tenth of the kernel rows."""
 
-    params = (list(SETS), list(STRATEGIES), list(SHRINKINGS))
-    param_names = ("set", "strategy", "shrinking")
+    params = (list(SETS), list(STRATEGIES))
+    param_names = ("set", "strategy")
     timeout = 300
 
     def setup_cache(self):
@@ -59,13 +59,13 @@ class Solve:
         return found[place][1]
 
 
-def solved(name, strategy, shrinking):
+def solved(name, strategy):
     """Steps and kernel rows of one solve."""
     make, gamma, C = SETS[name]
     data = make()
     problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
     cache_mb = 0.1 * problem.n**2 * 8 / 2**20
-    chosen = {**STRATEGIES[strategy], "shrinking": SHRINKINGS[shrinking]}
+    chosen = {"shrinking": False, **STRATEGIES[strategy]}
     solution = solve(problem, engine="numba", cache_mb=cache_mb, **chosen)
     return solution.iterations, solution.kernel_rows
 
