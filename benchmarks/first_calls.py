@@ -4,6 +4,7 @@
     python benchmarks/first_calls.py --cache FOLDER  with what is compiled there; `refsvm warm-up` fills it
     python benchmarks/first_calls.py path grid       some of them
     python benchmarks/first_calls.py --rounds 3      the least seconds of three processes, one of each engine in turn
+    python benchmarks/first_calls.py --processor     seconds of the processor, where other work is on the machine
 
 Each kind runs in processes of its own, one with ``engine="numpy"`` and one with ``engine="auto"``. A call is late if it
 takes longer than 1.2 times the readable one and 0.3 s (with a full cache: the readable one and 0.3 s). The exit code is
@@ -93,35 +94,35 @@ WORK: dict[str, tuple[Data, Callable[..., object]]] = {
 }
 
 
-def calls(name: str, engine: str) -> list[float]:
+def calls(name: str, engine: str, clock: Callable[[], float]) -> list[float]:
     """Return the seconds of a few calls in this process."""
     data, work = WORK[name]
     X, y = data()
     seconds = []
     for _ in range(CALLS):
-        began = time.perf_counter()
+        began = clock()
         work(X, y, engine)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(clock() - began)
     return seconds
 
 
-def in_a_process(name: str, engine: str, cache: str) -> list[float]:
+def in_a_process(name: str, engine: str, cache: str, *more: str) -> list[float]:
     """Return the seconds of a few calls in a new one."""
     done = subprocess.run(
-        [sys.executable, __file__, name, "--engine", engine],
+        [sys.executable, __file__, name, "--engine", engine, *more],
         env={**os.environ, "NUMBA_CACHE_DIR": cache}, stdout=subprocess.PIPE, check=True,
     )  # fmt: skip
     found: list[float] = json.loads(done.stdout)
     return found
 
 
-def compared(name: str, cache: str | None, rounds: int) -> bool:
+def compared(name: str, cache: str | None, rounds: int, *more: str) -> bool:
     """Print the seconds of one kind of work by both engines; return whether no call was late."""
     best = {}
     for _ in range(rounds):
         for engine in ("numpy", "auto"):
             with tempfile.TemporaryDirectory() as empty:
-                seconds = in_a_process(name, engine, cache or empty)
+                seconds = in_a_process(name, engine, cache or empty, *more)
             best[engine] = np.minimum(best.get(engine, np.inf), seconds)
     allowed = best["numpy"] * (1.2 if cache is None else 1.0) + 0.3
     late = best["auto"] > allowed
@@ -138,14 +139,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="WORK", help=f"some of: {'; '.join(WORK)}")
     parser.add_argument("--cache", metavar="FOLDER", help="where compiled code is")
     parser.add_argument("--rounds", type=int, default=1, metavar="N", help="processes for each engine")
+    parser.add_argument(
+        "--processor", action="store_true", help="seconds of the processor, children not counted"
+    )
     parser.add_argument("--engine", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.engine is not None:
-        print(json.dumps(calls(options.names[0], options.engine)))
+        clock = time.process_time if options.processor else time.perf_counter
+        print(json.dumps(calls(options.names[0], options.engine, clock)))
         return 0
     load_before = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(f"{'seconds of calls':20}  {'numpy':>23}   {'auto':>23}   (load average {load_before:.1f})")
-    fine = [compared(name, options.cache, options.rounds) for name in options.names or WORK]
+    more = ["--processor"] if options.processor else []
+    fine = [compared(name, options.cache, options.rounds, *more) for name in options.names or WORK]
     return 0 if all(fine) else 1
 
 
