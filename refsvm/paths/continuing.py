@@ -10,12 +10,11 @@ import numpy as np
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.matrix import View
 from refsvm.paths.limits import PathLimits
-from refsvm.paths.parametric_path import refuse_unlike
+from refsvm.paths.parametric_path import line_tracker, refuse_unlike
 from refsvm.paths.regularization_path import largest, semidefinite_matrix
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
-from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import solve_at
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
@@ -64,7 +63,7 @@ def continued(
     line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
-    status, tracker = Status.CONVERGED, SVMP() if tracker is None else tracker
+    status, tracker = Status.CONVERGED, line_tracker(tracker)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         solve_at(walk, 0.0, POLISHED, "start")

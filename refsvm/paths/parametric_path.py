@@ -21,7 +21,7 @@ from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
-__all__ = ["parametric_path", "refuse_unlike"]
+__all__ = ["line_tracker", "parametric_path", "refuse_unlike"]
 
 
 def parametric_path(
@@ -98,8 +98,7 @@ def parametric_path(
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
     refuse_unlike(start, end)
-    tracker = SVMP() if tracker is None else tracker
-    PathTracker.checked("tracker", tracker)
+    tracker = line_tracker(tracker)
     limits = PathLimits(start.n, max_events, time_limit, callback)
     merged = merge_variables(start, end) if merge else no_merging(np.zeros(start.n))
     one, other = (fewer(each, merged) for each in (start, end))
@@ -122,6 +121,19 @@ def parametric_path(
         counts=dict(walk.counts),
         matrix=K,
     )
+
+
+def line_tracker(tracker: PathTracker | None) -> PathTracker:
+    """Return the tracker, `SVMP` by default, which must follow any line."""
+    if tracker is None:
+        return SVMP()
+    PathTracker.checked("tracker", tracker)
+    if not tracker.any_line:
+        raise ValueError(
+            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
+            "it heeds boxes and sums that move."
+        )
+    return tracker
 
 
 def _ends(t: Any) -> tuple[float, float]:

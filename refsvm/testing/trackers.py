@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import threading
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.paths.limits import PathLimits
+from refsvm.paths.parametric import ParametricPath
+from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.regularization_path import track
 from refsvm.problem import DualProblem
@@ -22,6 +24,10 @@ __all__ = ["check_tracker", "path_problems"]
 C_MIN, C_MAX = 1e-3, 1e2
 MOST_SECONDS = 120.0
 MOST_EVENTS = 20_000
+KINDS: Final = ("C", "costs", "others")
+"""The lines on which a tracker is checked: that of C, and those of `line_of` if it follows any."""
+
+AnyPath = RegularizationPath | ParametricPath
 
 
 def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
@@ -46,7 +52,7 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
 
 
 def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tuple[tuple[str, ...], int, str]:
-    """Track every problem that has a path, twice and in both engines.
+    """Track every problem that has a path along three lines, twice and in both engines.
 
     Parameters
     ----------
@@ -69,23 +75,19 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     names, breakpoints, compared = [], 0, 0
     for name, problem in path_problems(problems).items():
         try:
-            path = _tracked(tracker, name, problem, "numpy")
+            found = [
+                _checked(
+                    tracker, kind, name, problem, ["numpy"] + ["numba"] * (find_spec("numba") is not None)
+                )
+                for kind in (KINDS if tracker.any_line else KINDS[:1])
+            ]
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 continue
             raise
-        who = f"{name!r} with {tracker!r}"
-        _check_path(tracker.accuracy, who, path)
         names.append(name)
-        breakpoints += len(path.C)
-        engines = ["numpy"] + ["numba"] * (find_spec("numba") is not None)
-        for engine in engines:
-            again = _tracked(tracker, name, problem, engine)
-            same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
-            again_by = "A second call" if engine == "numpy" else "The compiled engine"
-            said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
-            _require(same, who, said)
-            compared += engine == "numba"
+        breakpoints += sum(points for points, _ in found)
+        compared += sum(twins for _, twins in found)
     _require(bool(names), f"'all' with {tracker!r}", "it has refused every problem.")
     sentence = "The twin was not compared: Numba is not installed."
     if compared:
@@ -93,7 +95,38 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     return tuple(names), breakpoints, sentence
 
 
-def _tracked(tracker: PathTracker, name: str, problem: DualProblem, engine: str) -> RegularizationPath:
+def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
+    """Return the ends of a line through a problem with v, L and U on the move.
+
+    "costs": the boxes on one side of 0 open while those on the other close. "others": every third variable leaves, and
+    v turns to what is before it.
+    """
+    zero = np.zeros(problem.n)
+    if kind == "costs":
+        return problem.boxed(problem.lower, zero), problem.boxed(zero, problem.upper)
+    away = problem.without(np.arange(0, problem.n, 3))
+    v = 0.5 * (problem.v + np.roll(problem.v, 1))
+    return problem, DualProblem(problem.gram, v, 0.0, away.lower, away.upper)
+
+
+def _checked(
+    tracker: PathTracker, kind: str, name: str, problem: DualProblem, engines: list[str]
+) -> tuple[int, int]:
+    """Check one line of one problem; return its breakpoints, and how often both engines were compared."""
+    name = name if kind == "C" else f"{name} ({kind})"
+    path = _tracked(tracker, kind, name, problem, "numpy")
+    who = f"{name!r} with {tracker!r}"
+    _check_path(tracker.accuracy, who, path)
+    for engine in engines:
+        again = _tracked(tracker, kind, name, problem, engine)
+        same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
+        again_by = "A second call" if engine == "numpy" else "The compiled engine"
+        said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
+        _require(same, who, said)
+    return len(path.record.C), engines.count("numba")
+
+
+def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
     """Track one path in a thread of its own, which is ended when it has not come back after `MOST_SECONDS`."""
     limits = PathLimits(problem.n, max_events=MOST_EVENTS)
     found: list[Any] = []
@@ -101,8 +134,12 @@ def _tracked(tracker: PathTracker, name: str, problem: DualProblem, engine: str)
     def run() -> None:
         try:
             with telling(name, (tracker,)):
-                options: dict[str, Any] = {"tracker": tracker, "engine": engine, "limits": limits}
-                found.append(track(problem, C_min=C_MIN, C_max=C_MAX, **options))
+                options: dict[str, Any] = {"tracker": tracker, "engine": engine}
+                if kind == "C":
+                    found.append(track(problem, C_min=C_MIN, C_max=C_MAX, limits=limits, **options))
+                else:
+                    ends = line_of(kind, problem)
+                    found.append(parametric_path(*ends, merge=False, max_events=MOST_EVENTS, **options))
         except BaseException as error:  # noqa: BLE001  raised again below, in the thread of the caller
             found.append(error)
 
@@ -120,19 +157,23 @@ def _tracked(tracker: PathTracker, name: str, problem: DualProblem, engine: str)
     return found[0]
 
 
-def _check_path(accuracy: float, name: str, path: RegularizationPath) -> None:
+def _check_path(accuracy: float, name: str, path: AnyPath) -> None:
     """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
     _require(path.status is Status.CONVERGED, name, f"the path ends with {path.status.name}: {path!r}.")
-    ends = np.allclose(path.C[[0, -1]], [C_MIN, C_MAX], rtol=1e-9)
+    at, letter, first, last = path.record.C, "t", 0.0, 1.0
+    if isinstance(path, RegularizationPath):
+        letter, first, last = "C", C_MIN, C_MAX
     _require(
-        ends, name, f"the path goes from {path.C[0]:.6g} to {path.C[-1]:.6g}, not from {C_MIN} to {C_MAX}."
+        np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0),
+        name,
+        f"the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}.",
     )
-    _require(bool((np.diff(path.C) >= 0.0).all()), name, "C falls from one breakpoint to the next.")
+    _require(bool((np.diff(at) >= 0.0).all()), name, f"{letter} falls from one breakpoint to the next.")
     found = path.kkt_audit(between=3)
     _require(
         found.worst <= accuracy,
         name,
-        f"the optimality conditions are violated by {found.worst:.2e} at C={found.C:.6g} "
+        f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "
         f"({found.at:.2e} at breakpoints, {found.between:.2e} between them).",
     )
 

@@ -25,6 +25,8 @@ class PathTracker(Rule):
     such_as: ClassVar[str] = "SVMP()"
     may_refuse: ClassVar[bool] = False
     """Whether it raises ValueError where the elbow is singular or events coincide, instead of finding a way."""
+    any_line: ClassVar[bool] = False
+    """Whether it follows lines other than 1/C; `parametric_path` refuses it if not."""
     accuracy: ClassVar[float] = 1e-6
     """To which the optimality conditions hold at breakpoints and between them, as `check_strategy` checks."""
 

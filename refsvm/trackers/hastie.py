@@ -72,6 +72,7 @@ class Hastie(PathTracker):
     """
 
     may_refuse: ClassVar[bool] = True
+    any_line: ClassVar[bool] = True
 
     tol: float = 1e-10
 
@@ -84,8 +85,8 @@ class Hastie(PathTracker):
             if not walk.has_left():
                 yield walk.to_the_end(end)
                 return
-            if not walk.members:
-                jump_of_b(walk)
+            if not walk.members and jump_of_b(walk):
+                yield walk.breakpoint("jump")
             step = self._next_step(walk, room) if walk.members else empty_elbow_step(walk, room)
             kind = take(walk, step, end)
             self._check(walk, step)
@@ -115,7 +116,7 @@ class Hastie(PathTracker):
         eigenvalues = np.abs(np.linalg.eigvalsh(A))
         if eigenvalues.min() <= 1e-14 * len(A) * eigenvalues.max():
             raise ValueError(
-                f"The elbow is singular at C={1.0 / walk.t:.6g}: its {len(walk.members)} points are affinely dependent "
+                f"The elbow is singular at {_where(walk)}: its {len(walk.members)} points are affinely dependent "
                 "in feature space, and Hastie's rule needs a regular system; use tracker=SVMP()."
             )
         return RegularElbow(A)
@@ -127,6 +128,11 @@ class Hastie(PathTracker):
         unbalanced = abs(float(of.alpha.sum()) - walk.along.z(walk.t)) / float((of.upper - of.lower).sum())
         if max(walk.violation(), unbalanced) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
-                f"Two events fall together at C={1.0 / walk.t:.6g}, and Hastie's rule follows one at a time; use "
+                f"Two events fall together at {_where(walk)}, and Hastie's rule follows one at a time; use "
                 "tracker=SVMP()."
             )
+
+
+def _where(walk: PathState) -> str:
+    """The point of the walk, in words."""
+    return f"C={1.0 / walk.t:.6g}" if walk.along.rooted else f"t={walk.t:.6g}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -102,6 +103,8 @@ class SVMP(PathTracker):
     >>> [round(path.intercept(C), 3) for C in (0.1, 1.0, 5.0)]
     [-0.035, -0.307, -0.329]
     """
+
+    any_line: ClassVar[bool] = True
 
     algebra: ElbowAlgebra = field(default_factory=UpdatedInverse)
     eps_kkt: float = 1e-7

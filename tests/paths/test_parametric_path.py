@@ -7,13 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, DualProblem, KKTGap, Linear, Status, parametric_path, regularization_path, solve
+from refsvm import (
+    RBF,
+    SVMP,
+    DualProblem,
+    Hastie,
+    KKTGap,
+    Linear,
+    Status,
+    parametric_path,
+    regularization_path,
+    solve,
+)
 from refsvm.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse
 
 from ..settings import needs_numba
 from .lines import DATA, LINES, line
 
 pytest.importorskip("scipy")
+REGULAR = [kind for kind in LINES if kind != "cost"]  # where both classes begin with many events at once
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -160,6 +172,33 @@ def test_what_is_no_line_is_refused() -> None:
         parametric_path(start, hard)
     with pytest.raises(ValueError, match="does not hold the kernel matrix"):
         parametric_path(start, end, cache_mb=1e-4)
+
+
+def test_a_tracker_of_c_alone_is_refused() -> None:
+    class Narrow(SVMP):
+        any_line = False
+
+    start, end, t = line("C", "rbf")
+    with pytest.raises(ValueError, match="follows 1/C alone"):
+        parametric_path(start, end, t=t, tracker=Narrow())
+    with pytest.raises(ValueError, match="follows 1/C alone"):
+        solve(start).continue_to(end, tracker=Narrow())
+
+
+@pytest.mark.parametrize("kind", REGULAR)
+def test_hastie_follows_what_is_regular(kind: str) -> None:
+    start, end, t = line(kind, "rbf")
+    path = parametric_path(start, end, t=t, tracker=Hastie(), engine="numpy")
+    assert path.kkt_audit().worst <= 1e-6
+    other = parametric_path(start, end, t=t, engine="numpy")
+    for at in np.linspace(*t, 5).tolist():
+        np.testing.assert_allclose(path.alpha(at), other.alpha(at), atol=1e-7)
+
+
+def test_hastie_says_where_it_refuses() -> None:
+    start, end, t = line("cost", "rbf")
+    with pytest.raises(ValueError, match=r"at t=.*use tracker=SVMP\(\)"):
+        parametric_path(start, end, t=t, tracker=Hastie(), engine="numpy")
 
 
 def test_problems_made_apart_share_their_matrix_if_it_is_equal() -> None:
