@@ -87,6 +87,13 @@ print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are th
 # .. shipped:: solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
+# In the stepper of chapter 5 this is seen on the right: a variable that may only rise is out while its bar hangs below
+# those of all that may fall. With a small :math:`C` most are out soon.
+#
+# .. stepper::
+#    :selector: second-order
+#    :C: 1
+#
 # All others are the *active set*. How it shrinks while a solver works:
 
 from refsvm.solver.active_sets import active_set

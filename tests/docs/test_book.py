@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ BODIES = {
 """What has to be shown beside the folders: of each file these objects, or all of it."""
 
 
+@cache
 def printed() -> dict[str, set[int]]:
     """The lines of each file that some chapter prints."""
     lines: dict[str, set[int]] = {}
@@ -42,6 +44,7 @@ def printed() -> dict[str, set[int]]:
     return lines
 
 
+@cache
 def wanted() -> dict[str, set[int]]:
     """The lines of each file that a reader should find."""
     files = [file for folder in FOLDERS for file in sorted((ROOT / "refsvm" / folder).glob("*.py"))]
@@ -63,7 +66,7 @@ def test_every_line_is_on_a_page():
 
 
 def test_a_file_that_no_chapter_prints_is_missed():
-    shown = printed()
+    shown = dict(printed())
     for path in ("refsvm/selectors/second_order.py", "refsvm/seeders/ato.py", "refsvm/trackers/svmp.py"):
         del shown[path]
     share, lacking = missing(shown)
