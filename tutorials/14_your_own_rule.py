@@ -16,13 +16,16 @@ from refsvm import (
     AVG,
     RBF,
     TOP,
+    Check,
     Cold,
     DualProblem,
     MostViolatingPair,
     NewtonStep,
     PathTracker,
+    Restriction,
     SecondOrder,
     Seeder,
+    Shrinking,
     StepRule,
     StoppingRule,
     WorkingSetSelector,
@@ -31,8 +34,7 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import load
-from refsvm.rounds.sufficiency import CHECKS, Check
-from refsvm.solver.shrinking import Restriction, Shrinking
+from refsvm.rounds.sufficiency import CHECKS
 from refsvm.testing import check_strategy
 
 heart = load("heart")
