@@ -212,7 +212,8 @@ def _check_step(case: Case, state: SolverState, before: tuple[np.ndarray, np.nda
     t, (i, j), mu = state.iteration, state.working_sets[0].tolist(), state.last_step
     n, lower, upper, (alpha, gradient) = case.problem.n, case.problem.lower, case.problem.upper, before
     pair = 0 <= i < n and 0 <= j < n and i != j
-    case.require(pair, t, f"select() returned ({i}, {j}), which is no pair of {n} variables.")
+    wanted = "return two different indices (i, j), or (-1, -1) where no pair gains"
+    case.require(pair, t, f"select() returned ({i}, {j}), which is no pair of {n} variables; {wanted}.")
     case.require(alpha[i] < upper[i], t, f"select() returned i = {i}, which is not in I_up.")
     case.require(alpha[j] > lower[j], t, f"select() returned j = {j}, which is not in I_down.")
     box = f"[lo, hi] = [{state.low!r}, {state.high!r}]"
