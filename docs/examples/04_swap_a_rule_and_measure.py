@@ -126,7 +126,7 @@ BoxDisplay.from_experiment(experiment, "iterations", baseline=baseline).ax_.set_
 # A performance profile has a curve for each strategy: on which share of all runs it takes at most :math:`\tau`
 # times the steps of the best one. At the left end stands how often it is the best, and further right how bad it gets.
 
-ProfileDisplay.from_experiment(experiment, "iterations").ax_.set_title("240 runs, 40 of each strategy")
+_ = ProfileDisplay.from_experiment(experiment, "iterations").ax_.set_title("240 runs, 40 of each strategy")
 
 # %%
 # Where a strategy does not fit
