@@ -55,9 +55,11 @@ def test_the_units_of_the_kernel_change_nothing(algebra: Any) -> None:
             assert abs(path.alpha(C).sum()) <= 1e-11 * np.abs(path.alpha(C)).sum()
 
 
-def test_rounding_does_not_outgrow_a_penalty_that_grows_far() -> None:
-    X, y, _ = SETS["separable"]
-    path = regularization_path(X, y, kernel=RBF(1.0), C_min=1.0, C_max=1e12)
+@pytest.mark.parametrize("seed", [21, 440, 568])
+def test_rounding_does_not_outgrow_a_penalty_that_grows_far(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y, weight = rng.normal(size=(8, 1)), np.tile([-1, 1], 4), 10.0 ** rng.uniform(-5, 0, size=8)
+    path = regularization_path(X, y, kernel=RBF(3.0), C_min=1e4, C_max=1e10, sample_weight=weight)
     assert path.status is Status.CONVERGED
     assert path.kkt_audit(between=0).worst <= 1e-6
 
