@@ -56,6 +56,9 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 SNAP: Final = 2e-15
 """How far from its bound, relative to |α| and the step, a variable of a carried step counts as having reached it."""
 
+NEAR: Final = 1e-6
+"""Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
+
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
@@ -209,6 +212,28 @@ class SolverState:
         self.alpha += delta
         self.rows.subtract(self.gradient, support, delta[support])
         self.updates += len(support)
+
+    def snap(self) -> None:
+        """Set each α within rounding of its bound to the bound: at the end of a solve, whatever its start was.
+
+        The last variable to reach a bound may be short of it by what Σα misses: if all others are at theirs, b would be
+        its G, though a whole interval of b is optimal, and another start would give another b. Here that is
+
+            |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
+
+        I_up and I_down only lose members by it, so that ψ does not grow. G stays: it changes by less than its rounding.
+        """
+        alpha, z = self.alpha, self.problem.z
+        above, below = alpha - self.lower, self.upper - alpha
+        distance = np.minimum(above, below)
+        near = (distance > 0.0) & (distance <= NEAR * (self.upper - self.lower))
+        if not near.any():
+            return
+        rounding = abs(z - total(alpha)) + 4.0 * EPSILON * (total(np.abs(alpha)) + abs(z))
+        near &= distance <= rounding
+        if near.any():
+            alpha[near] = np.where(above < below, self.lower, self.upper)[near]
+            self.refresh(recompute=False)
 
     def drifted(self, tolerance: float = 0.0) -> bool:
         """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.

@@ -141,6 +141,7 @@ class Engine:
             from refsvm.solver.polish import polish
 
             polish(state)
+        state.snap()
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         if state.least_curvature < INDEFINITE * state.largest_diagonal:

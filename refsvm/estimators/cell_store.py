@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,8 @@ __all__ = ["CellStore", "fingerprint"]
 class CellStore:
     """Keep the cells of one search; without a file it forgets them. Threads may use it one at a time.
 
+    Each row carries a digest of itself, so that a damaged number is told from a score.
+
     Parameters
     ----------
     path : str, Path or None
@@ -30,24 +34,20 @@ class CellStore:
     Raises
     ------
     ValueError
-        If the file cannot be opened, or is no SQLite file.
+        If the file cannot be opened, read or written, is no SQLite file or none of this kind, or is damaged.
     """
 
     def __init__(self, path: str | Path | None, search: str) -> None:
-        self._search, self._connection = search, None
+        self._path, self._search, self._connection = str(path), search, None
         if path is None:
             return
-        try:
+        with self._sentences():
             self._connection = sqlite3.connect(path, check_same_thread=False)
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS cells (search TEXT, gamma INTEGER, split INTEGER, place INTEGER, "
                 "score REAL, iterations INTEGER, fit_seconds REAL, score_seconds REAL, converged INTEGER, "
-                "PRIMARY KEY (search, gamma, split, place))"
+                "digest TEXT, PRIMARY KEY (search, gamma, split, place))"
             )
-        except sqlite3.Error as error:
-            raise ValueError(
-                f"store={str(path)!r} cannot be used ({error}); give a new file in a directory that exists."
-            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -58,30 +58,52 @@ class CellStore:
         if self._connection is not None:
             self._connection.close()
 
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Say what SQLite says, and of which file."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._refused(" ".join(str(error).split())) from error
+
+    def _refused(self, reason: str) -> ValueError:
+        return ValueError(
+            f"store={self._path!r} cannot be used ({reason}); give a new file in a directory that exists."
+        )
+
     def cells(self) -> dict[tuple[int, int, int], Cell]:
         """Return what is kept, by number of γ, of C and of the split."""
         if self._connection is None:
             return {}
-        rows = self._connection.execute(
-            "SELECT gamma, split, place, score, iterations, fit_seconds, score_seconds, converged FROM cells "
-            "WHERE search = ?",
-            (self._search,),
-        )
+        with self._sentences():
+            rows = self._connection.execute(
+                "SELECT gamma, split, place, score, iterations, fit_seconds, score_seconds, converged, digest "
+                "FROM cells WHERE search = ?",
+                (self._search,),
+            ).fetchall()
+        for *values, digest in rows:
+            if digest != self._digest(values):
+                raise self._refused("a row of it is damaged")
         return {
-            (gamma, place, split): Cell(
-                split, place, score, iterations, fit_seconds, score_seconds, bool(converged)
-            )
-            for gamma, split, place, score, iterations, fit_seconds, score_seconds, converged in rows
+            (gamma, place, split): Cell(split, place, *numbers, bool(converged))
+            for gamma, split, place, *numbers, converged, _ in rows
         }
 
     def keep(self, key: tuple[int, int, int], cell: Cell) -> None:
         """Write one cell; it is in the file when this returns."""
-        if self._connection is not None:
-            with self._connection:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (self._search, key[0], *astuple(cell)),
-                )
+        if self._connection is None:
+            return
+        values = [key[0], *(number.item() if hasattr(number, "item") else number for number in astuple(cell))]
+        values[-1] = int(cell.converged)
+        with self._sentences(), self._connection:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (self._search, *values, self._digest(values)),
+            )
+
+    def _digest(self, values: Sequence[object]) -> str:
+        """Return a digest of a row, search included; numbers of another type give another one."""
+        return hashlib.sha256(repr((self._search, *values)).encode()).hexdigest()[:32]
 
 
 def fingerprint(X: Any, codes: np.ndarray, search: Any) -> str:

@@ -160,6 +160,52 @@ def test_a_file_that_is_no_store(heart, tmp_path):
             SVCCV(**GRID, store=place).fit(*heart)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE cells SET score = 'abc'",
+        "UPDATE cells SET score = NULL",
+        "UPDATE cells SET score = 1 - score WHERE split = 1",
+        "UPDATE cells SET gamma = 99 WHERE place = 1 AND split = 1",
+        "DROP TABLE cells; CREATE TABLE cells (a)",
+        *(
+            pytest.param(slice(*part), id=f"bytes {part}")
+            for part in ((4096, None, 97), (30, 90), (4200, None, 5))
+        ),
+    ],
+)
+def test_a_damaged_store_is_one_sentence(damage, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.choice([-1, 1], 30)
+    file = tmp_path / "cells.sqlite"
+    grid = {"Cs": [1.0, 2.0], "gammas": [0.1], "cv": 3, "store": file, "refit": False, "engine": "numpy"}
+    SVCCV(**grid).fit(X, y)
+    if isinstance(damage, str):
+        with sqlite3.connect(file) as connection:
+            connection.executescript(damage)
+        connection.close()
+    else:
+        image = np.fromfile(file, dtype=np.uint8)
+        image[damage] ^= 0xFF
+        image.tofile(file)
+    with pytest.raises(ValueError, match=r"store='.*cells\.sqlite' cannot be used"):
+        SVCCV(**grid).fit(X, y)
+
+
+def test_balanced_weights_at_a_small_penalty_score_as_grid_search():
+    """With every α at its bound any b of an interval is optimal: the start must not choose it."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(40) < 0.35).astype(int)
+        X = rng.normal(size=(40, 2)) + y[:, None]
+        settings = {"kernel": "rbf", "class_weight": "balanced", "tol": 1e-6}
+        ours = SVCCV(Cs=[0.01, 0.1, 1.0], gammas=[0.1, 0.5], cv=3, refit=False, **settings).fit(X, y)
+        grid = {"C": [0.01, 0.1, 1.0], "gamma": [0.1, 0.5]}
+        theirs = GridSearchCV(SVC(**settings), grid, cv=3, refit=False).fit(X, y)
+        key = "mean_test_score"
+        np.testing.assert_array_equal(ours.cv_results_[key], theirs.cv_results_[key])
+
+
 def test_without_refit_there_is_nothing_to_predict_with(heart):
     X, y = heart
     model = SVCCV(**GRID, refit=False).fit(X, y)

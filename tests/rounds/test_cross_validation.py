@@ -64,6 +64,19 @@ def test_every_seeder_predicts_what_a_cold_start_predicts(name, C, k):
         assert close.mean() > 0.98
 
 
+@pytest.mark.parametrize("seed", [0, 1, 5])
+def test_no_seeder_chooses_b_where_an_interval_of_it_is_optimal(seed, engine):
+    """Without one of the larger class all α are at their bounds, but for the rounding of what a seed has moved."""
+    rng = np.random.default_rng(seed)
+    y = np.r_[-np.ones(12), np.ones(13)]
+    X = rng.normal(size=(25, 2)) + 0.7 * y[:, None]
+    options = {"kernel": RBF(0.5), "C": 0.01, "folds": 25, "stop": KKTGap(1e-6), "engine": engine}
+    cold = cross_validate(X, y, seeder=Cold(), **options)
+    for seeder in (AVG(), TOP(), SIR(), MIR(), ATO()):
+        seeded = cross_validate(X, y, seeder=seeder, **options)
+        np.testing.assert_allclose(seeded.decision_values, cold.decision_values, atol=1e-5)
+
+
 def test_the_predictions_of_brute_force():
     X, y, kernel = SETS["heart"]
     result = cross_validate(X, y, kernel=kernel, C=10.0, folds=5, rng=1)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import (
+    RBF,
     DualProblem,
     HybridMaximumGain,
     KKTGap,
@@ -42,6 +43,25 @@ def test_a_solution_is_consistent(engine, shrinking):
     assert 0 < solution.kernel_rows <= PLAIN.n
     assert solution.kernel_hits > 0
     assert len(solution.trace) == solution.iterations
+
+
+def test_no_start_chooses_who_is_free_or_b(engine):
+    """Penalties of the same sum in both classes: all α end at their bounds, the last one up to rounding."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) < 12, 1.0, -1.0)
+    X = rng.normal(size=(40, 2)) + 0.5 * y[:, None]
+    C = 0.1 * np.where(y > 0.0, 40 / 24, 40 / 56)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=C)
+    corner = problem.lower + problem.upper
+    partly = problem.feasible(corner * rng.uniform(size=40))
+    found = [
+        solve(problem, start=start, engine=engine, stop=KKTGap(1e-6))
+        for start in (None, corner, corner * (1.0 - 1e-16), partly)
+    ]
+    for solution in found:
+        np.testing.assert_array_equal(solution.alpha, corner)
+        assert solution.kkt_gap < -0.1
+        assert solution.intercept == pytest.approx(found[0].intercept, abs=1e-12)
 
 
 @pytest.mark.parametrize("problem", [PLAIN, PROBLEMS["banana, 700"].problem], ids=["small", "large"])

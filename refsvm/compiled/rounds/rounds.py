@@ -23,9 +23,10 @@ from refsvm.compiled.interface.layout import (
 from refsvm.compiled.interface.seeding import SEED, SEEDING
 from refsvm.compiled.interface.twin import cached, called, copied, inlined
 from refsvm.compiled.kernels.rows import add_rows
-from refsvm.compiled.seeders.spread import complete
+from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.compiled.state import forget_displacement, side
+from refsvm.state import NEAR
 
 __all__ = ["NOT_DONE", "SEEDS", "STEPS", "WHOLE", "run_rounds"]
 
@@ -193,6 +194,28 @@ def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-unt
 
 
 @called
+def snap(state, z):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.state.SolverState.snap`; return whether both sides of b are there still."""
+    alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0
+    for t in range(len(alpha)):
+        distance = min(alpha[t] - lower[t], upper[t] - alpha[t])
+        count += (distance > 0.0) & (distance <= NEAR * (upper[t] - lower[t]))
+    if count == 0:
+        return True
+    size = 0.0
+    for value in alpha:
+        size += abs(value)
+    rounding = abs(z - total(alpha)) + 4.0 * EPS * (size + abs(z))
+    for t in range(len(alpha)):
+        above, below = alpha[t] - lower[t], upper[t] - alpha[t]
+        distance = min(above, below)
+        if distance > 0.0 and distance <= NEAR * (upper[t] - lower[t]) and distance <= rounding:
+            alpha[t] = lower[t] if above < below else upper[t]
+    most_violating_pair(state)
+    return min(state.now[0].top, state.now[0].bottom) >= 0
+
+
+@called
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
     """Change the seed as a neighbour has changed; return whether fewer rows lead there from that neighbour."""
     if stage != STEPS:
@@ -275,7 +298,8 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         results[number, 1], results[number, 2] = now.iteration, now.least_curvature
         bad = min(now.top, now.bottom) < 0 or outcome == MISSING_ROW
         bad = bad or now.least_curvature < numbers[LEAST_CURVATURE]
-        if bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE]):
+        bad = bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE])
+        if bad or not snap(state, seeding.z):
             return number
         results[number, 0] = outcome
         if outcome <= 0:
