@@ -146,17 +146,18 @@ def hold_out(
     with Rounds(problem, **options) as rounds:
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"
-        if origin and from_full:
-            steps = sum(each.iterations for each in rounds.run([Round(keep=origin)]))
+        first = [Round(keep=origin)] if origin and from_full else []
         kept = None if from_full else origin
-        plan = [Round(np.flatnonzero(fold == h), origin, kept) for h in numbers]
+        plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for h, ended in zip(numbers.tolist(), rounds.run(plan, seeder, apart=True), strict=False):
+        for each, ended in zip(plan, rounds.run(plan, seeder, apart=True), strict=False):
+            steps += ended.iterations
+            if each.out is None:
+                continue
             # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
             values[ended.out] = ended.values
             cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
-            reports.append(FoldReport(h, pair, *cost, ended.status))
-    steps += sum(each.iterations for each in reports)
+            reports.append(FoldReport(int(fold[each.out[0]]), pair, *cost, ended.status))
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed)
 
 

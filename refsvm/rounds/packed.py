@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import repeat
+from itertools import accumulate, repeat
 from types import NoneType
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from refsvm.stopping.base import StoppingRule
 
 __all__ = ["PackedRounds", "for_example"]
 
-OUT, ASKED, WEIGHTS, ORIGIN = slice(0, 2), slice(2, 4), 4, 5
+OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
 
 NOBODY: Final = np.zeros(0, dtype=np.int64)
@@ -130,7 +130,12 @@ class PackedRounds:
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0)
         ended = zip(
-            turns.out, _shared(values, plan[:done, ASKED], turns), steps, reasons, *shared, strict=False
+            turns.out,
+            _shared(values, plan[:done, ASKED : ASKED_END + 1], turns),
+            steps,
+            reasons,
+            *shared,
+            strict=False,
         )
         self._newest.update({*turns.keep[:done]} - {None})
         return [*map(partial(tuple.__new__, Ended), ended)], None if done == m else self._rest(*results[done])
@@ -154,11 +159,12 @@ class PackedRounds:
     def _packed(self, chunk: Sequence[Round], turns: Any) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights."""
         plan, asked, weights = np.full((len(chunk), 9), -1), turns.asked, turns.weights
-        positions, plan[:, OUT] = _joined(turns.out)
-        plan[:, ASKED] = plan[:, OUT]
+        positions, ends = _joined(turns.out)
+        plan[:, OUT], plan[:, OUT_END] = plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
         if {*map(type, asked)} != {NoneType}:
             more, ends = _joined(asked)
-            plan[:, ASKED] = ends + len(positions)
+            ends += len(positions)
+            plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
             positions = np.concatenate([positions, more])
         # --- names become places ---
         if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.beside} == {None}:
@@ -236,7 +242,7 @@ class PackedRounds:
         if curvature < self._numbers[3]:
             self._numbers[3] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
-        parts = state.alpha.copy(), state.gradient.copy(), state.lower, state.upper
+        parts = (part.copy() for part in (state.alpha, state.gradient, state.lower, state.upper))
         return self._as_solution(*parts, status, int(steps))
 
     def _as_solution(
@@ -248,21 +254,22 @@ class PackedRounds:
         status: Status,
         steps: int,
     ) -> Solution:
+        problem = self._problem
+        # a share of a box that holds 0 holds it too
+        is_plain = problem.holds_zero and not problem.is_open
+        boxed = problem._with(lower=lower, upper=upper) if is_plain else problem.boxed(lower, upper)
         return Solution(
-            problem=self._problem.boxed(lower, upper), alpha=alpha, gradient=gradient, iterations=steps,
+            problem=boxed, alpha=alpha, gradient=gradient, iterations=steps,
             kernel_rows=0, kernel_hits=0, status=status, reason=status.value, seconds=0.0, engine="numba",
         )  # fmt: skip
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and where those of each round begin and end."""
+    """Return all positions in one array, and where those of each round begin; the end of the last one, too."""
     if {*map(type, parts)} == {int}:
-        ends = np.arange(1, len(parts) + 1)
-        return np.array(parts), np.column_stack([ends - 1, ends])
-    arrays = [NOBODY if part is None else np.atleast_1d(part) for part in parts]
-    ends = np.cumsum([len(array) for array in arrays])
-    begins = np.concatenate([[0], ends[:-1]])
-    return np.concatenate(arrays).astype(np.int64), np.column_stack([begins, ends])
+        return np.array(parts), np.arange(len(parts) + 1)
+    arrays = [NOBODY if part is None else part if np.ndim(part) else np.array([part]) for part in parts]
+    return np.concatenate(arrays, dtype=np.int64), np.array([0, *accumulate(map(len, arrays))])
 
 
 def _shared(values: np.ndarray, ranges: np.ndarray, turns: Any) -> list[Any]:

@@ -25,7 +25,7 @@ from refsvm.engine.pool import in_workers, joblib_is_set_up
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.packed import PackedRounds, for_example
+from refsvm.rounds.packed import NOBODY, PackedRounds, for_example
 from refsvm.rounds.round import Ended, Round
 from refsvm.rule import Rule
 from refsvm.seeders.active_set import ActiveSet
@@ -34,6 +34,7 @@ from refsvm.seeders.cold import Cold
 from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
 from refsvm.solver.hard_margin import ROUND
 from refsvm.solver.rules import Rules
+from refsvm.state import NOTHING
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["Runner", "run_there"]
@@ -73,9 +74,9 @@ class Runner:
         self._apart, self._waits, self._can_compile = apart, False, True
         self._kept: dict[Hashable, Solution] = family.kept
         self._solution: Callable[[Hashable], Solution | None] = self._kept.get
-        self._memory: tuple[Solution, np.ndarray] | None = None
+        self._memory: tuple[Solution, int, np.ndarray | None] | None = None
         self._seed: Callable[[DualProblem], np.ndarray]
-        self._seed_is_for: Any = None
+        self._seed_is_for: tuple[Any, ...] = (None, None, None)
         self._is_short = self._uses_twins = (
             False  # of the next round: begun without shrinking, seeded by the twin
         )
@@ -134,9 +135,9 @@ class Runner:
         problem = self._boxed(each)
         start, origin = None, self._solution(each.origin)
         if each.beside is not None:
-            start, origin = self._beside(each.beside, origin, problem)
+            start, origin = self._beside(each, origin, problem)
         elif origin is not None:
-            start = self._seeds(origin)(problem)
+            start = self._seeds(origin, each)(problem)
         seeded = time.perf_counter()
         rules, is_short = self._rules, self._is_short
         if rules.stop.left_out:
@@ -160,38 +161,48 @@ class Runner:
         return problem.boxed(lower, upper)
 
     def _beside(
-        self, names: tuple[Hashable, Hashable], solved: Solution | None, problem: DualProblem
+        self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
         """Return the seed that follows a neighbour, and the solution from whose gradient fewer rows lead there."""
-        before, after = map(self._solution, names)
+        before, after = map(self._solution, each.beside or ())
         assert after is not None
         if solved is None:
             return as_the_neighbour(at_the_bounds(problem), problem, after), after
-        alpha = as_the_neighbour(self._seeds(solved)(problem), problem, after, before, solved)
+        alpha = as_the_neighbour(self._seeds(solved, each)(problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]
         return alpha, after if changes[1] < changes[0] else solved
 
-    def _seeds(self, solved: Solution) -> Callable[[DualProblem], np.ndarray]:
+    def _seeds(self, solved: Solution, each: Round) -> Callable[[DualProblem], np.ndarray]:
         """Return what seeds from one solution: the twin once compiled code is in use and all rows are in memory."""
-        rows, known = self._family.rows, self._seed_is_for
-        if known is None or known[0] is not solved or known[1] != self._uses_twins:
-            self._seed_is_for = solved, self._uses_twins
+        rows = self._family.rows
+        memory = self._shared_memory(solved, [each]) if self._shares else NOTHING
+        given = solved, self._uses_twins, memory
+        if not all(old is new for old, new in zip(self._seed_is_for, given, strict=True)):
+            self._seed_is_for = given
             compiles = self._uses_twins and self._seeder.twin() is not None
             if compiles and rows.holds_all and rows.values.dtype == np.float64:
                 from refsvm.compiled.interface.seeding import CompiledSeeds
 
-                self._seed = CompiledSeeds(self._seeder, solved, rows, self._shared_memory(solved))
+                self._seed = CompiledSeeds(self._seeder, solved, rows, memory)
             elif self._shares:
-                self._seed = partial(self._seeder.seed, solved, memory=self._shared_memory(solved))  # type: ignore[call-arg]
+                self._seed = partial(self._seeder.seed, solved, memory=memory)  # type: ignore[call-arg]
             else:
                 self._seed = partial(self._seeder.seed, solved)
         return self._seed
 
-    def _shared_memory(self, solved: Solution) -> np.ndarray:
-        """Return what all seeds from one solution share, made once."""
+    def _shared_memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
+        """Return what all seeds from one solution share: made once, when it first pays for some of these rounds."""
         if self._memory is None or self._memory[0] is not solved:
-            self._memory = solved, self._seeder.memory(solved, self._family.longest)
-        return self._memory[1]
+            self._memory = solved, self._family.longest, None
+        _, steps, memory = self._memory
+        if memory is None:
+            if not self._seeder.pays(
+                solved, steps, [NOBODY if each.out is None else each.out for each in rounds]
+            ):
+                return NOTHING
+            memory = self._seeder.memory(solved, steps)
+            self._memory = solved, steps, memory
+        return memory
 
     def _ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> Ended:
         """Solve what is left of a long round with shrinking, keep the solution, and say how it ended."""
@@ -263,7 +274,7 @@ class Runner:
         family, began, chunk = self._family, time.perf_counter(), self._ready([*islice(waiting, size)])
         solved = packed.solution(chunk[0].origin) if self._waits else None
         if self._shares and solved is not None:
-            packed.remember(self._shared_memory(solved))
+            packed.remember(self._shared_memory(solved, chunk))
         write = None
         if solved is not None and self._seeder.twin() is None:
             write = partial(self._write, chunk, solved)
@@ -297,7 +308,7 @@ class Runner:
     def _write(self, chunk: list[Round], solved: Solution, starts: np.ndarray) -> None:
         """Write the seeds of a seeder without a twin."""
         for each, start in zip(chunk, starts, strict=True):
-            start[:] = self._seeds(solved)(self._boxed(each))
+            start[:] = self._seeds(solved, each)(self._boxed(each))
 
     # -- threads and processes -------------------------------------------------------------------------------------
 

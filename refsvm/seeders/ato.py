@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -147,16 +148,31 @@ class ATO(Seeder):
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
         """Return the most work, the number of free variables, max |Kᵢᵢ|, M and its inverse; nothing if no path pays."""
-        gram, n, free = solved.problem.gram, solved.problem.n, np.flatnonzero(_are_free(solved))
-        # a step makes two passes over n variables
-        most, m = self.budget * max(steps, 1) * 2 * (n + STEP_COST), len(free)
-        if m > self.max_free or m**3 > SHARED * most or expected(n, m, _returning(solved)) > most:
+        if not self.pays(solved, steps, ()):
             return np.zeros(0)
+        gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
         K = gram.block(free, free) if gram.dense is None else gram.dense[np.ix_(free, free)]
         largest = float(np.abs(gram.diagonal()).max())
         kept = independent(K, largest)
         inverse = inverse_of(K[np.ix_(kept, kept)])
-        return np.concatenate([[most, m, largest, len(kept)], free[kept], inverse.ravel()])
+        head = [self._most(solved.problem.n, steps), len(free), largest, len(kept)]
+        return np.concatenate([head, free[kept], inverse.ravel()])
+
+    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+        """Whether the shortest of these paths may pay, by who goes, who comes back, and the inverse."""
+        n = solved.problem.n
+        most = self._most(n, steps)
+        if expected(n, 0, 0) > most:  # nothing needs to be counted
+            return False
+        m = np.count_nonzero(_are_free(solved))
+        going = [np.count_nonzero(solved.alpha[out]) for out in left_out]
+        if m > self.max_free or m**3 > SHARED * most or expected(n, m, min(going, default=0)) > most:
+            return False
+        return expected(n, m, _returning(solved)) <= most
+
+    def _most(self, n: int, steps: int) -> float:
+        """The most work that a path may take: a step makes two passes over n variables."""
+        return self.budget * max(steps, 1) * 2 * (n + STEP_COST)
 
 
 def expected(n: int, m: int, moving: int) -> float:
@@ -200,9 +216,11 @@ def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndar
 
 def _returning(solved: Solution) -> int:
     """Count the examples left out that will violate their condition when they come back: these move, at least."""
-    problem, away = solved.problem, solved.gradient - offset(solved)
-    absent = (problem.lower == 0.0) & (problem.upper == 0.0)
-    return int(np.count_nonzero(absent & (problem.v * away > 0.0)))
+    problem = solved.problem
+    absent = np.flatnonzero((problem.lower == 0.0) & (problem.upper == 0.0))
+    if not len(absent):
+        return 0
+    return int(np.count_nonzero(problem.v[absent] * (solved.gradient[absent] - offset(solved)) > 0.0))
 
 
 def _are_free(solved: Solution) -> np.ndarray:

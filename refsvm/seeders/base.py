@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +34,13 @@ class Seeder(Rule):
     @abstractmethod
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
+
+    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+        """Return whether to make `memory` for problems that leave these examples of `solved` out, one entry for each.
+
+        Where not, their seeds get an empty one. `steps` as in `memory`.
+        """
+        return True
 
     def __init_subclass__(cls) -> None:
         """Refuse the three hooks of 0.1 that `memory` has replaced."""

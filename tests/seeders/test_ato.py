@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, solve
+from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, cross_validate, solve
 from refsvm.datasets import load
 from refsvm.kernels.rows import stored_rows
 from refsvm.seeders import ato
@@ -209,3 +210,28 @@ def test_the_others_take_over_what_a_growing_example_moved_before_it_was_tied():
         fold = np.arange(30) % 5
         solved, new = solve(boxed(problem, fold == 0), stop=EXACT), boxed(problem, fold == 1)
         assert new.kkt_gap(ATO(budget=math.inf, margin=math.inf).seed(solved, new)) < 1e-6
+
+
+class Counted(ATO):
+    """ATO that notes for how many problems its inverse was made."""
+
+    made: ClassVar[list[int]] = []
+
+    def twin(self):
+        return ATO().twin()
+
+    def memory(self, solved, steps=0):
+        self.made.append(steps)
+        return super().memory(solved, steps)
+
+
+@pytest.mark.parametrize(("budget", "times"), [(0.3, 0), (math.inf, 1)])
+def test_the_inverse_is_made_once_and_not_where_no_path_pays(budget, times, engine):
+    """With ten folds of heart every path would take longer than the steps that it saves."""
+    Counted.made.clear()
+    data = load("heart")
+    options = {"kernel": RBF(0.005), "C": 1.0, "folds": 10, "engine": engine}
+    found = cross_validate(data.X, data.y, seeder=Counted(budget=budget), **options)
+    assert len(Counted.made) == times
+    same = cross_validate(data.X, data.y, seeder=ATO(budget=budget), **options)
+    assert np.array_equal(found.decision_values, same.decision_values)
