@@ -4,10 +4,12 @@
     python benchmarks/fuzz.py --first 10000 --count 500  others; a run that was stopped goes on this way
     python benchmarks/fuzz.py --seconds 60               as many as fit into a minute
     python benchmarks/fuzz.py --first 17 --count 1 -v    one of them, in full
+    python benchmarks/fuzz.py --families                 leave-one-out, folds and grids against training from scratch
 
 A seed stands for a problem of 2 to 40 variables with any linear term, sum and box (`fuzzing.trials`), all scales from
-1e-8 to 1e8, any rules, a cache of few rows or of all, any start; `fuzzing.verdict` says what is checked. The exit code
-is 1 if anything is wrong.
+1e-8 to 1e8, any rules, a cache of few rows or of all, any start; `fuzzing.verdict` says what is checked. With
+``--families`` it stands for a weighted data set, and `fuzzing.families` says what is checked. The exit code is 1 if
+anything is wrong.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from fuzzing.families import FAMILIES, complaints_of
 from fuzzing.trials import any_trial
 from fuzzing.verdict import Verdict
 
@@ -30,6 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed")
     parser.add_argument("--count", type=int, default=10_000, metavar="N", help="number of problems")
     parser.add_argument("--seconds", type=float, help="end after so much time")
+    parser.add_argument(
+        "--families",
+        nargs="*",
+        choices=[*FAMILIES],
+        metavar="NAME",
+        help=f"these, or all of {', '.join(FAMILIES)}",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="describe every problem")
     options = parser.parse_args(arguments)
     began, statuses, bad, seed = time.perf_counter(), Counter[str](), 0, options.first
@@ -37,7 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for seed in range(options.first, options.first + options.count):
             if options.seconds is not None and time.perf_counter() - began > options.seconds:
                 break
-            bad += not tried(seed, statuses, options.verbose)
+            if options.families is None:
+                bad += not tried(seed, statuses, options.verbose)
+            else:
+                bad += not tried_families(seed, options.families or [*FAMILIES], statuses)
         else:
             seed += 1
     except KeyboardInterrupt:
@@ -68,6 +81,18 @@ def tried(seed: int, statuses: Counter[str], verbose: bool) -> bool:
     for complaint in complaints:
         print(f"seed {seed}: {complaint}", flush=True)
     return not complaints
+
+
+def tried_families(seed: int, names: Sequence[str], statuses: Counter[str]) -> bool:
+    """Try one seed on these families; return whether all is well."""
+    all_is_well = True
+    for name in names:
+        complaints = complaints_of(name, seed)
+        for complaint in complaints:
+            print(f"seed {seed}, {name}: {complaint}", flush=True)
+        statuses[f"{name} {'bad' if complaints else 'well'}"] += 1
+        all_is_well = all_is_well and not complaints
+    return all_is_well
 
 
 if __name__ == "__main__":

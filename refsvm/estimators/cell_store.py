@@ -85,8 +85,8 @@ class CellStore:
             if digest != self._digest(values):
                 raise self._refused("a row of it is damaged")
         return {
-            (gamma, place, split): Cell(split, place, *numbers, bool(converged))
-            for gamma, split, place, *numbers, converged, _ in rows
+            (gamma, place, split): Cell(split, place, score, iterations, fit, scoring, bool(converged))
+            for gamma, split, place, score, iterations, fit, scoring, converged, _ in rows
         }
 
     def keep(self, key: tuple[int, int, int], cell: Cell) -> None:

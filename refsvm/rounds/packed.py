@@ -242,8 +242,8 @@ class PackedRounds:
         if curvature < self._numbers[3]:
             self._numbers[3] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
-        parts = (part.copy() for part in (state.alpha, state.gradient, state.lower, state.upper))
-        return self._as_solution(*parts, status, int(steps))
+        alpha, gradient = state.alpha.copy(), state.gradient.copy()
+        return self._as_solution(alpha, gradient, state.lower.copy(), state.upper.copy(), status, int(steps))
 
     def _as_solution(
         self,

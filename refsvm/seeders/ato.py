@@ -164,8 +164,8 @@ class ATO(Seeder):
         most = self._most(n, steps)
         if expected(n, 0, 0) > most:  # nothing needs to be counted
             return False
-        m = np.count_nonzero(_are_free(solved))
-        going = [np.count_nonzero(solved.alpha[out]) for out in left_out]
+        m = int(np.count_nonzero(_are_free(solved)))
+        going = [int(np.count_nonzero(solved.alpha[out])) for out in left_out]
         if m > self.max_free or m**3 > SHARED * most or expected(n, m, min(going, default=0)) > most:
             return False
         return expected(n, m, _returning(solved)) <= most
