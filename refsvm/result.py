@@ -242,7 +242,7 @@ class Solution:
     @cached_property
     def intercept(self) -> float:
         """b, midway between the most violating pair."""
-        return self.problem.midway(self.gradient, *self._most_violating[:2])
+        return self.problem.midway(self.gradient, *self.most_violating[:2])
 
     @property
     def decision_values(self) -> np.ndarray:
@@ -267,8 +267,9 @@ class Solution:
     @cached_property
     def kkt_gap(self) -> float:
         """ψ(α)."""
-        return self._most_violating[2]
+        return self.most_violating[2]
 
     @cached_property
-    def _most_violating(self) -> tuple[int, int, float]:
+    def most_violating(self) -> tuple[int, int, float]:
+        """Who has the largest G over I_up and the smallest over I_down, −1 for nobody, and ψ(α)."""
         return most_violating_pair(self.alpha, self.gradient, self.problem.lower, self.problem.upper)

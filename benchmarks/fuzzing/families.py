@@ -49,7 +49,8 @@ LIMIT_SECONDS = 30.0
 TOL = 1e-6
 """Tolerance of what is tested; brute force goes to a thousandth of it, or as far as rounding lets it."""
 
-MOST_STEPS = 50_000
+MOST_STEPS, MOST_FROM_SCRATCH = 3000, 50_000
+"""Steps of a round that is tested; what takes more is too hard, and says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,9 @@ def from_scratch(family: Family, train: np.ndarray, C: np.ndarray) -> tuple[np.n
     if len(np.unique(y[train])) < 2:  # the machine is constant
         return np.full(len(y), float(y[train[0]]) if len(train) else np.nan), 0.0
     problem = DualProblem.classification(X[train], y[train], kernel=family.kernel, C=C[train])
-    solution = solve(problem, stop=KKTGap(1e-3 * TOL), max_iter=MOST_STEPS, engine="numba", polish=True)
+    solution = solve(
+        problem, stop=KKTGap(1e-3 * TOL), max_iter=MOST_FROM_SCRATCH, engine="numba", polish=True
+    )
     alpha = solution.alpha.astype(np.longdouble)
     K = np.asarray(family.kernel(X, X[train]), dtype=np.longdouble)
     G = problem.v - K[train] @ alpha

@@ -370,6 +370,10 @@ We take $2^{-11i/7}$, which is what we believe was meant, and C from 1 to 500.
 $\\varphi(x)-\\varphi(x_r)$. Corollary 1 is printed for points of $\\mathcal{A}_0(r)$; there $F\\ge H$ always, by weak
 duality, and (14) could never hold. It has to be $\\mathcal{A}(r)$, as in Theorem 1.
 
+**The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing where examples
+have penalties of their own: without r, all others may be at their bounds, and b moves by any amount. We ask that the
+free ones but r can take αᵣ over, which `refsvm.rounds.sufficiency.XiAlphaBound` derives.
+
 The sections *by `leave_one_out`* have the function of this package: the full solution is ten times as exact as the
 rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. With `--full` the sizes and grids are those of the paper
 there too; otherwise a realisation has at most 150 training examples, four values of C and 3 × 3 models. *Prec* is the

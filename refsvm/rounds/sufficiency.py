@@ -63,6 +63,8 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
 
+    Not decided where nobody is free and r is an end of the interval of b: without r it is longer.
+
     References
     ----------
     V. Franc, P. Laskov and K.-R. Müller, ICML 2008, Table 1.
@@ -74,7 +76,10 @@ class ZeroAlpha(Check):
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Compare α with 0."""
-        return np.where(full.alpha == 0.0, np.where(full.decision_values >= 0.0, 1, -1), 0)
+        decided = np.where(full.alpha == 0.0, np.where(full.decision_values >= 0.0, 1, -1), 0)
+        if full.kkt_gap < 0.0:
+            decided[[i for i in full.most_violating[:2] if i >= 0]] = 0
+        return decided
 
 
 @dataclass(frozen=True)
@@ -97,14 +102,25 @@ class TrainingError(Check):
 
 @dataclass(frozen=True)
 class XiAlphaBound(Check):
-    """Some support vector is free and 2|αᵣ|R² + ξᵣ < 1, where R² ≥ k(x, x) − k(x, x′) for all pairs.
+    """2|αᵣ|R² + ξᵣ < 1, where R² ≥ k(x, x) − k(x, x′) for all pairs, and the other free variables can take αᵣ over.
 
-    Then yᵣh(xᵣ) stays positive, provided the rest of the class can take αᵣ over: Σ_{j≠r}(Cⱼ − |αⱼ|) > |αᵣ| over its
-    class. Not used without a bound R², which takes an RBF kernel or all rows in memory.
+    For yᵣ = 1 the last condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r; for yᵣ = −1 it is Σ (αⱼ − Lⱼ) > −αᵣ. The
+    paper asks for one free support vector; with weights that is not enough, nor is room among the others of the class.
+    For yᵣ = 1, with w_R the machine without r and f the dual objective:
+
+    1. Moved to the free ones, αᵣ leaves a feasible point of the problem without r, at which f is lower by
+       αᵣξᵣ + ½αᵣ²d², where d is a distance between xᵣ and a mixture of theirs, d² ≤ 2R². The optimum without r is
+       lower by αᵣξᵣ + ½‖w − w_R‖² at least. So ‖w − w_R‖ ≤ √2 R αᵣ.
+    2. Hence w_R·(φᵢ − φᵣ) ≤ h(xᵢ) − h(xᵣ) + 2R²αᵣ < h(xᵢ) for all i.
+    3. h_R(xᵣ) minimises Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over η. At η = 0 the slope is at most the sum of the Cⱼ
+       of the negative ones with h > −1, which are bounded, less that of the positive support vectors but r: that is αᵣ
+       less the room of the free ones, below 0. So all minimisers are positive, whether b is unique or not.
+
+    Not used without a bound R², which takes an RBF kernel or all rows in memory.
 
     References
     ----------
-    T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000.
+    T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000: one C for all.
     """
 
     name: ClassVar[str] = "xi-alpha bound"
@@ -119,11 +135,12 @@ class XiAlphaBound(Check):
         # ξᵣ = max(0, 1 − yᵣh(xᵣ)),  2|αᵣ|R² + ξᵣ < 1
         slack = np.maximum(0.0, 1.0 - y * full.decision_values)
         certain = 2.0 * np.abs(alpha) * radius + slack < 1.0 - 2.0 * max(full.kkt_gap, 0.0)
-        # Σ_{j≠r}(Cⱼ − |αⱼ|) > |αᵣ|, where C = U − L
-        room = np.minimum(problem.upper - problem.lower, 1e200) - np.abs(
-            alpha
-        )  # a hard margin takes anything
-        others = np.where(y > 0.0, room[y > 0.0].sum(), room[y < 0.0].sum()) - room
+        # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r; a hard margin takes anything
+        rise, fall = (
+            np.where(free, np.minimum(room, 1e200), 0.0)
+            for room in (problem.upper - alpha, alpha - problem.lower)
+        )
+        others = np.where(y > 0.0, rise.sum() - rise, fall.sum() - fall)
         return np.where(certain & (others > np.abs(alpha) * (1.0 + 1e-9)), y, 0)
 
 

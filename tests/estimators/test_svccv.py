@@ -77,9 +77,13 @@ def test_several_classes_and_balanced_weights():
         SVCCV(**GRID, cv=3, class_weight="balanced").fit(X, y),
         peer(X, y, 3, class_weight="balanced"),
     )
-    np.testing.assert_allclose(
-        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1.01 / 90
-    )
+    key, C = "mean_test_score", ours.cv_results_["param_C"].astype(float)
+    # at C = 0.1 all α are at their bounds: any b of an interval is optimal, and rounding chooses LIBSVM's
+    unique = C > 0.1
+    np.testing.assert_allclose(ours.cv_results_[key][unique], theirs.cv_results_[key][unique], atol=1.01 / 90)
+    grid = {"C": GRID["Cs"], "gamma": GRID["gammas"]}
+    same = GridSearchCV(SVC(class_weight="balanced"), grid, cv=3, refit=False).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_[key], same.cv_results_[key], atol=1.01 / 90)
     assert ours.decision_function(X).shape == (90, 3)
 
 

@@ -239,6 +239,48 @@ def test_the_xi_alpha_bound_asks_whether_the_class_can_take_the_weight_over():
     assert checked.error == 1.0
 
 
+def test_the_xi_alpha_bound_asks_whether_the_free_ones_can_take_the_weight_over():
+    """The free example is full before it has all of what r had, and b moves until one far away takes the rest."""
+    X, y = np.array([[0.0], [-1.0], [-0.9], [0.5]]), np.array([1, -1, 1, 1])
+    options = {
+        "kernel": Linear(),
+        "C": np.array([0.995, 1.0, 0.01, 10.0]),
+        "stop": KKTGap(1e-8),
+        "engine": FAST,
+    }
+    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
+    assert refitted.decision_values[2] == pytest.approx(-0.4035)
+    assert np.array_equal(checked.predictions, refitted.predictions)
+
+
+def test_no_check_is_wrong_about_weighted_examples():
+    decided = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 14))
+        y = np.where(rng.uniform(size=n) < 0.5, 1, -1)
+        y[:4] = 1, -1, 1, -1
+        X = rng.normal(size=(n, 1 + seed % 2)) + rng.choice([0.3, 0.8, 1.5]) * y[:, None]
+        C = 10.0 ** rng.uniform(-1, 2) * 10.0 ** rng.uniform(-3, 0, size=n)
+        kernel = (RBF(10.0 ** rng.uniform(-2, 0)), Linear())[seed % 3 == 0]
+        loo = leave_one_out(X, y, kernel=kernel, C=C, stop=KKTGap(1e-6), engine=FAST)
+        h = brute_force(X, y, kernel, C)
+        found = np.isin(loo.decided_by, ["zero alpha", "training error", "xi-alpha bound"])
+        decided += found.sum()
+        assert (loo.predictions * h > -1e-3)[found].all(), seed
+    assert decided > 200
+
+
+def test_without_an_example_at_an_end_of_the_interval_of_b_it_is_longer():
+    """Nobody is free, and the last example limits b though its α is 0."""
+    X, y = np.array([[0.0], [-1.0], [10.0]]), np.array([1, -1, 1])
+    options = {"kernel": Linear(), "C": 0.1, "stop": KKTGap(1e-8), "engine": FAST}
+    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
+    assert checked.full_solution.alpha[2] == 0.0
+    assert checked.full_solution.kkt_gap < 0.0
+    assert checked.decision_values[2] == pytest.approx(refitted.decision_values[2])
+
+
 def test_checks_that_are_none_are_refused():
     X, y = data("heart")
     with pytest.raises(ValueError, match="checks=3 is no list of checks; choose from 'zero alpha'"):
