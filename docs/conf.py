@@ -49,7 +49,7 @@ add_module_names = False
 default_role = "py:obj"
 autodoc_typehints = "none"
 # Made by scikit-learn, with references into its own documentation.
-autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
+autodoc_default_options = {"exclude-members": "set_fit_request, set_partial_fit_request, set_score_request"}
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {
