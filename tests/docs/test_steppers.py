@@ -51,8 +51,22 @@ window.addEventListener("load", () => {
   for (let k = 0; k < 3; k++) press(stepper, "step");
   press(stepper, "back");
   press(stepper, "end");
-  found.alphas = stepper.steps().map((state) => Array.from(state.alpha));
-  found.pairs = stepper.steps().slice(1).map((state) => state.sets[0].slice(0, 2));
+  const walk = () => stepper.steps().slice(1).map((state) =>
+    [...state.sets[0].slice(0, 2), state.lastStep, Array.from(state.alpha), Array.from(state.G), state.objective]);
+  const set = (name, value) => {
+    const select = stepper.querySelector(`[data-set=${name}]`);
+    select.value = value;
+    select.dispatchEvent(new Event("change"));
+  };
+  found.walks = [["mvp newton", walk()]];
+  for (const rules of ["hybrid newton", "maximum-gain newton", "second-order newton", "second-order planning-ahead"]) {
+    const [selector, step] = rules.split(" ");
+    set("selector", selector);
+    set("step", step);
+    press(stepper, "reset");
+    press(stepper, "end");
+    found.walks.push([rules, walk()]);
+  }
   found.said = stepper.querySelector(".stepper-said").textContent;
   const points = stepper.querySelector("[data-panel=points]");
   for (const key of ["n", "n", "ArrowUp", "ArrowUp", "ArrowRight"]) {
@@ -156,12 +170,12 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert re.findall(r".*CONSOLE.*", run.stderr) == []
     found = json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
     data = page.DATA[stepper.data](stepper.n, rng=stepper.seed)
-    steps = list(walk(page, page.gram(data.X, stepper.gamma), data.y, ("mvp", "newton", stepper.C)))
-    assert found["pairs"] == [step[:2] for step in steps]
-    assert found["alphas"] == [[0] * stepper.n, *(step[3] for step in steps)]
+    K = page.gram(data.X, stepper.gamma)
+    for rules, steps in found["walks"]:
+        assert steps == list(walk(page, K, data.y, (*rules.split(), stepper.C))), rules
     assert "optimal up to" in found["said"]
     [[alpha, G]] = found["moved"]  # where an example moves, α stays, and G follows
-    assert alpha == found["alphas"][-1]
+    assert alpha == steps[-1][3]
     assert np.count_nonzero((np.array(found["X"]) != data.X).any(axis=1)) == 1
     assert np.allclose(G, data.y - page.gram(np.array(found["X"]), stepper.gamma) @ alpha, atol=1e-12)
     assert found["path"] == path.path().alpha(2.0).tolist()
