@@ -4,7 +4,7 @@
     python benchmarks/fuzz.py --first 10000 --count 500  others; a run that was stopped goes on this way
     python benchmarks/fuzz.py --seconds 60               as many as fit into a minute
     python benchmarks/fuzz.py --first 17 --count 1 -v    one of them, in full
-    python benchmarks/fuzz.py --families                 leave-one-out, folds and grids against training from scratch
+    python benchmarks/fuzz.py --families                 leave-one-out, folds, grids and paths, from scratch
 
 A seed stands for a problem of 2 to 40 variables with any linear term, sum and box (`fuzzing.trials`), all scales from
 1e-8 to 1e8, any rules, a cache of few rows or of all, any start; `fuzzing.verdict` says what is checked. With

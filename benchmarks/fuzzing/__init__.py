@@ -3,5 +3,7 @@
 ==========  ==============================================================
 `trials`    Trial: a problem, rules and settings; drawn from a seed
 `verdict`   what is wrong with what both engines return for a trial
+`families`  leave-one-out, folds, grids and paths, compared with training from scratch
+`paths`     the family of paths
 ==========  ==============================================================
 """

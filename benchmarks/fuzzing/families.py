@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzzing.paths import path
 from refsvm import (
     ATO,
     AVG,
@@ -217,7 +218,12 @@ def grid(family: Family) -> list[str]:
     return [f"SVCCV: {each}" for each in complaints]
 
 
-FAMILIES: dict[str, Callable[[Family], list[str]]] = {"left out": left_out, "folds": folds, "grid": grid}
+FAMILIES: dict[str, Callable[[Family], list[str]]] = {
+    "left out": left_out,
+    "folds": folds,
+    "grid": grid,
+    "path": path,
+}
 """Each gets a data set and returns what is wrong."""
 
 
