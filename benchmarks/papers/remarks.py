@@ -117,7 +117,7 @@ PLANNING_AHEAD = {
 The shrinking that the paper had, in place of ours. **Reproduces**: SMO takes the published number of steps to 5 % on
 thirteen of the 18 sets, and planning saves as much as without shrinking, 15 % in the geometric mean. **Does not**: on
 ringnorm, twonorm, spambase, the internet advertisements and the chessboard SMO takes other numbers of steps than
-there, with shrinking as without: most of them are other samples or other problems, see Table 1.
+there: most of them are other samples or other problems, see Table 1.
 """,
     "about": """
 **As the paper**: Algorithm 5, that is Algorithms 3 and 4 with second-order selection, ε = 0.001, η = 0.9, the C and

@@ -53,6 +53,7 @@ def solves(code: str, folder: Path) -> list[str]:
         env={
             "PYTHONPATH": ":".join(map(str, [folder, Path(refsvm.__file__).parents[1], *sys.path])),
             "NUMBA_CACHE_DIR": str(folder),
+            "REFSVM_COMPILE_BESIDE": "0",
         },
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
