@@ -28,7 +28,6 @@ from refsvm import (
     MIR,
     RBF,
     SIR,
-    SVCCV,
     TOP,
     BallRule,
     Cold,
@@ -187,6 +186,8 @@ def folds(family: Family) -> list[str]:
 
 def grid(family: Family) -> list[str]:
     """SVCCV over C, and over γ where the kernel has one."""
+    from refsvm import SVCCV  # it needs scikit-learn
+
     rng, y, n = family.rng, family.y, len(family.y)
     Cs = np.unique(10.0 ** rng.uniform(-6, 6, size=3))
     weights = family.C / family.C.max()
