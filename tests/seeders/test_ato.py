@@ -151,7 +151,7 @@ def test_the_longest_round_of_a_family_is_known(heart):
 
 
 @needs_numba
-@pytest.mark.parametrize("C", [1.0, 30.0])
+@pytest.mark.parametrize("C", [1.0, pytest.param(30.0, marks=pytest.mark.slow)])
 def test_the_twin_follows_as_far_as_the_budget_goes(C):
     """Where the readable path is not begun the twin's is not, to the unit of work."""
     from refsvm.compiled.interface.seeding import compiled_seed

@@ -45,7 +45,9 @@ class Watcher:
             self.gaps.append((state.duality_gap(), PROBLEM.duality_gap(delta)))
 
 
-@pytest.mark.parametrize("period", [7, 40, 1000])
+@pytest.mark.parametrize(
+    "period", [7, pytest.param(40, marks=pytest.mark.slow), pytest.param(1000, marks=pytest.mark.slow)]
+)
 def test_the_answer_is_the_same(engine, period):
     plain, shrunk = solved(False, engine=engine), solved(LIBSVMShrinking(period), engine=engine)
     assert shrunk.status is Status.CONVERGED

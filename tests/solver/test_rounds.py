@@ -176,6 +176,7 @@ def test_an_infeasible_start_is_repaired_with_a_warning():
     assert found.objective == pytest.approx(solve(left_out, stop=KKTGap(1e-8)).objective, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_rounding_does_not_pile_up(engine):
     """The features are so large that every update leaves rounding in G that can be seen."""
     data = 1e5 * X

@@ -61,6 +61,7 @@ def test_every_exported_rule_is_in_the_catalogue():
     assert exported == {type(rule) for rule in RULES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_every_rule_keeps_its_contract(rule):
     report = check_strategy(rule)
