@@ -239,8 +239,10 @@ class SolverState:
         """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.
 
         Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
+        Where no pair is left, as in a round of one class, there is no gap: b is read from G all the same.
         """
-        rounding, allowed = EPSILON * (self.updates + self.iteration), 0.01 * max(abs(self.gap), tolerance)
+        gap = abs(self.gap) if self.gap > -math.inf else 0.0
+        rounding, allowed = EPSILON * (self.updates + self.iteration), 0.01 * max(gap, tolerance)
         summand = self.largest * self.largest_diagonal
         # ‖G‖₂ ≥ max |Gᵢ| takes less time and mostly decides
         if rounding * (math.sqrt(np.vdot(self.gradient, self.gradient)) + summand) < allowed:

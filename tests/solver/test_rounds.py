@@ -20,6 +20,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
+from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import first_difference
 
 from ..settings import needs_numba
@@ -208,3 +209,14 @@ def test_closing_is_harmless(engine):
     rounds.close()
     rounds.close()
     assert np.array_equal(rounds.solve().alpha, expected)
+
+
+def test_rounding_counts_where_no_pair_is_left_too():
+    """A round of one class takes no step; b is read from a G that may be what is left of large sums."""
+    problem = PROBLEM.boxed(np.zeros(PROBLEM.n), np.zeros(PROBLEM.n))
+    rules = chosen_rules(None, None, None)
+    state = rules.begin(problem, np.zeros(problem.n), row_store(problem, rules, 200.0))
+    assert state.gap == -np.inf
+    assert not state.drifted(1e-6)
+    state.updates, state.largest = 10, 1e12
+    assert state.drifted(1e-6)
