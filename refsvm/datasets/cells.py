@@ -88,7 +88,7 @@ def csv_table(
     if len(X) >= LEAST_ROWS and np.array_equal(X[:, 0] - X[0, 0], counts) and X[0, 0] in (0.0, 1.0):
         of = "the first column" if names is None else f"column {names[0]!r}"
         warnings.warn(
-            f"path={str(path)!r}: {of} numbers the rows, and is a feature; drop it if it is an index.",
+            f"path={str(path)!r}: {of} numbers the rows, and is a feature; delete it from the file if it is an index.",
             stacklevel=3,
         )
     return Table(X, _labels(path, labels, first) if labels else None, names)
