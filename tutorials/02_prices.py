@@ -130,7 +130,8 @@ print(
 print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain):.1e}")
 
 # %%
-# At the optimum both are equal. So no term of the last sum may be positive, and that sorts the examples:
+# At the optimum both are equal; :doc:`chapter 6 <06_when_it_is_over>` proves what the picture shows. So no term of the
+# last sum may be positive, and that sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -188,8 +189,11 @@ K = RBF(gamma=0.5)(X, X)
 print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 
 # %%
-# Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The symbol
-# :math:`G=\nabla f(\alpha)=v-K\alpha` is the one to remember; for classification :math:`v=y`.
+# Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The gradient
+# :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable,
+# :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: by so much :math:`f` grows for each unit by which
+# :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols
+# this is the one to remember.
 #
 # .. shipped:: problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap

@@ -34,7 +34,8 @@ K = (K + K.T) / 2  # symmetric to the last digit, which rounding is not
 # --------
 #
 # Start at :math:`\alpha=0`, where :math:`G=y`. Again and again: take the most violating pair, stop if it violates
-# nothing, go up its parabola as far as the box allows, bring :math:`G` up to date.
+# nothing, go up its parabola as far as the box allows, bring :math:`G` up to date. The intercept :math:`b` is the
+# middle of the last two values of :math:`G` that were compared; :doc:`chapter 6 <06_when_it_is_over>` shows why.
 
 
 def smo(K, y, C, tol=1e-3):
@@ -90,9 +91,12 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # ``while not (code := stop.check(state))``
 #     The stopping rule is asked before every step. It returns 0 to go on, or the number of its reason.
-# ``selector.select(state) if state.stalled < 2``
+# ``pair = selector.select(state) if state.stalled < 2``
 #     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have changed
 #     nothing, not even the last digit, floating point has come to its end, and so has the loop.
+# ``i, j = map(index, pair)``
+#     Two whole numbers, whatever they come in. An answer that is anything else is refused in a sentence, which names
+#     the selector: you will write selectors of your own.
 # ``state.rows.use(i, j)``
 #     The kernel rows of both variables are computed, if they are not in memory. :doc:`Chapter 8
 #     <08_rows_cache_shrinking>` is about this line.
@@ -174,8 +178,8 @@ plt.show()
 # ---------------
 #
 # The loop above is plain NumPy. There is a second one, compiled with Numba, and each rule has a *twin* there: a
-# function of the same name that makes the same decisions. ``engine=`` says which one runs. The result is not nearly
-# the same.
+# function of the same name that makes the same decisions. ``engine=`` says which one runs. The results are equal, to
+# the last bit.
 
 for engine in ("numpy", "numba"):
     solution = solve(problem, step=NewtonStep(), shrinking=False, engine=engine)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from refsvm.rule import Rule
 
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["WorkingSetSelector"]
+__all__ = ["WorkingSetSelector", "after_stall", "no_pair"]
 
 
 class WorkingSetSelector(Rule):
@@ -39,3 +39,19 @@ class WorkingSetSelector(Rule):
     @abstractmethod
     def select(self, state: SolverState) -> tuple[int, int]:
         """Return the working set (i, j) for the coming step, or (−1, −1)."""
+
+
+def no_pair(selector: WorkingSetSelector, pair: Any) -> ValueError:
+    """Return the error that says what `select` has returned in place of a pair, and what it should."""
+    return ValueError(
+        f"{selector!r}.select() returned {pair!r}, which is no pair; return two different indices (i, j), i of I_up "
+        "and j of I_down, or (-1, -1) where no pair gains."
+    )
+
+
+def after_stall(selector: WorkingSetSelector, state: SolverState) -> tuple[int, int]:
+    """Return (−1, −1), because two steps in a row have changed nothing; raise if that is a pair of one index."""
+    i, j = state.working_sets[0].tolist()
+    if i == j:
+        raise no_pair(selector, (i, j))
+    return -1, -1

@@ -6,10 +6,11 @@ Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ �
 from __future__ import annotations
 
 from collections.abc import Generator
+from operator import index
 from typing import Any
 
 from refsvm.problem import DualProblem
-from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.base import WorkingSetSelector, after_stall, no_pair
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -24,7 +25,11 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)
+        pair = selector.select(state) if state.stalled < 2 else after_stall(selector, state)
+        try:
+            i, j = map(index, pair)
+        except (TypeError, ValueError):
+            raise no_pair(selector, pair) from None
         if min(i, j) < 0:
             return -1
         # --- step ---

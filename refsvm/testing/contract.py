@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -102,13 +103,13 @@ def _wrong_answer(rules: Iterable[object], state: SolverState | None) -> str:
     """Say what the selector and the step answer where the loop, and none of them, has raised."""
     if state is None or not isinstance(rules, tuple) or not isinstance(rules[0], WorkingSetSelector):
         return "the solve"
-    pair: Any = rules[0].select(state)
-    n = len(state.alpha)
-    if not isinstance(pair, tuple) or any(
-        not isinstance(k, int | np.integer) or not 0 <= k < n for k in pair
-    ):
-        return f"select() returned {pair!r}, which is no pair of {n} variables; the loop"
-    return f"length() returned {rules[1].length(state, *pair)!r}; the loop"
+    try:
+        i, j = map(index, rules[0].select(state))
+    except (TypeError, ValueError):  # it is in the message
+        return "the loop"
+    if max(i, j) >= (n := len(state.alpha)):
+        return f"select() returned ({i}, {j}), which is no pair of {n} variables; the loop"
+    return f"length() returned {rules[1].length(state, i, j)!r}; the loop"
 
 
 def check_value(rule: Rule, problem: DualProblem) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, PlanningAheadStep, Precomputed, iterate, solve
+from refsvm import DualProblem, PlanningAheadStep, Precomputed, WorkingSetSelector, iterate, solve
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS, SELECTORS, STEPS, combinations
@@ -46,6 +50,40 @@ def test_the_first_pair_is_the_lowest_of_equals():
     for selector in SELECTORS:
         state = next(iterate(problem, selector=selector))
         assert state.working_sets[0].tolist() == [2, 0], selector
+
+
+@dataclass(frozen=True)
+class Answering(WorkingSetSelector):
+    """The most violating pair twice, then always the same answer."""
+
+    answer: Any
+
+    def select(self, state):
+        return (state.top, state.bottom) if state.iteration < 2 else self.answer
+
+
+@pytest.mark.parametrize("answer", [None, 3, (0.0, 1.0), (2,), (0, 1, 2), "no", (1, 1)], ids=repr)
+def test_what_is_no_pair_is_refused_in_a_sentence(answer):
+    said = re.escape(f"{Answering(answer)!r}.select() returned {answer!r}, which is no pair; return two")
+    with pytest.raises(ValueError, match=said):
+        list(iterate(PLAIN, selector=Answering(answer)))
+    with pytest.raises(ValueError, match=said):
+        solve(PLAIN, selector=Answering(answer), shrinking=False)
+
+
+@pytest.mark.parametrize("answer", [[0, 1], np.array([-1, -1]), (np.int32(1), np.uint8(2))], ids=repr)
+def test_two_whole_numbers_are_a_pair_in_whatever_they_come(answer):
+    assert solve(PLAIN, selector=Answering(answer), shrinking=False, max_iter=9).iterations >= 2
+
+
+def test_an_error_within_a_rule_stays_what_it_is():
+    @dataclass(frozen=True)
+    class Failing(WorkingSetSelector):
+        def select(self, state):
+            return len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        solve(PLAIN, selector=Failing(), shrinking=False)
 
 
 def test_iterate_ends_with_the_code_of_the_stopping_rule():
