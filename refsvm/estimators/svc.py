@@ -16,16 +16,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from refsvm._checks import number
 from refsvm.engine.pool import worker_count
 from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, explaining
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
-from refsvm.estimators.validation import checked_weights, encoded, refuse_empty_classes, refuse_unusable
+from refsvm.estimators.validation import (
+    checked_weights,
+    class_weights,
+    encoded,
+    known_codes,
+    penalties_of,
+    refuse_empty_classes,
+)
 from refsvm.kernels.names import is_precomputed
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, layout, pairs, shortcoming, solve_pairs, worst
 from refsvm.multiclass.prediction import pair_sums, votes
@@ -167,10 +172,8 @@ class SVC(ClassifierMixin, Incremental):
         X : array-like or sparse of shape (n, d)
             Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, whatever it takes.
             Used as it is if it is C-ordered float64 or CSR.
-        y : array-like of shape (n,)
-            Labels, at least two different ones.
-        sample_weight : array-like of shape (n,), optional
-            Factor of C for each example; those with 0 or less are left out.
+        y, sample_weight : array-like of shape (n,)
+            Labels, at least two different ones; and factors of C, those with 0 or less are left out.
 
         Returns
         -------
@@ -192,14 +195,9 @@ class SVC(ClassifierMixin, Incremental):
         """
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
         classes, codes = encoded(y)
-        class_weight = np.ones(len(classes))
-        if self.class_weight is not None:
-            if isinstance(self.class_weight, dict):
-                for weight in self.class_weight.values():
-                    number("class_weight", weight)
-            class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
+        class_weight = class_weights(self.class_weight, classes, y)
         weights = None if sample_weight is None else checked_weights(sample_weight, X)
-        penalties = self._penalties(class_weight, codes, weights)
+        penalties = penalties_of(self.C, class_weight, codes, weights)
         refuse_empty_classes(classes, codes[penalties > 0.0])
         kernel = self._kernel(X, weights)
         with self._interruptible():
@@ -209,16 +207,6 @@ class SVC(ClassifierMixin, Incremental):
         if sentence := shortcoming(results, self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         return self
-
-    def _penalties(
-        self, class_weight: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        """Cᵢ = C × class weight × sample weight."""
-        refuse_unusable(self.C, class_weight, weights)
-        factor = class_weight[codes] if weights is None else class_weight[codes] * weights
-        penalties = np.zeros(len(codes))
-        np.multiply(self.C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
-        return penalties
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -266,14 +254,9 @@ class SVC(ClassifierMixin, Incremental):
                 )
             self.fit(X, y, sample_weight)
         X, y = self._given(X, y)
-        codes = self.classes_.searchsorted(y).clip(max=len(self.classes_) - 1)
-        if (strange := np.flatnonzero(self.classes_[codes] != y)).size:
-            raise ValueError(
-                f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit goes on with those of the first "
-                f"call, {self.classes_.tolist()}."
-            )
+        codes = known_codes(self.classes_, y)
         weights = None if sample_weight is None else checked_weights(sample_weight, X)
-        penalties = self._penalties(self.class_weight_, codes, weights)
+        penalties = penalties_of(self.C, self.class_weight_, codes, weights)
         if hasattr(self, "held_"):
             self._more(X, codes, penalties)
         else:
@@ -287,11 +270,8 @@ class SVC(ClassifierMixin, Incremental):
             negative, positive = result.negative, result.positive
             rows = np.flatnonzero((codes == negative) | (codes == positive))
             labels = np.where(codes[rows] == positive, 1.0, -1.0)
-            whole = DualProblem.classification(y=labels, gram=self._gram(rows))
-            start, end = (
-                whole.boxed(np.minimum(labels * C[rows], 0.0), np.maximum(labels * C[rows], 0.0))
-                for C in (before, after)
-            )
+            K = self._gram(rows)
+            start, end = (DualProblem.classification(y=labels, gram=K, C=C[rows]) for C in (before, after))
             yield Machine(rows, start, end, result.scattered(len(codes))[rows])
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
@@ -346,8 +326,8 @@ class SVC(ClassifierMixin, Incremental):
             _log.debug("%s", result)
             results.append(result)
         if progress is not None:
-            steps, gap = sum(result.iterations for result in results), worst(results).kkt_gap
-            progress.finish(worst(results).status, gap, steps)
+            last = worst(results)
+            progress.finish(last.status, last.kkt_gap, sum(result.iterations for result in results))
         return results, computed
 
     def _store(self, results: list[BinaryResult], X: Any, codes: np.ndarray, computed: int) -> None:
@@ -359,8 +339,8 @@ class SVC(ClassifierMixin, Incremental):
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
         self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
-            values = [getattr(result, name) for result in results]
-            setattr(self, f"{name}_", values[0] if len(values) == 1 else np.array(values))
+            values = np.array([getattr(result, name) for result in results])
+            setattr(self, f"{name}_", values if len(results) > 1 else values[0].item())
         self.status_ = worst(results).status
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
@@ -405,9 +385,9 @@ class SVC(ClassifierMixin, Incremental):
                 'by the values of "ovr".'
             )
         k = len(self.classes_)
-        if self.break_ties and k > 2:
-            return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-        return np.asarray(self.classes_[votes(self._decision_values(X), k)])
+        by_values = self.break_ties and k > 2
+        codes = self.decision_function(X).argmax(axis=1) if by_values else votes(self._decision_values(X), k)
+        return np.asarray(self.classes_[codes])
 
     def _sums(self, values: Any) -> np.ndarray:
         return pair_sums(self.dual_coef_, self.n_support_, values)
@@ -416,6 +396,5 @@ class SVC(ClassifierMixin, Incremental):
     def alpha_(self) -> np.ndarray:
         """Signed α of all training examples."""
         self._check_fitted()
-        n = self.shape_fit_[0]
-        rows = np.stack([result.scattered(n) for result in self.binary_results_])
+        rows = np.stack([result.scattered(self.shape_fit_[0]) for result in self.binary_results_])
         return rows[0] if len(self.classes_) == 2 else rows

@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut, check_cv
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,6 +28,7 @@ from refsvm.estimators.validation import (
     NO_LABELS,
     checked_data,
     checked_weights,
+    class_weights,
     encoded,
     refuse_empty_classes,
 )
@@ -262,7 +262,7 @@ class SVCCV(ClassifierMixin, KernelTags):
             factors[train] = 1.0
             if self.class_weight is not None:
                 present = np.unique(y[train])
-                found = compute_class_weight(self.class_weight, classes=present, y=y[train])
+                found = class_weights(self.class_weight, present, y[train])
                 factors[train] = found[np.searchsorted(present, y[train])]
             if weights is not None:
                 factors = factors * weights

@@ -14,17 +14,23 @@ from typing import Any, Final
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from refsvm._checks import number
 
 __all__ = [
     "NO_LABELS",
     "check_parameters",
     "checked_data",
+    "checked_weights",
+    "class_weights",
     "encoded",
+    "known_codes",
+    "penalties_of",
     "refuse_empty_classes",
-    "refuse_unusable",
 ]
 
 NO_LABELS: Final = "no_validation"
@@ -213,8 +219,37 @@ def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
         )
 
 
-def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | None) -> None:
-    """Refuse weights that penalties cannot be made of.
+def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the factor of C for each class, shape (k,): 1, a user's numbers, or n / (k × examples of the class).
+
+    Raises
+    ------
+    ValueError
+        If a user's weight is no number, or names a class that is not there.
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, dict):
+        for weight in class_weight.values():
+            number("class_weight", weight)
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=y))
+
+
+def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the position of each label among the classes of the first call, shape (n,), or refuse a new one."""
+    codes = classes.searchsorted(y).clip(max=len(classes) - 1)
+    if (strange := np.flatnonzero(classes[codes] != y)).size:
+        raise ValueError(
+            f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit goes on with those of the first call, "
+            f"{classes.tolist()}."
+        )
+    return codes
+
+
+def penalties_of(
+    C: float, class_weight: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """Return Cᵢ = C × class weight × sample weight, or refuse weights that penalties cannot be made of.
 
     Parameters
     ----------
@@ -222,8 +257,14 @@ def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | No
         The penalty that they are factors of.
     class_weight : ndarray of shape (k,)
         For each class.
+    codes : ndarray of shape (n,), int64
+        The class of each example.
     weights : ndarray of shape (n,), optional
         For each example.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
 
     Raises
     ------
@@ -244,3 +285,7 @@ def refuse_unusable(C: float, class_weight: np.ndarray, weights: np.ndarray | No
             f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, is beyond what can "
             "be computed with (1e300); scale the weights down."
         )
+    factor = class_weight[codes] if weights is None else class_weight[codes] * weights
+    penalties = np.zeros(len(codes))
+    np.multiply(C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
+    return penalties
