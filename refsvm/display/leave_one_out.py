@@ -108,7 +108,7 @@ class _GoesOn(LOODualityGap):
         return int(super().check(state) == 1)
 
 
-COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C4", "C0", "C1", "C5"), strict=True))
+COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C4", "C0", "C6", "C1", "C5"), strict=True))
 
 
 @dataclass(eq=False)

@@ -70,7 +70,7 @@ class LeaveOneOutError(Call):
     def measured(self, result: LeaveOneOut) -> Record:
         """Take the error, what decided, and what it cost."""
         counts = result.counts
-        rounds = int(counts["duality gap"] + counts["kkt"] + counts["limit"])
+        rounds = int(counts["duality gap"] + counts["path"] + counts["kkt"] + counts["limit"])
         own = ("error", "iterations", "kernel_rows", "seconds", "engine")
         return {name: getattr(result, name) for name in own} | {
             "round_iterations": int(result.round_iterations.sum()),

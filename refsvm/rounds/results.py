@@ -11,8 +11,8 @@ from refsvm.result import Solution, Status
 
 __all__ = ["DECIDERS", "CrossValidation", "FoldReport", "LeaveOneOut"]
 
-DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "kkt", "limit")
-"""What can decide an example: the three checks, the three stopping rules, and a limit reached before either."""
+DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
+"""What can decide an example: the checks, the stopping rules, a walk to the end, and a limit reached before either."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,9 @@ class LeaveOneOut:
         The labels given.
     decided_by : ndarray of shape (n,) of str
         "zero alpha", "training error" or "xi-alpha bound" (no training was needed), "ball" or "duality gap" (training
-        ended once the sign was certain, that is at once where the ball proves it at the seed), "kkt" (it went on to the
-        tolerance), "limit" (it ended at `max_iter`), or "" if nothing has decided the example yet.
+        ended once the sign was certain, that is at once where the ball proves it at the seed), "path" (the seeder has
+        followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance), "limit" (it ended
+        at `max_iter`), or "" if nothing has decided the example yet.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the machine without r; NaN where it was not computed. After "ball" and "duality gap" its sign alone is
         certain.

@@ -74,7 +74,8 @@ class ATO(Seeder):
         With more free variables than this the path is not followed.
     budget : float, default 0.3
         Most work that a path may be expected to take, in multiplications, as a part of the work of the longest round so
-        far, its steps times n. Infinity: the path is followed whatever it costs.
+        far, its steps times n. Infinity: the path is followed whatever it costs. With an infinite `margin` as well the
+        seed is the new optimum: `leave_one_out` by ``ATO(margin=np.inf, budget=np.inf)`` takes no step after the path.
 
     Raises
     ------
@@ -106,6 +107,11 @@ class ATO(Seeder):
         whole("max_events", self.max_events, 0)
         whole("max_free", self.max_free, 0)
         positive_or_inf("budget", self.budget)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each path is followed to its end: `margin` and `budget` are infinite."""
+        return self.margin == self.budget == math.inf
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray | None = None) -> np.ndarray:
         """Return the feasible α."""

@@ -30,6 +30,11 @@ class Seeder(Rule):
     """
 
     such_as: ClassVar[str] = "TOP()"
+    is_exact: Any = False
+    """Whether a seed is the new optimum itself, as exactly as the old one is known.
+
+    `leave_one_out` solves the full problem more exactly then, and says "path" where no step came after the seed.
+    """
 
     @abstractmethod
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from refsvm import (
+    ATO,
     AVG,
     RBF,
     TOP,
@@ -53,6 +54,31 @@ def test_predictions_are_those_of_refits(name, kernel):
         assert loo.error == np.mean(loo.predictions != y)
         known = ~np.isnan(loo.decision_values) & (loo.decided_by != "duality gap")
         np.testing.assert_allclose(loo.decision_values[known], values[known], atol=2e-2)
+
+
+@pytest.mark.parametrize("name", ["heart", "ionosphere", "banana"])
+def test_a_walk_to_the_end_needs_no_step_after_it(name):
+    X, y = data(name)
+    values = brute_force(X, y, RBF(0.1), 1.0)
+    loo = leave_one_out(
+        X, y, kernel=RBF(0.1), seeder=ATO(margin=np.inf, budget=np.inf), checks="zero alpha", engine=FAST
+    )
+    assert set(loo.decided_by) == {"zero alpha", "path"}
+    assert loo.counts["path"] > 0.4 * len(y)
+    assert not loo.round_iterations.any()
+    assert np.array_equal(loo.predictions, np.where(values >= 0.0, 1, -1))
+    np.testing.assert_allclose(loo.decision_values, values, atol=1e-6)
+
+
+def test_a_walk_that_meets_what_is_singular_is_ended_by_steps():
+    X, y = data("banana")
+    values = brute_force(X, y, Linear(), 1.0)
+    loo = leave_one_out(
+        X, y, kernel=Linear(), seeder=ATO(margin=np.inf, budget=np.inf), checks=(), engine=FAST
+    )
+    assert set(loo.decided_by) == {"path", "kkt"}
+    assert np.array_equal(loo.decided_by == "path", loo.round_iterations == 0)
+    np.testing.assert_allclose(loo.decision_values, values, atol=1e-6)
 
 
 @pytest.mark.parametrize("check", CHECKS)
