@@ -24,7 +24,7 @@ from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import ACCEPTED, solve_at
-from refsvm.walk.breakpoint import Breakpoint
+from refsvm.walk.breakpoint import Breakpoint, Point
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
@@ -197,6 +197,10 @@ def followed(
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
             for point in tracker.follow(walk, end):
+                if not isinstance(point, Point):
+                    raise TypeError(
+                        f"{tracker!r}.follow() yielded {point!r}; it must yield what walk.breakpoint(kind) returns."
+                    )
                 recorder.add(point)
                 walk.status = limits.reached(point)
                 if walk.status is not None:

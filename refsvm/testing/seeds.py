@@ -57,8 +57,10 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     with telling(name, (seeder,)):
         seed: Any = seeder.seed(solved, new)
         again = seeder.seed(solved, new)
-    right = isinstance(seed, np.ndarray) and seed.dtype == np.float64 and seed.shape == (new.n,)
-    case.require(right, 0, f"{seeder!r} gave {seed!r}; expected a float64 vector of {new.n}.")
+    is_array = isinstance(seed, np.ndarray)
+    right = is_array and seed.dtype == np.float64 and seed.shape == (new.n,)
+    gave = f"an array of {seed.dtype}, shape {seed.shape}" if is_array else repr(seed)
+    case.require(right, 0, f"{seeder!r} gave {gave}; expected a float64 vector of {new.n}.")
     case.require(np.isfinite(seed).all(), 0, f"{seeder!r} gave a seed that is not finite.")
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
     case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")

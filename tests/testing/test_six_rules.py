@@ -237,7 +237,7 @@ BROKEN = {
     Follower: {
         "raises": r"Follower.follow\(\) raised KeyError: 'elbow'",
         "hangs": r"hangs: no path after",
-        "None": r"raised (Attribute|Type)Error: .*NoneType",
+        "None": r"raised TypeError: .*yielded None; it must yield what walk.breakpoint",
         "nothing": r"the path ends with|the path goes from",
         "late": r"the path ends with|the path goes from",
         "skips": r"the optimality conditions are violated by|the path (goes|ends)",

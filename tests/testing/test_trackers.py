@@ -61,6 +61,12 @@ class Refuses(PathTracker):
         raise ValueError("No.")
 
 
+@dataclass(frozen=True)
+class Numbers(PathTracker):
+    def follow(self, walk: Any, end: float) -> Iterator[Any]:
+        yield 1.0 / end
+
+
 class Remembers(SVMP):
     """Starts a little later at every other call."""
 
@@ -79,6 +85,7 @@ class Remembers(SVMP):
         (StopsEarly(), "not from 0.001 to 100.0"),
         (Shifts(), "optimality conditions are violated"),
         (Refuses(), "has refused every problem"),
+        (Numbers(), r"Numbers\(\).follow\(\) yielded 100.0; it must yield what walk.breakpoint"),
         (Remembers(), "A second call gives another path"),
     ],
     ids=lambda value: type(value).__name__,
