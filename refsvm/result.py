@@ -236,7 +236,7 @@ class Solution:
             start, kept = walk.before_growth(start, problem)
             alpha = np.zeros(problem.n)
             alpha[kept] = self.alpha
-        solution: Solution = walk.continued(start, alpha, problem, **options)
+        solution: Solution = walk.continued(start, alpha, problem, **options)[0]
         return solution
 
     @cached_property

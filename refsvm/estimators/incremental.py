@@ -6,26 +6,32 @@ The walk between the two problems (`refsvm.Solution.continue_to`) changes α by 
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from refsvm._checks import is_sparse, positions
 from refsvm.estimators.base import KernelMachine
-from refsvm.kernels import Precomputed
+from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
+from refsvm.kernels.growing import GrowingMatrix
 from refsvm.kernels.names import is_precomputed
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
-from refsvm.paths.continuing import continued
+from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 
 __all__ = ["Incremental", "Machine"]
+
+
+TOGETHER: Final = 256
+"""New examples whose kernel values are computed at once."""
 
 
 class Machine(NamedTuple):
@@ -59,7 +65,8 @@ class Incremental(KernelMachine):
         if is_precomputed(self.kernel_):
             self.held_ = {"X": X, "y": y, "C": penalties, "K": X}
             return
-        self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": np.empty((0, 0))}
+        nothing = GrowingMatrix(np.empty((0, 0)), 0)
+        self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": nothing, "reached": {}}
         self._hold(X, y, penalties)
 
     def _hold(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
@@ -72,18 +79,16 @@ class Incremental(KernelMachine):
                 f"cache_size={self.cache_size!r}; raise cache_size, or use fit."
             )
         every = X if n == 0 else stacked(held["X"], X)
-        K = np.empty((n + m, n + m))
-        K[:n, :n] = held["K"]
-        K[n:] = kernel_values(self.kernel_, X, every)
-        K[:n, n:] = K[n:, :n].T
-        K[n:, n:] = 0.5 * (K[n:, n:] + K[n:, n:].T)
+        kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # others may have to see all at once
         self.held_ = {
-            "X": every, "y": np.append(held["y"], y), "C": np.append(held["C"], penalties), "K": K,
+            **held, "X": every, "y": np.append(held["y"], y), "C": np.append(held["C"], penalties),
+            "K": held["K"].grown(m, lambda some: kernel_values(kernel, X[some], every), most, together),
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray) -> Gram:
         """Return the held matrix of some examples."""
-        K = self.held_["K"]
+        K = self.held_["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
         gram.is_psd = bool(getattr(self.kernel_, "is_psd", False))
         return gram
@@ -93,26 +98,27 @@ class Incremental(KernelMachine):
         self._refuse_precomputed()
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
+        reached: dict[int, tuple[np.ndarray, Reached]] = {}
         with self._interruptible():
-            for machine in self._machines(before, after.clip(0.0)):
-                alpha = machine.alpha
+            for number, machine in enumerate(self._machines(before, after.clip(0.0))):
+                alpha, known = machine.alpha, None
                 if machine.start.n == 2 * len(alpha):  # both copies of an example of regression
                     alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
-                solutions.append(
-                    continued(
-                        machine.start, alpha, machine.end, engine=self.engine, cache_mb=np.inf,
-                        time_limit=self.time_limit,
-                    )
+                if number in self.held_["reached"]:
+                    rows, known = self.held_["reached"][number]
+                    known = renumbered(rows, known, machine.rows)
+                solution, end = continued(
+                    machine.start, alpha, machine.end, engine=self.engine, cache_mb=np.inf,
+                    time_limit=self.time_limit, reached=known,
                 )  # fmt: skip
+                solutions.append(solution)
                 places.append(machine.rows)
-            held = self.held_
+                here = machine.rows[np.isin(machine.rows, kept)]
+                reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
+            held = {**self.held_, "C": after, "reached": reached}
             if len(kept) < len(after):
-                self.held_ = {
-                    "X": held["X"][kept], "y": held["y"][kept], "C": after[kept],
-                    "K": np.ascontiguousarray(held["K"][np.ix_(kept, kept)]),
-                }  # fmt: skip
-            else:
-                self.held_ = {**held, "C": after}
+                held |= {name: held[name][kept] for name in ("X", "y", "C")} | {"K": held["K"].without(kept)}
+            self.held_ = held
             self._take(solutions, places, kept)
         if sentence := shortcoming(solutions, self.tol):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
@@ -186,6 +192,15 @@ class Incremental(KernelMachine):
     @abstractmethod
     def _refuse_empty(self, penalties: np.ndarray) -> None:
         """Refuse to forget what the estimator cannot be without; what is to be forgotten has a penalty below 0."""
+
+
+def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
+    """Return what a walk over the variables of some examples has reached, over those of others; both ascend."""
+    place = others.searchsorted(rows)
+    place[~np.isin(rows, others)] = -1
+    copies = len(reached.gradient) // len(rows)
+    places = [np.where(place >= 0, place + k * len(others), -1) for k in range(copies)]
+    return reached.placed(np.concatenate(places), copies * len(others))
 
 
 def stacked(X: Any, Z: Any) -> Any:

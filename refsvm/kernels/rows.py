@@ -405,7 +405,8 @@ def stored_rows(
     """
     shared = gram.repeats and gram.store is None
     examples, n = gram.source if shared else gram, gram.n
-    held = examples.dense is not None and examples.dense.dtype == np.float64  # as the rules read it
+    # as the rules read it
+    held = (K := examples.dense) is not None and K.dtype == np.float64 and K.flags.c_contiguous
     if held and not shared:
         return KernelRows(gram, cache_mb)
     if not shared and (np.dtype(dtype) == np.float64 or gram.dense is not None):
@@ -427,7 +428,7 @@ def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: 
     ----------
     target : ndarray of shape (n,), float64
     factors : ndarray of shape (m,), float64
-    rows : ndarray of shape (r, n), float64 or float32
+    rows : ndarray of shape (r, at least n), float64 or float32
     chosen : ndarray of shape (m,), int64
     """
     fast = compiled()
@@ -435,4 +436,4 @@ def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: 
         fast.add_rows(target, factors, rows, chosen)
         return
     for slot, factor in zip(chosen.tolist(), factors, strict=True):
-        target += factor * rows[slot]
+        target += factor * rows[slot, : len(target)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -16,17 +16,44 @@ from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.walk.backup import solve_at
+from refsvm.walk.bordered import Bordered
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
+from refsvm.walk.walk import FREE
 
 if TYPE_CHECKING:
     from refsvm.problem import DualProblem
     from refsvm.trackers.base import PathTracker
 
-__all__ = ["before_growth", "continued"]
+__all__ = ["Reached", "before_growth", "continued"]
 
 POLISHED: Final = 1e-9
 """KKT gap, in the unit of the line, to which the beginning is solved, and above which the end is."""
+
+
+class Reached(NamedTuple):
+    """Where a walk has ended, for the next one.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (n,)
+        G; NaN of variables that were not there.
+    members : ndarray of shape (m,), int64
+        The free variables, in the order of the system.
+    system : Bordered or None
+        The inverse of their matrix, where it is known.
+    """
+
+    gradient: np.ndarray
+    members: np.ndarray
+    system: Bordered | None
+
+    def placed(self, places: np.ndarray, n: int) -> Reached:
+        """Return the same among n variables: variable i is now ``places[i]``, and has gone where that is −1."""
+        gradient, there = np.full(n, np.nan), places >= 0
+        gradient[places[there]] = self.gradient[there]
+        members = places[self.members]
+        return Reached(gradient, members, self.system if (members >= 0).all() else None)
 
 
 def continued(
@@ -39,8 +66,9 @@ def continued(
     cache_mb: float = 1000.0,
     time_limit: float | None = None,
     max_events: int | None = None,
-) -> Solution:
-    """Return the solution of `end`, reached from one of `start`.
+    reached: Reached | None = None,
+) -> tuple[Solution, Reached]:
+    """Return the solution of `end`, reached from one of `start`, and what the next walk can begin with.
 
     Parameters
     ----------
@@ -50,12 +78,15 @@ def continued(
         A solution of `start`, at any tolerance: it is solved more exactly first, since it is no point of a path else.
     tracker, engine, cache_mb, time_limit, max_events
         As in `refsvm.parametric_path`.
+    reached : Reached, optional
+        Of the walk that has found `alpha`: where that is still optimal, nothing is solved, and no system is factorised.
 
     Returns
     -------
     Solution
         Its `iterations` are the events on the way. Where a limit ends the walk, `alpha` is that of the last event, made
         feasible, and `status` says why.
+    Reached
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
@@ -66,26 +97,40 @@ def continued(
     status, tracker = Status.CONVERGED, line_tracker(tracker)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
-        solve_at(walk, 0.0, POLISHED, "start")
+        if reached is None or not _resumed(walk, alpha, reached):
+            solve_at(walk, 0.0, POLISHED, "start")
         for point in tracker.follow(walk, 1.0):
-            reached = limits.reached(point)
-            if reached is not None and walk.room(1.0) > 0.0:
-                status = reached
+            limit = limits.reached(point)
+            if limit is not None and walk.room(1.0) > 0.0:
+                status = limit
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
     problem = end.with_gram(walk.problem.gram)
-    found, gradient = problem.feasible(walk.of.alpha), None
-    if status is Status.CONVERGED:
-        gradient = problem.gradient(found)
-        if problem.kkt_gap(found, gradient) > line.tolerance(1.0, 10.0 * POLISHED):
-            ended = solve(problem, start=found, stop=KKTGap(line.tolerance(1.0, POLISHED)), engine=engine)
-            found, gradient, status = ended.alpha, ended.gradient, ended.status
-    gradient = problem.gradient(found) if gradient is None else gradient
+    found = problem.feasible(walk.of.alpha)
+    gradient = walk.gradient(problem.v, found)
+    if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > line.tolerance(1.0, 10.0 * POLISHED):
+        ended = solve(problem, start=found, stop=KKTGap(line.tolerance(1.0, POLISHED)), engine=engine)
+        found, gradient, status = ended.alpha, ended.gradient, ended.status
     ending = Ending(
         len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
     )
-    return Solution(end, found, gradient, limits.events, *ending)
+    solution = Solution(end, found, gradient, limits.events, *ending)
+    return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
+
+
+def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
+    """Put the walk where another one has ended; return whether that is optimal here."""
+    problem, G = walk.along.at(0.0), reached.gradient.copy()
+    new = np.flatnonzero(np.isnan(G))
+    G[new] = problem.v[new] - walk.K[new] @ alpha
+    if not problem.kkt_gap(alpha, G) <= walk.along.tolerance(0.0, 10.0 * POLISHED):
+        return False
+    if reached.system is not None:
+        walk.system = Bordered(reached.system.inverse, reached.system.least)
+        walk.members, walk.side[reached.members] = reached.members.tolist(), FREE
+    walk.place(0.0, alpha, problem.intercept(alpha, G), "start", G)
+    return True
 
 
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:

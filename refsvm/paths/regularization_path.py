@@ -13,6 +13,7 @@ from refsvm._checks import positive, positive_or_inf, vector
 from refsvm.engine.handover import clock
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.growing import whole_rows
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
 from refsvm.paths.duplicates import Merged, fewer, merge_duplicates, merge_variables, no_merging
@@ -296,7 +297,7 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     held = problem.gram.dense
-    if held is not None and held.dtype == np.float64 and held.flags.carray:
+    if held is not None and whole_rows(held) is not None:
         return held
     return np.ascontiguousarray(problem.gram.block(np.arange(n)))
 

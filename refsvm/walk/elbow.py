@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from refsvm.kernels.rows import add_rows
 from refsvm.walk.algebra import Factors, PivotedQR, elbow_matrix
 from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
@@ -84,7 +85,8 @@ def correct(walk: PathState, factors: Factors) -> None:
         change = moved.clip(low, high) - of.alpha[elbow]
         of.alpha[elbow] += change
         walk.b += float(x[0])
-        of.excess[:] -= change @ walk.K[elbow] + float(x[0])
+        add_rows(of.excess, -change, walk.stored, elbow)
+        of.excess[:] -= float(x[0])
 
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:

@@ -20,6 +20,8 @@ import numpy as np
 from refsvm.engine.handover import numba_compiles, numba_is_installed
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
+from refsvm.kernels.growing import whole_rows
+from refsvm.kernels.rows import add_rows
 from refsvm.primal import total
 from refsvm.problem import DualProblem
 from refsvm.result import Status
@@ -53,7 +55,7 @@ class PathState(Walk):
     problem : DualProblem
         With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0]. With `along`, where the line begins.
     K : ndarray of shape (n, n)
-        Its kernel matrix.
+        Its kernel matrix; or a view of its first rows and columns in a larger array, `refsvm.kernels.growing`.
     engine : str
         Which code takes the steps, as in `refsvm.solve`.
     along : ProblemLine, optional
@@ -79,6 +81,8 @@ class PathState(Walk):
         Where each ŝ is; CLOSED for an example of weight 0.
     sign : ndarray of shape (n,)
         1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width; of other lines 1 or 0.
+    stored : ndarray of shape (at least n, at least n)
+        What holds K: row i of K begins its row i.
     moves : list of Move
         Changes of the sets since the last breakpoint.
     factors : object or None
@@ -116,6 +120,8 @@ class PathState(Walk):
         self.problem = problem.with_gram(Gram(Precomputed(), K, is_checked=True))
         self.along = RegularizationLine(self.problem) if along is None else along
         self.K, self._engine, self.sign = K, engine, self.along.sign
+        found = whole_rows(K)
+        self.stored = np.ascontiguousarray(K) if found is None else found
         side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
         super().__init__(
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
@@ -166,7 +172,9 @@ class PathState(Walk):
 
     # -- the point -------------------------------------------------------------------------------------------------
 
-    def place(self, t: float, alpha: np.ndarray, b: float, kind: str) -> None:
+    def place(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
+    ) -> None:
         """Go to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
         of, (v, lower, upper) = self.of, self.along.arrays(t)
         of.lower[:], of.upper[:] = lower, upper
@@ -174,13 +182,17 @@ class PathState(Walk):
         # a box that is about to open: G says which of its bounds α will follow
         opening = (lower == upper) & (self.sign != 0.0)
         if opening.any():
-            side[opening] = np.where((v - alpha @ self.K - b)[opening] > 0.0, ABOVE, BELOW)
+            G = self.gradient(v, alpha) if gradient is None else gradient
+            side[opening] = np.where(G[opening] > b, ABOVE, BELOW)
         side[self.sign == 0.0] = CLOSED
         self.t, self.b, self.placed = t, b, (t, self.placed[1] + 1 if t == self.placed[0] else 1)
         of.alpha[:] = alpha
         self.assign(side, kind)
         of.alpha[:] = alpha
-        self.refresh()
+        if gradient is None:
+            self.refresh()
+        else:
+            of.excess[:] = gradient - b
         self.unsettled = True
 
     def arrive(self, end: float) -> None:
@@ -212,20 +224,24 @@ class PathState(Walk):
             self.pace_afresh()
         if self.system is not None:
             self.system.solve(self.right)
-        support = np.flatnonzero(of.alpha)
-        exact = v - of.alpha[support] @ self.K[support] - self.b
+        exact = self.gradient(v, of.alpha) - self.b
         wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
         of.excess[:] = exact
         return wrong
+
+    def gradient(self, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """G = v − Kα from scratch, without a copy of the rows."""
+        G, support = v.copy(), np.flatnonzero(alpha)
+        add_rows(G, -alpha[support], self.stored, support)
+        return G
 
     def pace_afresh(self) -> None:
         """Let those at a bound be there and travel with it: v¹ − K d_B and z¹ − 1ᵀd_B from the beginning."""
         of, line, side = self.of, self.line, self.side
         of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
-        moving = np.flatnonzero(of.pace)
-        of.push[:] = line.v - of.pace[moving] @ self.K[moving]
-        self.total = line.z - total(of.pace[moving])
+        of.push[:] = self.gradient(line.v, of.pace)
+        self.total = line.z - total(of.pace)
 
     def violation(self) -> float:
         """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
@@ -250,6 +266,15 @@ class PathState(Walk):
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
+    def rows_of_members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return K, and the members: no row is copied."""
+        return self.stored, self.elbow
+
+    def make_room(self, members: int) -> None:
+        """Let the system hold so many members."""
+        if self.system is not None:
+            self.system.make_room(members + 1)
+
     def enter(self, i: int, kind: str) -> None:
         """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
         self.note([i], FREE, kind)
@@ -269,6 +294,12 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
         self.side[across] = side[across]
+        if self.system is None and not self.members:  # all of them at once
+            entering = np.flatnonzero(side != self.side)
+            self.note(entering, np.zeros_like(entering), kind)
+            for i in entering[of.pace[entering] != 0.0].tolist():
+                self.change_pace(i, 0.0)
+            self.members, self.side[entering] = entering.tolist(), FREE
         for i in np.flatnonzero(side != self.side).tolist():
             if self.side[i] == FREE:
                 self.drop(i, int(side[i]), kind)

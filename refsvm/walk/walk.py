@@ -100,7 +100,7 @@ class Walk:
     members : list of int
         M, in the order of the system.
     rows : ndarray of shape (room, n)
-        Their kernel rows.
+        Their kernel rows; none where K itself is held (`refsvm.walk.state.PathState`).
     system : Bordered or None
         None where it has not been made, or cannot be.
     total : float
@@ -200,8 +200,12 @@ class Walk:
         d[self.members] = x[1 : m + 1]
         # v¹ − K d_B − db − K_M d_M
         np.subtract(self.of.push, x[0], out=speed)
-        add_rows(speed, -x[1 : m + 1], self.rows, np.arange(m))
+        add_rows(speed, -x[1 : m + 1], *self.rows_of_members())
         return float(x[0])
+
+    def rows_of_members(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return an array of kernel rows, and where in it those of M are."""
+        return self.rows, np.arange(len(self.members))
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
         """Return who has its event first, the lowest index of several, and how far that is.
@@ -276,7 +280,9 @@ class Walk:
         if system is not None:
             tied = [k for k in tied if system.frees(slot, np.append(1.0, self.row(k)[self.members]))]
             self.system = system if system.delete(slot, pace) else None
-        self.rows[slot], self.members[slot] = self.rows[len(self.members) - 1], self.members[-1]
+        if len(self.rows):
+            self.rows[slot] = self.rows[len(self.members) - 1]
+        self.members[slot] = self.members[-1]
         del self.members[-1]
         self.change_pace(i, pace)
         for k in tied if self.system is not None else ():
@@ -292,9 +298,9 @@ class Walk:
 
     def add_member(self, i: int, row: np.ndarray) -> None:
         """Put i at the end of M."""
-        if len(self.members) == len(self.rows):
-            self.make_room(len(self.members) + 1)
-        self.rows[len(self.members)] = row
+        self.make_room(len(self.members) + 1)
+        if len(self.rows):
+            self.rows[len(self.members)] = row
         self.members.append(i)
         self.side[i] = FREE
 

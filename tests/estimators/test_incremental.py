@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from typing import Any
 
@@ -63,6 +64,74 @@ def test_examples_come_one_by_one_and_at_once_and_go(model: Any, y: Any) -> None
     again = pickle.loads(pickle.dumps(model))
     again.forget(5)
     assert_same(again, y, np.delete(order, [0, 3, 69])[np.arange(67) != 5])
+
+
+def two_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Some 350 examples of two classes, in a fixed random order."""
+    from sklearn.datasets import load_breast_cancer, load_digits
+
+    features, labels = (
+        load_digits(return_X_y=True) if name == "digits" else load_breast_cancer(return_X_y=True)
+    )
+    if name == "digits":
+        features, labels = features[np.isin(labels, (1, 8))], labels[np.isin(labels, (1, 8))]
+    order = np.random.default_rng(0).permutation(len(labels))[:350]
+    features, labels = features[order], labels[order]
+    return (features - features.mean(axis=0)) / np.maximum(features.std(axis=0), 1e-3), labels
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["digits", "breast cancer"])
+def test_a_hundred_examples_one_by_one_and_at_once(name: str) -> None:
+    data, labels = two_classes(name)
+    first, settings = 250, {"C": 2.0, "gamma": 1.0 / data.shape[1]}
+    model = SVC(**settings).partial_fit(data[:first], labels[:first])
+    for i in range(100):
+        model.partial_fit(data[first + i, None], labels[first + i, None])
+        if i + 1 in (1, 10, 100):
+            n = first + i + 1
+            whole = SVC(tol=1e-10, **settings).fit(data[:n], labels[:n])
+            at_once = SVC(**settings).partial_fit(data[:first], labels[:first])
+            at_once.partial_fit(data[first:n], labels[first:n])
+            for found in (model, at_once):
+                assert found.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
+                np.testing.assert_allclose(
+                    found.decision_function(data), whole.decision_function(data), atol=1e-6
+                )
+    model.forget(np.arange(first, first + 100))
+    before = SVC(tol=1e-10, **settings).fit(data[:first], labels[:first])
+    assert model.dual_objective_ == pytest.approx(before.dual_objective_, rel=1e-8)
+
+
+def test_it_goes_by_events_and_takes_no_step_of_smo(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was solved")
+
+    data, labels = two_classes("breast cancer")
+    model = (
+        SVC(engine="numpy").partial_fit(data[:300], labels[:300]).partial_fit(data[300:301], labels[300:301])
+    )
+    fresh = SVC(engine="numpy", gamma=model.kernel_.gamma).fit(data[:301], labels[:301]).n_iter_[0]
+    for place in ("refsvm.walk.backup", "refsvm.paths.continuing", "refsvm.multiclass.one_vs_one"):
+        monkeypatch.setattr(f"{place}.solve", refused)
+    events = []
+    for i in range(301, 321):
+        model.partial_fit(data[i : i + 1], labels[i : i + 1])
+        events.append(int(model.n_iter_[0]))
+    model.forget(0)
+    assert max(events) < fresh / 4
+    assert len(set(events)) > 1  # some examples move others, some do not
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_copies_go_their_own_ways(model: Any, y: Any) -> None:
+    model = fresh(model).partial_fit(X[:40], part(y, slice(40)))
+    other = copy.copy(model)
+    model.partial_fit(X[40:43], part(y, slice(40, 43)))
+    other.partial_fit(X[60:63], part(y, slice(60, 63)))
+    model.partial_fit(X[43:44], part(y, slice(43, 44)))
+    assert_same(model, y, np.arange(44))
+    assert_same(other, y, np.append(np.arange(40), [60, 61, 62]))
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)

@@ -53,7 +53,7 @@ class Walk(NamedTuple):
 
     values: np.ndarray
     side: np.ndarray
-    rows: np.ndarray
+    rows: np.ndarray  # of M; none where slots and places are 0, 1, 2 … and K itself serves
     members: np.ndarray
     system: System
     kernel: np.ndarray  # row i of K is kernel[slots[places[i]]], of which the entries `places` count
@@ -77,10 +77,12 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
     """Return the arrays of a `refsvm.walk.state.PathState` with its inverse; it may have as many members as rows."""
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m
-    members = np.empty(len(walk.rows), dtype=np.int64)
+    members = np.empty(len(x) - 1, dtype=np.int64)
     members[:m] = walk.members
     system = System(walk.system.values, x, np.empty((4, len(x))), np.arange(len(x)))
-    return Walk(walk.values, walk.side, walk.rows, members, system, walk.K, np.arange(n), np.arange(n), now)
+    return Walk(
+        walk.values, walk.side, walk.rows, members, system, walk.stored, np.arange(n), np.arange(n), now
+    )
 
 
 @allocating
@@ -106,7 +108,9 @@ def direction(walk):  # type: ignore[no-untyped-def]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
     # v¹ − K d_B − db − K_M d_M
-    add_rows(speed, minus, walk.rows, walk.system.order, m)
+    copied = len(walk.rows) > 0
+    rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members
+    add_rows(speed, minus, rows, order, m)
 
 
 @called
@@ -191,8 +195,9 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
         insert_first(walk.system, row[walk.places[i]], walk.now[0].total, walk.values[AT.push, i])
     else:
         insert(walk.system, m + 1, s, right, pace)
-    for t in range(len(walk.side)):
-        walk.rows[m, t] = row[walk.places[t]]
+    if len(walk.rows) > 0:
+        for t in range(len(walk.side)):
+            walk.rows[m, t] = row[walk.places[t]]
     walk.members[m], walk.side[i] = i, FREE
     walk.now[0].m = m + 1
 
@@ -240,8 +245,9 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
     if not delete(walk.system, m + 1, slot, pace):
         return False
     members[slot] = members[m - 1]
-    for t in range(len(side)):
-        walk.rows[slot, t] = walk.rows[m - 1, t]
+    if len(walk.rows) > 0:
+        for t in range(len(side)):
+            walk.rows[slot, t] = walk.rows[m - 1, t]
     walk.now[0].m = m - 1
     change_pace(walk, i, pace)
     return True

@@ -1,0 +1,113 @@
+"""GrowingMatrix: a kernel matrix that is held while examples come and go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["GrowingMatrix", "whole_rows"]
+
+SHARE: Final = 8
+"""One row and column in so many is room to spare."""
+
+LEAST: Final = 64
+"""Rows and columns to spare at least."""
+
+TOGETHER: Final = 64
+"""Rows that are copied at once, so that what is copied stays in the cache."""
+
+
+class GrowingMatrix:
+    """A symmetric matrix K in the corner of a larger array, so that rows and columns are added without a copy.
+
+    The array grows by a part of itself: K is copied once in many calls. Two matrices may share an array. The first that
+    grows takes what it has to spare, and the other is copied when it grows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n), float64
+        K; copied.
+    most : float
+        Largest number of rows of the array, where K fits in.
+
+    Attributes
+    ----------
+    array : ndarray of shape (room, room), float64
+    n : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.growing import GrowingMatrix
+    >>> one = GrowingMatrix(np.array([[2.0]]))
+    >>> two = one.grown(1, lambda some: np.array([[0.5, 1.0]])[some])
+    >>> two.K, two.array is one.array
+    (array([[2. , 0.5],
+           [0.5, 1. ]]), True)
+    """
+
+    def __init__(self, values: np.ndarray, most: float = math.inf) -> None:
+        self._set(_copied(values, np.arange(len(values)), len(values), most), len(values))
+
+    def _set(self, array: np.ndarray, n: int) -> GrowingMatrix:
+        """Be the corner of an array."""
+        self.array, self.n, self._is_last = array, n, True
+        return self
+
+    @property
+    def K(self) -> np.ndarray:  # noqa: N802
+        """The matrix, shape (n, n): a view."""
+        return self.array[: self.n, : self.n]
+
+    def grown(
+        self, m: int, rows: Callable[[slice], np.ndarray], most: float = math.inf, together: int = TOGETHER
+    ) -> GrowingMatrix:
+        """Return the matrix with m more rows and columns; ``rows(slice)`` are some of the new ones, of length n + m."""
+        n, size, array = self.n, self.n + m, self.array
+        if not self._is_last or size > len(array):
+            array = _copied(self.K, np.arange(n), size, most)
+        else:
+            self._is_last = False
+        for some in _slices(0, m, together):
+            array[n + some.start : n + some.stop, :size] = rows(some)
+        for some in _slices(n, size):
+            array[:n, some] = array[some, :n].T
+            # what is computed twice may differ by rounding
+            both = 0.5 * (array[some, some.start : size] + array[some.start : size, some].T)
+            array[some, some.start : size], array[some.start : size, some] = both, both.T
+        return GrowingMatrix.__new__(GrowingMatrix)._set(array, size)
+
+    def without(self, kept: np.ndarray) -> GrowingMatrix:
+        """Return the matrix of some rows and columns, ascending, in an array of its own."""
+        array = _copied(self.K, kept, len(kept), math.inf)
+        return GrowingMatrix.__new__(GrowingMatrix)._set(array, len(kept))
+
+    def __reduce__(self) -> Any:
+        return GrowingMatrix, (np.ascontiguousarray(self.K),)
+
+
+def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarray:
+    """Return an array with room for a matrix of this size, with some rows and columns of K in its corner."""
+    room = int(min(size + max(LEAST, size // SHARE), max(most, size)))
+    array, every = np.empty((room, room)), len(kept) == len(K)
+    for some in _slices(0, len(kept)):
+        array[some, : len(kept)] = K[some] if every else K[kept[some]][:, kept]
+    return array
+
+
+def _slices(start: int, stop: int, together: int = TOGETHER) -> Iterator[slice]:
+    """Yield the slices of a range."""
+    for first in range(start, stop, max(together, 1)):
+        yield slice(first, min(first + together, stop))
+
+
+def whole_rows(K: np.ndarray) -> np.ndarray | None:
+    """Return a C-ordered array of float64 whose row i begins with that of K: K itself, or what K is the corner of."""
+    base = K if K.flags.c_contiguous else K.base
+    if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
+        return None
+    same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
+    return base if same and base.flags.carray else None
