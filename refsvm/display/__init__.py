@@ -6,6 +6,7 @@
 `StepSizeDisplay`        how long planned steps are, compared with the Newton step
 `LOOGapDisplay`          the two objectives that meet when a left-out example is decided
 `LOODecisionDisplay`     what decided each example of a plane
+`LOOPathDisplay`         for which C each example is wrong when it is left out
 `PathDisplay`            α against log C, with the elbow and the events
 `SeedDisplay`            α of a seed against α of the optimum, by what became of each example
 `GridDisplay`            score over C and γ, and what each cell cost
@@ -25,11 +26,12 @@ from refsvm.display.cost_path import CostPathDisplay
 from refsvm.display.cross_validation import GridDisplay, SeedDisplay
 from refsvm.display.experiment import BoxDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
-from refsvm.display.path import PathDisplay, ValidationPathDisplay
+from refsvm.display.path import LOOPathDisplay, PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
     "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay",
-    "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay", "WorkingSetDisplay",
+    "LOOPathDisplay", "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay",
+    "WorkingSetDisplay",
 ]  # fmt: skip

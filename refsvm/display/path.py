@@ -1,4 +1,4 @@
-"""PathDisplay and ValidationPathDisplay: the whole path of C in one picture, and the error along it."""
+"""PathDisplay, ValidationPathDisplay and LOOPathDisplay: the whole path of C, and errors along it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.display.canvas import Axes, Display
+from refsvm.paths.cross_validation import PathCrossValidation
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.path import RegularizationPath
 
-__all__ = ["PathDisplay", "ValidationPathDisplay"]
+__all__ = ["LOOPathDisplay", "PathDisplay", "ValidationPathDisplay"]
 
 NEGATIVE: Final = "#0072B2"
 POSITIVE: Final = "#D55E00"
@@ -169,3 +170,63 @@ class ValidationPathDisplay(Display):
             self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
             self.lines_[name] = line
         return self._labelled(xscale="log", xlabel="C", ylabel="error")
+
+
+@dataclass(eq=False)
+class LOOPathDisplay(Display):
+    """Where along C each example is predicted wrongly by the machine without it, and where the error is least.
+
+    One line for each example that is wrong for some C; those that are wrong for most C lie at the bottom.
+
+    Parameters
+    ----------
+    curve : ErrorCurve
+        The error on all examples.
+    curves : tuple of ErrorCurve
+        That on each of them.
+
+    Attributes
+    ----------
+    ax_, figure_
+        As of `Display`.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import LOOPathDisplay
+    >>> from refsvm.paths import cross_validate_path
+    >>> data = make_banana(30, rng=0)
+    >>> found = cross_validate_path(data.X, data.y, kernel=RBF(0.25), C_min=0.1, C_max=10.0, folds="loo")
+    >>> LOOPathDisplay.from_result(found).ax_.get_ylabel()
+    'examples'
+    """
+
+    curve: ErrorCurve
+    curves: tuple[ErrorCurve, ...]
+
+    @classmethod
+    def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> LOOPathDisplay:
+        """Draw what ``cross_validate_path(…, folds="loo")`` has found."""
+        return cls(found.curve, found.curves).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> LOOPathDisplay:
+        """Draw into `ax`, or into a new figure; return the display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        self._draw_on(ax)
+        low, high, error = self.curve.best()
+        self.ax_.axvspan(low, high, color="0.85", lw=0, label=f"least error: {error:.3f}")
+        shares = [float(np.diff(np.log(each.C)) @ each.error) for each in self.curves]
+        often = [each for each in np.argsort(shares)[::-1].tolist() if shares[each] > 0.0]
+        for height, number in enumerate(often):
+            C, wrong = self.curves[number].C, self.curves[number].errors > 0
+            self.ax_.hlines(
+                np.full(int(wrong.sum()), height), C[:-1][wrong], C[1:][wrong], color=NEGATIVE, lw=1.0
+            )
+        self.ax_.plot([], [], color=NEGATIVE, label="wrong without it")
+        return self._labelled(xscale="log", xlabel="C", ylabel="examples")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.paths.duplicates import Merged, merge_duplicates
 from refsvm.paths.error_curve import ErrorCurve
+from refsvm.paths.left_out import LeftOut
 from refsvm.paths.regularization_path import kernel_matrix, track
 from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
@@ -36,7 +37,7 @@ class PathCrossValidation:
     fold : ndarray of shape (n,), int64
         The fold that holds out each example.
     breakpoints : tuple of int
-        How many the path of each fold has.
+        How many the path of each fold has; of leave-one-out, how many were walked for each example alone.
     seconds : float
     """
 
@@ -64,14 +65,18 @@ def cross_validate_path(
     """Cross-validate a C-SVM for every C of a range at once.
 
     The kernel matrix is computed once. For each fold the path of the other examples is tracked, and the
-    C at which a held-out example changes sides follows exactly. ``folds=len(y)`` is leave-one-out: n paths.
+    C at which a held-out example changes sides follows exactly.
+
+    Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
+    without the example is followed where it is not known (`refsvm.paths.left_out`).
 
     Parameters
     ----------
     X, y, kernel, C_min, C_max, tracker, engine, cache_mb
         As in `refsvm.regularization_path`.
-    folds : int, array-like of int of shape (n,), or splitter
-        How many folds, the fold of each example, or an object with scikit-learn's ``split(X, y)``.
+    folds : int, "loo", array-like of int of shape (n,), or splitter
+        How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
+        ``split(X, y)``.
     stratified : bool
         Share the examples of each class equally among the folds. With a number of folds only.
     rng : int, numpy.random.Generator or None
@@ -103,28 +108,48 @@ def cross_validate_path(
     X = examples(X)
     problem = DualProblem.classification(X, y, kernel=kernel, C=1.0)
     labels = problem.v
+    if isinstance(folds, str) and folds == "loo":
+        folds = np.arange(problem.n)
     fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=_counted(folds, stratified), rng=rng)
-    K, curves, breakpoints = kernel_matrix(problem, cache_mb), [], []
+    K = kernel_matrix(problem, cache_mb)
+    options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
     with interruptible() as interrupt:
-        for number in range(int(fold.max()) + 1):
-            held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            own, merged = _training_problem(X, labels, K, rest, number)
-            path = track(
-                own,
-                C_min=C_min,
-                C_max=C_max,
-                tracker=tracker,
-                merged=merged,
-                engine=engine,
-                cache_mb=cache_mb,
-            )
+        each = _left_out if fold.max() + 1 == problem.n else _held_out
+        curves, breakpoints = [], []
+        for curve, count in each(X, labels, K, fold, options | {"cache_mb": cache_mb}):
             if interrupt.pressed:
                 raise KeyboardInterrupt
-            curves.append(path.validation_error(K[np.ix_(held, rest)], labels[held]))
-            breakpoints.append(len(path.C))
+            curves.append(curve)
+            breakpoints.append(count)
     return PathCrossValidation(
         ErrorCurve.total(curves), tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began
     )
+
+
+def _held_out(
+    X: Any, labels: np.ndarray, K: np.ndarray, fold: np.ndarray, options: dict[str, Any]
+) -> Iterator[tuple[ErrorCurve, int]]:
+    """Yield the error on each fold, and the breakpoints of its path."""
+    for number in range(int(fold.max()) + 1):
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        own, merged = _training_problem(X, labels, K, rest, number)
+        path = track(own, merged=merged, **options)
+        yield path.validation_error(K[np.ix_(held, rest)], labels[held]), len(path.C)
+
+
+def _left_out(
+    X: Any, labels: np.ndarray, K: np.ndarray, fold: np.ndarray, options: dict[str, Any]
+) -> Iterator[tuple[ErrorCurve, int]]:
+    """Yield the error on each example, from the path of all of them; equal ones share it."""
+    every = np.arange(len(labels))
+    for alone in every[[np.count_nonzero(labels == label) == 1 for label in labels]]:
+        _training_problem(X, labels, K, every[every != alone], int(fold[alone]))  # refuses it
+    own, merged = _training_problem(X, labels, K, every, 0)
+    left_out = LeftOut(track(own, merged=merged, **options), options["tracker"], options["engine"])
+    known: dict[int, ErrorCurve] = {}
+    for r in merged.group[fold.argsort()].tolist():
+        known[r] = known.get(r) or left_out.curve(r)
+        yield known[r], int(left_out.walked[r])
 
 
 def _training_problem(

@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 from refsvm import RBF, cost_path, regularization_path  # noqa: E402
 from refsvm.datasets import make_banana  # noqa: E402
-from refsvm.display import CostPathDisplay, PathDisplay, ValidationPathDisplay  # noqa: E402
+from refsvm.display import CostPathDisplay, LOOPathDisplay, PathDisplay, ValidationPathDisplay  # noqa: E402
+from refsvm.paths import ErrorCurve  # noqa: E402
 
 DATA = make_banana(40, rng=0)
 
@@ -62,3 +63,19 @@ def test_every_operating_point_is_drawn() -> None:
     np.testing.assert_array_equal(display.lines_["training"].get_ydata(), curve.tpr)
     with pytest.raises(ValueError, match="give at least one RocCurve"):
         CostPathDisplay({}).plot()
+
+
+def test_leave_one_out_display_has_a_line_for_each_example_that_is_wrong_somewhere() -> None:
+    three = np.array([0.1, 1.0, 10.0])
+    curves = (
+        ErrorCurve(three[::2], np.array([0]), 1),
+        ErrorCurve(three, np.array([0, 1]), 1),
+        ErrorCurve(three[::2], np.array([1]), 1),
+    )
+    display = LOOPathDisplay(ErrorCurve.total(curves), curves).plot()
+    lines = [each.get_segments() for each in display.ax_.collections]
+    assert [[part.tolist() for part in each] for each in lines] == [
+        [[[0.1, 0.0], [10.0, 0.0]]],
+        [[[1.0, 1.0], [10.0, 1.0]]],
+    ]
+    assert "least error: 0.333" in display.ax_.get_legend_handles_labels()[1]
