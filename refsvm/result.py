@@ -155,6 +155,8 @@ class Solution:
         b of the decision function h(x) = Σ αᵢ k(x, xᵢ) + b.
     objective, primal_objective, duality_gap, kkt_gap : float
         f(α); F(α, b) at the best b; their difference; ψ(α).
+    objective_error : float
+        How far f(α) is from that of kernel values in float64.
     iterations, kernel_rows, kernel_hits : int
         Steps taken; kernel rows computed; row uses served from memory.
     status, reason : Status, str
@@ -253,6 +255,14 @@ class Solution:
     def objective(self) -> float:
         """f(α) = vᵀα − ½ αᵀKα."""
         return self.problem.objective(self.alpha, self.gradient)
+
+    @cached_property
+    def objective_error(self) -> float:
+        """|vᵀα − ½ αᵀKα − `objective`| with K in float64; about 0 unless rows were kept as float32 (`cache_dtype`).
+
+        It costs the kernel rows of all support vectors.
+        """
+        return abs(self.problem.objective(self.alpha) - self.objective)
 
     @cached_property
     def primal_objective(self) -> float:

@@ -210,8 +210,8 @@ class Engine:
             self.used["numba"] = None
             return self.kept
         # a type tells that the code is there, but an instance may still decline to have a twin
-        kinds = tuple(map(type, rules))
-        if self.name == "numba" or (kinds in handover.loaded and handover.have_twins(rules)):
+        is_there = (family_of(state), *map(type, rules)) in handover.loaded
+        if self.name == "numba" or (is_there and handover.have_twins(rules)):
             return self.compiled_loop(state, rules, trace)
         return ReadableLoop(state, rules, trace, partial(self._successor, state, rules, trace))
 
@@ -227,7 +227,7 @@ class Engine:
                 raise
             raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
         load_compiled()
-        handover.loaded.add(tuple(map(type, rules)))
+        handover.loaded.add((family_of(state), *map(type, rules)))
         self.used["numba"] = None
         if state is self._state and trace is None:
             self.kept = made
@@ -237,7 +237,7 @@ class Engine:
         """Return the compiled loop once the allowance for doing without is spent, if every rule has a twin."""
         if self.name == "auto" and handover.clock.allowance_is_spent():
             try:
-                if handover.have_twins(rules) and handover.is_ready("loop", *rules):
+                if handover.have_twins(rules) and handover.is_ready(family_of(state), *rules):
                     return self.compiled_loop(state, rules, trace)
             except Exception as error:  # noqa: BLE001  whatever a broken installation raises
                 warnings.warn(
@@ -249,3 +249,8 @@ class Engine:
                     handover.broken.append(error)
         self.used["numpy"] = None
         return None
+
+
+def family_of(state: SolverState) -> str:
+    """Return which compiled loop takes the kernel rows of a state."""
+    return "single loop" if state.rows.values.dtype == np.float32 else "loop"

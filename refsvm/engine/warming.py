@@ -25,6 +25,10 @@ from refsvm.trackers import SVMP
 __all__ = ["prepare", "warm_up"]
 
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
+BUILT_IN: Final = (
+    (SecondOrder(), NewtonStep(), KKTGap()),
+    (ConjugateSecondOrder(), ConjugateStep(), KKTGap()),
+)
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
 """None of these is built into the loop, which serves all others then."""
 
@@ -38,13 +42,13 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
     ("sparse", ()),
     ("loop", DEFAULT),
+    ("single loop", DEFAULT),
     ("rounds", (Cold(), *DEFAULT)),
     ("rounds", (TOP(), *DEFAULT[:2], BallRule())),
     ("single rounds", (ActiveSet(), *DEFAULT)),
     ("loop", POINTERS),
     ("rounds", (Cold(), *POINTERS)),
-    ("loop", (SecondOrder(), NewtonStep(), KKTGap())),
-    ("loop", (ConjugateSecondOrder(), ConjugateStep(), KKTGap())),
+    *((f"{kind}loop", rules) for rules in BUILT_IN for kind in ("", "single ")),
     *(("twin", (rule,)) for rule in (*SEEDERS, *OTHERS)),
 ]
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
@@ -86,7 +90,7 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     --------
     >>> import refsvm
     >>> refsvm.warm_up(print)  # doctest: +SKIP
-    compiling 1 of 30: kernels
+    compiling 1 of 35: kernels
     ...
     """
     if not numba_is_installed():

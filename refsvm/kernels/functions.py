@@ -39,14 +39,14 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        inner : ndarray of shape (m, n), float64
+        inner : ndarray of shape (m, n), float64, or float32 where `takes_single`
             x·z for every pair; may be overwritten.
         x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
             Squared norms ‖x‖², ‖z‖².
 
         Returns
         -------
-        ndarray of shape (m, n), float64
+        ndarray of shape (m, n), of the type of `inner`
         """
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
@@ -62,6 +62,9 @@ class Kernel(ABC):
 
     has_unit_diagonal: ClassVar[bool] = False
     """Whether k(x, x) = 1, which rounding of ‖x − x‖² would miss."""
+
+    takes_single: ClassVar[bool] = False
+    """Whether `from_inner` takes float32 products, for rows that are kept as float32."""
 
     @property
     def is_psd(self) -> bool:
@@ -86,7 +89,7 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    is_psd = True
+    is_psd = takes_single = True
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Return the inner products unchanged."""
@@ -116,7 +119,7 @@ class RBF(Kernel):
     """
 
     gamma: float
-    is_psd = is_bounded = has_unit_diagonal = True
+    is_psd = is_bounded = has_unit_diagonal = takes_single = True
 
     def __post_init__(self) -> None:
         not_negative("gamma", self.gamma)
@@ -127,16 +130,19 @@ class RBF(Kernel):
         return self.gamma
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
-        """Evaluate −γ‖x − z‖² and its exponential."""
+        """Evaluate −γ‖x − z‖², in float64, and its exponential."""
         fast = compiled()
         if fast is not None and inner.flags.c_contiguous:
             fast.exponents(inner, self.gamma, x_norms, z_norms)  # in one pass, with the same bits
         else:
             # −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖²
-            inner *= 2.0 * self.gamma
-            inner -= (self.gamma * x_norms)[:, None]
-            inner -= self.gamma * z_norms
-            np.minimum(inner, 0.0, out=inner)  # rounding must not make a kernel value exceed 1
+            exponents = inner.astype(np.float64, copy=False)
+            exponents *= 2.0 * self.gamma
+            exponents -= (self.gamma * x_norms)[:, None]
+            exponents -= self.gamma * z_norms
+            np.minimum(
+                exponents, 0.0, out=inner, casting="same_kind"
+            )  # rounding must not make a value exceed 1
         return np.exp(inner, out=inner)
 
 

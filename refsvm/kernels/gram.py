@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +29,12 @@ BLOCK_ENTRIES: Final = 2**21
 
 FEWEST_ROWS: Final = 128
 """Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
+
+SINGLE_BELOW: Final = 64.0
+"""γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
+
+SINGLE_NORMS: Final = 1e-30, 1e30
+"""Range of max ‖x − c‖² in which float32 products neither overflow nor vanish."""
 
 LARGEST_VALUE: Final = 1e300
 """Kernel values above this are refused."""
@@ -93,10 +100,29 @@ class Gram(KernelMatrix):
         else:
             self.at_once = True
 
+    @cached_property
+    def _single(self) -> PreparedExamples | None:
+        """The examples as float32, for float32 rows; None where their products would lose more than that rounding."""
+        if not isinstance(self.kernel, Kernel) or not self.kernel.takes_single:
+            return None
+        largest, (least, most) = float(self._examples.norms.max()), SINGLE_NORMS
+        if not least < largest < most:
+            return None
+        single = PreparedExamples(self.kernel, self.X, dtype=np.float32)
+        return single if self.kernel.distance_scale * float(single.norms.max()) < SINGLE_BELOW else None
+
+    @property
+    def rounds_well(self) -> bool:
+        """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
+        return isinstance(self.kernel, Kernel) and self.kernel.has_unit_diagonal and self._single is not None
+
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32."""
+        """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32.
+
+        Whole rows as float32 come from float32 products, where those round no more than the type does.
+        """
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if self.dense is not None:
@@ -117,14 +143,17 @@ class Gram(KernelMatrix):
         if not isinstance(kernel, Kernel):
             self._call(self.X[rows], self.X if columns is None else self.X[columns], out)
             return
-        products, norms = self._examples.products, self._examples.norms
+        examples = self._examples
+        if columns is None and out.dtype == np.float32:
+            examples = self._single or examples
+        products, norms = examples.products, examples.norms
         if columns is not None:
             inner = inner_products(products.Z[rows], products.Z[columns])
             out[:] = kernel.from_inner(inner, norms[rows], norms[columns])
         elif products.by_columns:
-            self._by_columns(kernel, rows, out)
-        elif out.dtype != np.float64 or len(rows) > max(1, TILE_ENTRIES // self.n):
-            self._by_rows(kernel, rows, out)
+            self._by_columns(kernel, examples, rows, out)
+        elif out.dtype != products.Z.dtype or len(rows) > max(1, TILE_ENTRIES // self.n):
+            self._by_rows(kernel, examples, rows, out)
         else:
             inner = products.of(products.Z, rows, out)
             values = kernel.from_inner(inner, norms[rows], norms)
@@ -146,23 +175,25 @@ class Gram(KernelMatrix):
         out[:] = shaped(self.kernel(X, Z), out.shape)
         check_finite_values(out)
 
-    def _by_columns(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+    def _by_columns(
+        self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray
+    ) -> None:
         """Multiply and evaluate all of these rows for some columns at a time, which then stay in the cache."""
-        products, norms = self._examples.products, self._examples.norms
+        products, norms = examples.products, examples.norms
         x_norms, width = norms[rows], max(1, TILE_ENTRIES // len(rows))
 
         def piece(part: slice) -> None:
-            inner = scratch((len(rows), part.stop - part.start))
+            inner = scratch((len(rows), part.stop - part.start), products.Z.dtype)
             products.of(products.Z, rows, inner, part.start)
             out[:, part] = kernel.from_inner(inner, x_norms, norms[part])
 
         run_in_pieces(piece, self.n, width)
 
-    def _by_rows(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+    def _by_rows(self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray) -> None:
         """Multiply all of these rows, then evaluate some of them at a time."""
-        products, norms = self._examples.products, self._examples.norms
-        # float32 rows are evaluated as float64 ones, beside them
-        buffer = out if out.dtype == np.float64 else self._borrow_buffer(len(out))
+        products, norms = examples.products, examples.norms
+        # float32 rows of float64 products are evaluated beside them
+        buffer = out if out.dtype == products.Z.dtype else self._borrow_buffer(len(out))
         inner, x_norms = products.of(products.Z, rows, buffer[: len(out)]), norms[rows]
 
         def piece(part: slice) -> None:

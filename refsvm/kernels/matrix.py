@@ -37,6 +37,8 @@ class KernelMatrix(ABC):
         About how far a value may be from the true one.
     is_psd : bool
         Whether the matrix is known to be positive semi-definite, whatever the data.
+    rounds_well : bool
+        Whether rows as float32 cost less and are hardly less right.
     """
 
     n: int
@@ -49,6 +51,11 @@ class KernelMatrix(ABC):
     at_once: bool = False
     rounding: float = 0.0
     is_psd: bool = False
+
+    @property
+    def rounds_well(self) -> bool:
+        """Whether rows as float32 cost less and are hardly less right."""
+        return False
 
     @abstractmethod
     def block(
@@ -105,6 +112,11 @@ class View(KernelMatrix):
         self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
         self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
         self.is_psd = source.is_psd
+
+    @property
+    def rounds_well(self) -> bool:
+        """Whether those of the source do."""
+        return self.source.rounds_well
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

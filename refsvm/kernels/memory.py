@@ -105,7 +105,7 @@ def with_small_pages(shape: tuple[int, int], dtype: type) -> np.ndarray:
     return np.frombuffer(private, dtype).reshape(shape)
 
 
-def scratch(shape: tuple[int, int]) -> np.ndarray:
+def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:
     """Return an array for intermediate values, in the same memory at every call of a thread.
 
     Mapping fresh memory for each block of kernel values would cost more than computing them.
@@ -113,16 +113,18 @@ def scratch(shape: tuple[int, int]) -> np.ndarray:
     Parameters
     ----------
     shape : (int, int)
+    dtype : numpy type
+        float64 or float32.
 
     Returns
     -------
-    ndarray of that shape, float64, not initialised
+    ndarray of that shape and type, not initialised
         Valid until the next call of the same thread.
     """
     count = shape[0] * shape[1]
     if getattr(_of_thread, "values", None) is None or len(_of_thread.values) < count:
         _of_thread.values = np.empty(count)
-    return np.asarray(_of_thread.values[:count].reshape(shape))
+    return np.asarray(_of_thread.values.view(dtype)[:count].reshape(shape))
 
 
 _of_thread = threading.local()

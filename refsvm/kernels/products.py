@@ -28,15 +28,13 @@ BATCHES_FROM_ENTRIES: Final = 2**20
 CENTRED_FROM: Final = 1e3
 """Largest γ‖x‖² that is left alone: kernel values are then exact to about 10⁻¹²."""
 
-EPSILON: Final = float(np.finfo(float).eps)
-
 
 class DenseProducts:
     """Inner products x·z of any examples with all rows of one dense matrix Z.
 
     Parameters
     ----------
-    Z : ndarray of shape (n, d), float64
+    Z : ndarray of shape (n, d), float64 or float32
 
     Attributes
     ----------
@@ -87,16 +85,18 @@ class PreparedExamples:
     Z : ndarray or CSR of shape (n, d), float64
     table_from : int
         See `SparseProducts`.
+    dtype : numpy type
+        float32 rounds the examples to it: dense ones around their mean, for a kernel of the distance.
 
     Attributes
     ----------
     products : DenseProducts or SparseProducts
         Of the prepared Z, which is ``products.Z``.
     norms : ndarray of shape (n,), float64
-        ‖z − c‖² with the origin c.
+        ‖z − c‖² with the origin c, of the examples as they are multiplied.
     rounding : float
         About how far a kernel value may be from its true value: ε γ max ‖z − c‖² for a kernel of γ‖x − z‖² and ε for
-        the others, with the machine's ε = 2⁻⁵².
+        the others, with ε = 2⁻⁵² in float64 and 2⁻²³ in float32.
 
     Raises
     ------
@@ -113,17 +113,24 @@ class PreparedExamples:
     array([1., 1.])
     """
 
-    def __init__(self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
+    def __init__(
+        self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES, dtype: type = np.float64
+    ) -> None:
         scale, norms = kernel.distance_scale, squared_norms(Z)
         if not np.isfinite(norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
         self._origin: np.ndarray | None = None
-        if scale * norms.max(initial=0.0) > CENTRED_FROM and not is_sparse(Z):
+        is_single = dtype == np.float32
+        centred_from = 0.0 if is_single else CENTRED_FROM
+        if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
             self._origin = Z.mean(axis=0)
-            Z = Z - self._origin
+            Z = np.subtract(Z, self._origin, out=np.empty(Z.shape, dtype), casting="same_kind")
+            norms = squared_norms(Z)
+        elif is_single:
+            Z = Z.astype(dtype)
             norms = squared_norms(Z)
         self.norms = norms
-        self.rounding = EPSILON * max(1.0, scale * float(norms.max(initial=0.0)))
+        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(norms.max(initial=0.0)))
         self.products: DenseProducts | SparseProducts = (
             SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
         )
@@ -146,5 +153,5 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row, shape (n,)."""
-    return sparse_squared_norms(X) if is_sparse(X) else np.einsum("ij,ij->i", X, X)
+    """‖x‖² of every row, shape (n,), summed in float64."""
+    return sparse_squared_norms(X) if is_sparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)

@@ -130,7 +130,7 @@ class KernelRows(KernelMatrix):
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
         Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
-        does not depend on which rows are stored.
+        does not depend on which rows are stored, but for the rounding of rows as float32.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class CachedRows(KernelRows):
     cache_mb : float
         Budget for stored rows in MiB; infinity for all rows. See `megabytes`.
     dtype : numpy type
-        float32 halves what a row takes. Such rows are not for the rules: another store hands them out as float64.
+        float32 halves what a row takes. `row` returns float64 all the same.
 
     Attributes
     ----------
@@ -219,16 +219,14 @@ class CachedRows(KernelRows):
         super().__init__(gram, cache_mb, values)
         self.owners = np.full(capacity, -1)
         self._at_once = gram.at_once and self.holds_all
-        # variables that share float64 rows: these are summed once for all of them
-        self._sums_in_source = (
-            gram.repeats and gram.store is not None and gram.store.values.dtype == np.float64
-        )
+        # rows that variables share are summed once for all of them
+        self._sums_in_source = gram.repeats and gram.store is not None
 
     def row(self, i: int) -> np.ndarray:
-        """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
+        """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
         if self.slots[i] < 0:
             self._store_one(i)
-        return self.values[self.slots[i]]
+        return self.values[self.slots[i]].astype(np.float64, copy=False)
 
     def use(self, i: int, j: int) -> None:
         """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
@@ -279,7 +277,9 @@ class CachedRows(KernelRows):
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if len(rows) == 1:  # as in every step of a restricted solve
-            line = self.row(rows[0])
+            if self.slots[rows[0]] < 0:
+                self._store_one(rows[0])
+            line = self.values[self.slots[rows[0]]]
             # K[i, j] for all j; "clip" saves a second copy
             out[0] = line if columns is None else line.take(columns, mode="clip")
             return out
@@ -319,18 +319,17 @@ class CachedRows(KernelRows):
         else:
             for start in range(0, len(indices), ROWS_AT_A_TIME):
                 part = slice(start, start + ROWS_AT_A_TIME)
-                rows = self._in_passing(indices[part])
-                add_rows(target, -coefficients[part], rows, np.arange(len(rows)))
+                rows, places = self.values, self.slots[indices[part]]
+                missing = np.flatnonzero(places < 0)
+                if len(missing):  # computed in passing
+                    rows, places = rows[places], np.arange(len(places))
+                    rows[missing] = self._computed_rows(indices[part][missing])
+                add_rows(target, -coefficients[part], rows, places)
 
-    def _in_passing(self, rows: np.ndarray) -> np.ndarray:
-        """K[rows], as float64 of the precision kept: stored rows from storage, the others computed and not stored."""
-        places = self.slots[rows]
-        missing = np.flatnonzero(places < 0)
-        values = self.values[places]
-        if len(missing):
-            values[missing] = self.gram.block(rows[missing])
-            self._computed += len(missing)
-        return values.astype(np.float64, copy=False)
+    def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
+        """K[rows] as they are kept, and counted."""
+        self._computed += len(rows)
+        return self.gram.block(rows, out=np.empty((len(rows), self.n), self.values.dtype))
 
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
@@ -343,15 +342,15 @@ class CachedRows(KernelRows):
             places = np.arange(first, first + len(missing))
             self.gram.block(missing, out=self.values[first : first + len(missing)])
             self.filled += len(missing)
+            self._computed += len(missing)
         else:
             # free slots carry stamp 0, so they go first
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]
             self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
-            self.values[places] = self.gram.block(missing)
+            self.values[places] = self._computed_rows(missing)
             self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
-        self._computed += len(missing)
 
     def _store_one(self, i: int) -> None:
         """Do the same for one row, which happens in every other step and has to be quick, and count it as used."""
@@ -377,11 +376,15 @@ class CachedRows(KernelRows):
 
 
 def stored_rows(
-    gram: KernelMatrix, cache_mb: float = 200.0, dtype: type = np.float64, at_least: int = 0
+    gram: KernelMatrix,
+    cache_mb: float = 200.0,
+    dtype: type = np.float64,
+    at_least: int = 0,
+    read: Any = np.float64,
 ) -> KernelRows:
     """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
 
-    The rules read float64 values, one for each variable: of rows that are kept as float32, or once for several
+    The rules read one value for each variable, of one type: of rows that are kept as another, or once for several
     variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
 
     Parameters
@@ -393,6 +396,8 @@ def stored_rows(
         float64 or float32.
     at_least : int
         Rows that the rules read at once; such copies of shared rows are kept whatever the budget.
+    read : numpy type
+        What the rules read: float64, or float32 if they take that too.
 
     Examples
     --------
@@ -409,8 +414,8 @@ def stored_rows(
     held = (K := examples.dense) is not None and K.dtype == np.float64 and K.flags.c_contiguous
     if held and not shared:
         return KernelRows(gram, cache_mb)
-    if not shared and (np.dtype(dtype) == np.float64 or gram.dense is not None):
-        return CachedRows(gram, cache_mb)
+    if not shared and (dtype == read or gram.dense is not None):
+        return CachedRows(gram, cache_mb, read)
     N = examples.n
     # of examples that share rows all are kept, if that is less
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
@@ -418,7 +423,7 @@ def stored_rows(
     kept = KernelRows(examples) if held else CachedRows(examples, budget, dtype)
     few = megabytes(max(64, at_least) if shared else 64, n)
     copied = View(kept, gram.indices) if shared else kept
-    return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few))
+    return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)
 
 
 def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:

@@ -47,7 +47,7 @@ class SparseProducts:
 
     Parameters
     ----------
-    Z : CSR array or matrix of shape (n, d), float64
+    Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int
         Stored entries of Z from which a dense table is made. A caller who multiplies many examples at once may set 0.
 
@@ -100,7 +100,8 @@ class SparseProducts:
     def _table(self) -> np.ndarray | None:
         """Zᵀ as a dense array, shape (d′, n), if it is small enough and there is compiled code to use it."""
         n, d = self.Z.shape
-        if self.Z.nnz < self._table_from or 8 * n * d > TABLE_BYTES or load_compiled() is None:
+        too_large = self.Z.dtype.itemsize * n * d > TABLE_BYTES
+        if self.Z.nnz < self._table_from or too_large or load_compiled() is None:
             return None
         return np.asarray(self.Z.T.toarray(order="C"))
 
@@ -123,7 +124,7 @@ class SparseProducts:
             Examples, `aligned`.
         rows : ndarray of shape (m,), int64, or None
             Those of them that are multiplied; None for all.
-        out : ndarray of shape (m, w), float64, C-ordered
+        out : ndarray of shape (m, w), of the type of Z, C-ordered
         start : int
             The z are rows start … start + w of Z; without `by_columns` all of them.
         """
@@ -161,7 +162,8 @@ def sparse_squared_norms(X: Any) -> np.ndarray:
     """‖x‖² of every row of a CSR matrix, shape (n,)."""
     X = canonical(X)
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    sums = np.bincount(row_of_entry, weights=X.data * X.data, minlength=X.shape[0])
+    data = X.data.astype(np.float64, copy=False)
+    sums = np.bincount(row_of_entry, weights=data * data, minlength=X.shape[0])
     return sums.astype(np.float64, copy=False)  # without any entry they are integers
 
 

@@ -36,6 +36,18 @@ TIGHTEST: Final = 1e-12
 CROWDED_FROM: Final = 10_000
 """Variables from which on float32 rows are worth their rounding where not all rows fit the budget."""
 
+SINGLE_FROM: Final = 3_000
+"""Variables from which on they are wherever they are computed in single precision, and read so."""
+
+SINGLE_TOLERANCE: Final = 1e-4
+"""Least tolerance for rows in single precision."""
+
+SINGLE_SHARE: Final = 0.1
+"""Most that rounding a kernel value may move G by, one α at its bound, as a share of the tolerance."""
+
+READ_SINGLE: Final = {SecondOrder, ConjugateSecondOrder, NewtonStep, PlanningAheadStep, ConjugateStep, KKTGap}
+"""Rules whose twins are built into the compiled loop, which is compiled for float32 rows too."""
+
 
 class Rules(NamedTuple):
     """Selector, step and stopping rule of one solve."""
@@ -54,6 +66,28 @@ class Rules(NamedTuple):
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
         return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
+
+    @property
+    def read_single(self) -> bool:
+        """Whether all three read float32 rows as they are."""
+        return READ_SINGLE.issuperset(map(type, self))
+
+    def take_single(self, problem: DualProblem, crowded: bool) -> bool:
+        """Whether float32 rows pay, and round no more than the tolerance allows.
+
+        Parameters
+        ----------
+        problem : DualProblem
+        crowded : bool
+            Whether not all rows fit the budget as float64.
+        """
+        if self.stop.tolerance < SINGLE_TOLERANCE:
+            return False
+        if crowded and problem.n >= CROWDED_FROM:  # restricted problems read them as float64 at little cost
+            return True
+        C = max(float(-problem.lower.min()), float(problem.upper.max()))
+        harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
+        return harmless and problem.n >= SINGLE_FROM and self.read_single and problem.gram.rounds_well
 
     def rows_needed(self, n: int) -> int:
         """How many kernel rows must be in memory at once: two of the pair, or those of a rule that wants more."""
@@ -98,11 +132,12 @@ def row_store(
     n, gram = problem.n, problem.gram
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    # only restricted problems read float32 rows as float64 ones at little cost
-    crowded = dtype == "auto" and shrinking and n >= CROWDED_FROM and megabytes(n, n) > cache_mb
-    kept = np.float32 if dtype == "float32" or crowded else np.float64
+    single = dtype == "float32" or (
+        dtype == "auto" and bool(shrinking) and rules.take_single(problem, megabytes(n, n) > cache_mb)
+    )
+    kept = np.float32 if single else np.float64
     needed = rules.rows_needed(n)
-    rows = stored_rows(gram, cache_mb, kept, needed)
+    rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "

@@ -247,14 +247,14 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     the gradient: nothing has to be recomputed.
     """
     rows = state.rows
-    source, there = rows.evaluator, rows.indices[A]
+    source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
     if len(A) <= source.capacity or source.holds_all:
         budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
-        small = stored_rows(source.restrict(there), budget)
+        small = stored_rows(source.restrict(there), budget, dtype, read=dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
-        small = stored_rows(source.gram.restrict(there), rows.cache_mb)
+        small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
     G, alpha = state.gradient[A], state.alpha[A]
     view = DualProblem._of_checked(small.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
     inner = rules.begin(view, np.zeros(len(A)), small, gradient=G)

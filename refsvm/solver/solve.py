@@ -56,9 +56,11 @@ def solve(
     cache_mb : float
         Budget for kernel rows in MiB; copies made by shrinking may add a quarter.
     cache_dtype : {"auto", "float64", "float32"}
-        How kernel rows are kept. float32 keeps twice as many and rounds K by 6e-8 of each entry, as LIBSVM
-        does; the objective moves by about as much. "auto" is float64, unless shrinking is on, n ≥ 10,000
-        and the budget does not hold the whole matrix.
+        How kernel rows are kept. float32 keeps twice as many, computes those of RBF and linear kernels in half the
+        time, and rounds K by some 1e-7, as LIBSVM does; ``solution.objective_error`` says what that does to the
+        objective. "auto" is float32 if shrinking is on, the tolerance at least 1e-4, and one of two holds: n ≥ 3,000
+        with an RBF kernel, the rules SecondOrder, NewtonStep, PlanningAheadStep, their conjugate ones and KKTGap, and
+        a C with 1.2e-7 C ≤ a tenth of the tolerance; or n ≥ 10,000 and a budget that does not hold all of K.
     max_iter : int, optional
         Limit on the steps; max(10⁷, 100n) by default.
     time_limit : float, optional

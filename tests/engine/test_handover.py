@@ -322,7 +322,7 @@ class SometimesCompiled(KKTGap):
 def test_an_instance_may_decline_to_have_a_twin(after_steps):
     after_steps(10**9)
     assert solve(PROBLEM, stop=SometimesCompiled(has_twin=False)).engine == "numpy"
-    handover.loaded.add((SecondOrder, PlanningAheadStep, SometimesCompiled))
+    handover.loaded.add(("loop", SecondOrder, PlanningAheadStep, SometimesCompiled))
     assert solve(PROBLEM, stop=SometimesCompiled(has_twin=False)).engine == "numpy"
 
 

@@ -1,12 +1,27 @@
-"""A kernel matrix in single precision hands out float64 values that were rounded once."""
+"""Single precision: the values of a matrix that the caller gives, rounded once, and rows computed as float32."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from refsvm import RBF, DualProblem, Precomputed
+from refsvm import (
+    RBF,
+    ConjugateStep,
+    DualProblem,
+    Linear,
+    MostViolatingPair,
+    NewtonStep,
+    Precomputed,
+)
 from refsvm.kernels import Gram
 from refsvm.kernels.rows import stored_rows
+from refsvm.kernels.sparse import SparseProducts
+from refsvm.kernels.threads import load_compiled
+from refsvm.solver.rules import chosen_rules
+from refsvm.testing import Case, check_engines
+
+from ..settings import needs_numba
 
 
 def test_blocks_are_those_of_the_matrix_rounded():
@@ -28,3 +43,83 @@ def test_blocks_are_those_of_the_matrix_rounded():
         np.testing.assert_array_equal(found, expected.astype(np.float32).astype(np.float64))
         np.testing.assert_allclose(found, expected, rtol=6e-8)
     assert single.rounding >= np.abs(single.block(np.arange(30)) - K).max()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
+def test_float32_rows_are_right_one_by_one_and_in_batches(sparse, kernel):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    gram = Gram(kernel, pytest.importorskip("scipy.sparse").csr_array(X) if sparse else X)
+    numbers = np.arange(40)
+    K, size = gram.block(numbers), float(np.abs(X @ X.T).max())
+    one_by_one = [gram.block(numbers[i : i + 1], out=np.empty((1, 40), np.float32))[0] for i in numbers]
+    batch = gram.block(numbers, out=np.empty((40, 40), np.float32))
+    for found in (np.array(one_by_one), batch):
+        assert 0.0 < np.abs(found - K).max() < 2e-7 * size
+        assert np.diagonal(found).max() <= 1.0 or not kernel.has_unit_diagonal
+
+
+def test_float32_products_are_taken_around_the_mean():
+    """γ‖x‖² is 10⁶ here, and products from the origin would leave no digit."""
+    X = 1000.0 + np.random.default_rng(0).normal(size=(40, 3))
+    gram, numbers = Gram(RBF(0.3), X), np.arange(40)
+    assert gram.rounds_well
+    found = gram.block(numbers, out=np.empty((40, 40), np.float32))
+    np.testing.assert_allclose(found, gram.block(numbers), atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e-10, 1e10, 1e25])
+def test_data_of_any_size_keep_their_kernel_values(scale):
+    X = scale * np.random.default_rng(0).normal(size=(20, 3))
+    gram, numbers = Gram(RBF(0.3 / scale**2), X), np.arange(20)
+    found = gram.block(numbers, out=np.empty((20, 20), np.float32))
+    np.testing.assert_allclose(found, gram.block(numbers), atol=1e-6)
+
+
+def test_far_examples_are_multiplied_in_double_precision():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    gram = Gram(RBF(100.0), X)
+    assert not gram.rounds_well
+    found = gram.block(np.arange(20), out=np.empty((20, 20), np.float32))
+    np.testing.assert_array_equal(found, gram.block(np.arange(20)).astype(np.float32))
+
+
+@needs_numba
+def test_products_of_sparse_float32_data_are_float32_sums():
+    Z = pytest.importorskip("scipy.sparse").random_array((30, 9), density=0.5, rng=0, format="csr")
+    products = SparseProducts(Z.astype(np.float32), table_from=0)
+    assert products.by_columns
+    found = products.of(products.Z, None, np.empty((30, 30), np.float32))
+    np.testing.assert_allclose(found, (Z @ Z.T).toarray(), rtol=1e-6, atol=1e-7)
+
+
+@needs_numba
+def test_float32_exponents_have_the_same_bits_before_and_after_compiled_code_is_there(monkeypatch):
+    load_compiled()
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    found = []
+    for _ in range(2):
+        found.append(Gram(RBF(0.3), X).block(np.arange(30), out=np.empty((30, 30), np.float32)))
+        monkeypatch.setattr("refsvm.kernels.functions.compiled", lambda: None)
+    np.testing.assert_array_equal(*found)
+
+
+RULES = {
+    "default": chosen_rules(None, None, None),
+    "newton": chosen_rules(None, NewtonStep(), None),
+    "conjugate": chosen_rules(None, ConjugateStep(), None),
+    "not built in": chosen_rules(MostViolatingPair(), None, None),
+}
+
+
+@needs_numba
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02], ids=["all rows", "some rows"])
+@pytest.mark.parametrize("name", RULES)
+def test_both_engines_take_the_same_steps_on_float32_rows(name, cache_mb):
+    """Restricted problems included, which keep float32 rows too; rules that are not built in read float64 copies."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1)
+    case = Case(name, DualProblem.classification(X, y, kernel=RBF(0.2), C=50.0), RULES[name])
+    for shrinking in (False, True):
+        check_engines(case, limit=200, shrinking=shrinking, cache_mb=cache_mb, cache_dtype="float32")

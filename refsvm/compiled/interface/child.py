@@ -47,7 +47,7 @@ def listen(orders: PriorityQueue[Any]) -> None:
     """
     for number, line in enumerate(sys.stdin):
         family, places = json.loads(line)
-        orders.put((2 if SLOW & set(places) else family == "loop", number, (family, places)))
+        orders.put((2 if SLOW & set(places) else family.endswith("loop"), number, (family, places)))
     os._exit(0)
 
 

@@ -3,7 +3,7 @@
 ===============  ====================================================================
 "kernels"        what Python does between the steps
 "sparse"         products of sparse rows
-"loop"           the loop, for a selector, a step and a stopping rule
+"loop"           the loop, for a selector, a step and a stopping rule; "single loop" of float32 rows
 "rounds"         rounds, for a seeder and these three; "single rounds" of float32 rows
 "twin"           the twin of one rule that Python calls: a seeder's, a tracker's
 ===============  ====================================================================
@@ -18,12 +18,12 @@ import numpy as np
 
 from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
-from refsvm.compiled.interface.layout import STEPS
+from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.kernels.rows import addition_for
 from refsvm.compiled.kernels.sparse import product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
-from refsvm.compiled.solver.loop import loop
+from refsvm.compiled.solver.loop import loop, loop_with_single_rows
 
 __all__ = ["could_load", "load"]
 
@@ -37,6 +37,12 @@ def load_loop(*rules: Any) -> None:
     """The loop, and the twins unless they are built into it."""
     kernels()
     entry_point(loop, STEPS, as_arguments(*rules))
+
+
+def load_single_loop(*rules: Any) -> None:
+    """The same for float32 rows."""
+    kernels(np.float32)
+    entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, as_arguments(*rules))
 
 
 def load_rounds(seeder: Any, *rules: Any) -> None:
@@ -55,8 +61,9 @@ def load_single_rounds(seeder: Any, *rules: Any) -> None:
 
 LOADERS: Final[dict[str, Callable[..., Any]]] = {
     "kernels": kernels,
-    "sparse": lambda: product_for(np.dtype(np.int32)),
+    "sparse": lambda: [product_for(np.dtype(np.int32), np.dtype(kind)) for kind in (np.float64, np.float32)],
     "loop": load_loop,
+    "single loop": load_single_loop,
     "rounds": load_rounds,
     "single rounds": load_single_rounds,
     "twin": ready,

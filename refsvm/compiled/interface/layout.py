@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP", "STATE",
-    "STATE_WITH_SINGLE_ROWS", "STEPS", "TAU", "State", "fresh_state", "support_of",
+    "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "State", "fresh_state", "support_of",
 ]  # fmt: skip
 
 RISES, FALLS = 1, 2
@@ -107,9 +107,12 @@ LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> (μ, κ), of a step that carries"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
-STEPS = (
-    types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
-    _vector, _vector, _vector, STATE,
+STEPS, STEPS_WITH_SINGLE_ROWS = (
+    (
+        types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
+        _vector, _vector, _vector, state,
+    )
+    for state in (STATE, STATE_WITH_SINGLE_ROWS)
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state"""
 

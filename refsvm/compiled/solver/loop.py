@@ -6,10 +6,12 @@ call. It never evaluates a kernel. Where a row is missing it yields, and goes on
 
 from __future__ import annotations
 
+import numpy as np
+
 from refsvm.compiled.interface.dispatch import as_arguments, call, entry_point
-from refsvm.compiled.interface.layout import STEPS
+from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.rows import row_or_ask
-from refsvm.compiled.interface.twin import cached, inlined, merged
+from refsvm.compiled.interface.twin import cached, copied, inlined, merged
 from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
 
 __all__ = [
@@ -135,7 +137,10 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
 def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
     """Return a generator of `compiled_steps`."""
     rules = as_arguments(select, length, check)
+    if state.kernel.dtype == np.float32:
+        return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)(*rules, *parameters, state)
     return entry_point(loop, STEPS, rules)(*rules, *parameters, state)
 
 
 loop = cached(compiled_steps, nogil=True)
+loop_with_single_rows = cached(copied(compiled_steps, "loop_with_single_rows"), nogil=True)
