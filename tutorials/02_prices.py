@@ -202,8 +202,8 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # ---------
 #
 # 1. Why are the :math:`a_i` called prices? Ask of example :math:`i` not :math:`y_ih(x_i)\ge1-\xi_i` but
-#    :math:`\ge1+\delta-\xi_i` with a small :math:`\delta`. By how much does the optimum grow? (In the dual
-#    :math:`v_i` becomes :math:`y_i(1+\delta)`.)
+#    :math:`\ge1+u-\xi_i` with a small :math:`u`. By how much does the optimum grow? (In the dual
+#    :math:`v_i` becomes :math:`y_i(1+u)`.)
 # 2. Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
 # 3. Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
 #
@@ -211,17 +211,17 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 
 from refsvm import KKTGap, solve
 
-delta = 1e-3
+u = 1e-3
 best = solve(problem, stop=KKTGap(1e-10))
 for i in (0, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     v = problem.v.copy()
-    v[i] *= 1.0 + delta
+    v[i] *= 1.0 + u
     asked = DualProblem(problem.gram, v, 0.0, problem.lower, problem.upper)
     growth = solve(asked, stop=KKTGap(1e-10)).objective - best.objective
-    print(f"1. example {i}: growth / δ = {growth / delta:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
+    print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. By :math:`a_i\delta`, but for terms in :math:`\delta^2`: the price of example :math:`i` is what a little more
+# 1. By :math:`a_iu`, but for terms in :math:`u^2`: the price of example :math:`i` is what a little more
 #    margin for it costs.
 # 2. That about :math:`b`, and with it :math:`\sum_i\alpha_i=0`. Then one variable may move alone; the next chapter
 #    shows what the sum changes.

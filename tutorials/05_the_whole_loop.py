@@ -168,8 +168,8 @@ for axes, (steps, at) in zip(panels.flat, kept.items(), strict=False):
     axes.set_title(f"{steps} step{'s' * (steps > 1)}, $f={problem.objective(at):.1f}$", fontsize=10)
 last = panels.flat[5]
 last.plot([], [], color=INK, label="$h=0$")
-last.legend(*[a + b for a, b in zip(axes.get_legend_handles_labels(), last.get_legend_handles_labels(), strict=True)],
-            frameon=False, loc="center")  # fmt: skip
+points, line = axes.get_legend_handles_labels(), last.get_legend_handles_labels()
+last.legend(points[0] + line[0], points[1] + line[1], frameon=False, loc="center")
 last.axis("off")
 plt.show()
 

@@ -76,7 +76,7 @@ plt.show()
 #
 # .. math::
 #
-#    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{ab} = d_a^\top K d_b ,
+#    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{st} = d_s^\top K d_t ,
 #
 # (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step leaves :math:`\cos^2\vartheta` of
 # what the objective still lacked:
@@ -191,34 +191,35 @@ print(
 # ---------------
 #
 # Planning bets on what comes next. The other way is to repair what came before in the same breath. Let the last step
-# have moved :math:`\alpha` by :math:`p`, and let :math:`Kp` be kept. A step along :math:`d=e_i-e_j` changes the slope
-# along :math:`p` by :math:`-\mu\,p^\top Kd`: it spoils what the last step had settled. So take out of :math:`d` the
-# part that does so:
+# have moved :math:`\alpha` by :math:`\Delta`, and let :math:`K\Delta` be kept. A step along :math:`d=e_i-e_j` changes
+# the slope along :math:`\Delta` by :math:`-\mu\,\Delta^\top Kd`: it spoils what the last step had settled. So take out
+# of :math:`d` the part that does so:
 #
 # .. math::
 #
-#    p^+ = d-\frac{\beta}{\delta}\,p, \qquad \beta=p^\top Kd=(Kp)_i-(Kp)_j, \qquad \delta=p^\top Kp .
+#    p = d-\frac{\beta}{q_\Delta}\,\Delta, \qquad \beta=\Delta^\top Kd=(K\Delta)_i-(K\Delta)_j,
+#    \qquad q_\Delta=\Delta^\top K\Delta .
 #
-# Now :math:`p^\top Kp^+=\beta-\tfrac\beta\delta\,\delta=0`: the two directions are *conjugate*, and a step along
-# :math:`p^+` leaves the slope along :math:`p` as it was. The slope along :math:`p^+` is still :math:`\ell`, because
-# after a free step :math:`p^\top G=0`. The curvature is smaller:
+# Now :math:`\Delta^\top Kp=\beta-\tfrac\beta{q_\Delta}\,q_\Delta=0`: the two directions are *conjugate*, and a step
+# along :math:`p` leaves the slope along :math:`\Delta` as it was. The slope along :math:`p` is still :math:`\ell`,
+# because after a free step :math:`\Delta^\top G=0`. The curvature is smaller:
 #
-# .. math:: \delta^+ = p^{+\top}Kp^+ = q-\frac{\beta^2}{\delta}, \qquad \rho=\frac{\ell}{\delta^+} .
+# .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
-# So the step is longer and gains more, :math:`\ell^2/2\delta^+`. On a plane of two directions, as above, two
+# So the step is longer and gains more, :math:`\ell^2/2q_p`. On a plane of two directions, as above, two
 # conjugate steps reach the very top. No new kernel row is needed:
-# :math:`Kp^+=K_{i\cdot}-K_{j\cdot}-\tfrac\beta\delta Kp`. The price is that more than two variables move, and any of
-# them may meet its bound. Then the step is cut there, and the next one is a plain Newton step again.
+# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price is that more than two variables move, and any
+# of them may meet its bound. Then the step is cut there, and the next one is a plain Newton step again.
 #
 # .. shipped:: steps/conjugate.py
 #    :twin:
 #
-# Which pair then? The one whose conjugate step gains most, :math:`\tfrac12\ell^2/(q-\beta^2/\delta)`:
+# Which pair then? The one whose conjugate step gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`:
 #
 # .. shipped:: selectors/conjugate_second_order.py
 #    :twin:
 #
-# And this is how the state moves along :math:`\mu d+\kappa p`:
+# And this is how the state moves, by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
 #
 # .. shipped:: state.py
 #    :object: SolverState._carry

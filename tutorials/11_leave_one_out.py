@@ -178,8 +178,7 @@ for seeder in (Cold(), AVG(), TOP()):
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
 # :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
-# :math:`F<H`. (In the code :math:`\eta` is called ``gamma``, as in the paper.) With a linear kernel, where SMO takes
-# long to converge, that is long before the end:
+# :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end:
 
 straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
 full = solve(straight)

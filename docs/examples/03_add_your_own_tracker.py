@@ -17,8 +17,8 @@ one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the thr
 .. math::
 
    \begin{pmatrix}0&\mathbf 1^\top\\ \mathbf 1&K_{\mathcal E\mathcal E}\end{pmatrix}
-   \begin{pmatrix}\delta\hat b\\ \delta\hat s_{\mathcal E}\end{pmatrix}
-   =\delta\lambda\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
+   \frac{d}{d\lambda}\begin{pmatrix}\hat b\\ \hat s_{\mathcal E}\end{pmatrix}
+   =\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
 The method ``follow`` moves the walk along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Who calls
 it, :func:`refsvm.regularization_path`, stores them and looks after Ctrl-C and the time limit in between.

@@ -19,7 +19,7 @@ __all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):
-    """F(α, b̂), which falls, and H(γ), which rises, while a machine is trained without one example.
+    """F(α, b̂), which falls, and H(η), which rises, while a machine is trained without one example.
 
     Where H passes F the sign of the decision function at the left-out example is certain. f(α) shows how much is left
     until the KKT conditions hold: F and f meet at the optimum.
@@ -27,7 +27,7 @@ class LOOGapDisplay(Display):
     Parameters
     ----------
     primal, bound, dual : ndarrays of shape (t,), float64
-        F(α, b̂), H(γ) and f(α) after 0, 1, 2, … steps.
+        F(α, b̂), H(η) and f(α) after 0, 1, 2, … steps.
     example : int
         r.
 
@@ -102,7 +102,7 @@ class LOOGapDisplay(Display):
 
 @dataclass(frozen=True)
 class _GoesOn(LOODualityGap):
-    """Moves γ as the rule does, but goes on to the KKT gap, so that both curves can be seen."""
+    """Moves η as the rule does, but goes on to the KKT gap, so that both curves can be seen."""
 
     def check(self, state: Any) -> int:
         return int(super().check(state) == 1)

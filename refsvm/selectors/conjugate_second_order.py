@@ -21,11 +21,11 @@ LEAST: Final = 1e-3
 
 @dataclass(frozen=True)
 class ConjugateSecondOrder(WorkingSetSelector):
-    """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(qᵢⱼ − βⱼ²/δ) over j in I_down with Gⱼ < Gᵢ.
+    """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(qᵢⱼ − βⱼ²/q_Δ) over j in I_down with Gⱼ < Gᵢ.
 
-    Where `ConjugateStep` goes on along the last displacement Δ, with βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and δ = ΔᵀKΔ, that is the gain
-    of its step where no bound cuts it. The denominator counts with at least a thousandth of qᵢⱼ. Before the first step
-    and after one that was cut this is second-order selection.
+    Where `ConjugateStep` goes on along the last displacement Δ, with βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ, that is the
+    gain of its step where no bound cuts it. The denominator counts with at least a thousandth of qᵢⱼ. Before the first
+    step and after one that was cut this is second-order selection.
 
     References
     ----------
@@ -57,12 +57,12 @@ class ConjugateSecondOrder(WorkingSetSelector):
         curvature[~(curvature > 0.0)] = TAU
         image = state.displacement_image
         if image is not None and state.last_free and state.carried_curvature > 0.0:
-            # q − β²/δ
+            # q − β²/q_Δ
             beta = image[i] - image
             curvature = np.maximum(
                 curvature - beta * beta * (1.0 / state.carried_curvature), LEAST * curvature
             )
-        # 2 gain = ℓ²/(q − β²/δ)  (the ½ changes no comparison)
+        # 2 gain = ℓ²/(q − β²/q_Δ)  (the ½ changes no comparison)
         gain = slope * slope / curvature
         gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
         return i, int(gain.argmax())

@@ -72,8 +72,8 @@ class HybridMaximumGain(WorkingSetSelector):
 
     def _cornered(self, state: SolverState) -> bool:
         """Whether both variables of the previous working set stand at a bound, up to η(U − L)."""
-        for b in state.working_sets[0].tolist():
-            value, lower, upper = state.alpha[b], state.lower[b], state.upper[b]
+        for k in state.working_sets[0].tolist():
+            value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
             margin = self.eta * (upper - lower)
             if value > lower + margin and value < upper - margin:
                 return False

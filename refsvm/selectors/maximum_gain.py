@@ -19,9 +19,9 @@ __all__ = ["MaximumGain", "best_reselection", "checked_rows"]
 
 @dataclass(frozen=True)
 class MaximumGain(WorkingSetSelector):
-    """Best exact gain over the pairs that contain a variable of the previous working set {b₁, b₂}.
+    """Best exact gain over the pairs that contain a variable of the previous working set {k₁, k₂}.
 
-    The kernel rows of b₁ and b₂ were needed for the last gradient update, so they are in memory: the scan costs no
+    The kernel rows of k₁ and k₂ were needed for the last gradient update, so they are in memory: the scan costs no
     kernel evaluation, and the step needs at most one new row. The first working set is the most violating pair.
 
     On its own the rule may stall at a point that is not optimal (Theorem 7 shows four examples where it does); the
@@ -58,7 +58,7 @@ class MaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Scan the pairs {b, ·} for the rows looked at."""
+        """Scan the pairs {k, ·} for the rows looked at."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
         return best_reselection(state, self.rows)
@@ -69,32 +69,32 @@ class MaximumGain(WorkingSetSelector):
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
-    """Return the pair {b, t} of largest exact gain over the rows b looked at and all t, or (−1, −1).
+    """Return the pair {k, t} of largest exact gain over the rows k looked at and all t, or (−1, −1).
 
     A pair is unordered: the variable with the larger gradient rises.
     """
     G, alpha = state.gradient, state.alpha
     rise, fall = state.upper - alpha, alpha - state.lower
     i, j, best = -1, -1, 0.0
-    for b in rows_looked_at(state, rows):
+    for k in rows_looked_at(state, rows):
         # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
-        difference = G[b] - G
-        curvature = state.diagonal[b] + state.diagonal - 2.0 * state.row(b)
+        difference = G[k] - G
+        curvature = state.diagonal[k] + state.diagonal - 2.0 * state.row(k)
         curvature[~(curvature > 0.0)] = TAU
         rises = difference > 0.0
-        room = np.where(rises, np.minimum(rise[b], fall), np.minimum(rise, fall[b]))
+        room = np.where(rises, np.minimum(rise[k], fall), np.minimum(rise, fall[k]))
         gain = exact_gain(np.abs(difference), curvature, room)
         t = int(gain.argmax())
         if gain[t] > best:
             best = float(gain[t])
-            i, j = (b, t) if rises[t] else (t, b)
+            i, j = (k, t) if rises[t] else (t, k)
     return i, j
 
 
 def rows_looked_at(state: SolverState, rows: int | str) -> list[int]:
-    """Return the variables b whose kernel rows the scan uses, in the order of the scan."""
+    """Return the variables k whose kernel rows the scan uses, in the order of the scan."""
     if rows == "all":
-        return [int(b) for b in np.flatnonzero(state.rows.slots >= 0)]
+        return [int(k) for k in np.flatnonzero(state.rows.slots >= 0)]
     first, second = state.working_sets[0].tolist()
     if rows == 2:
         return [first, second]

@@ -26,11 +26,11 @@ class ConjugateStep(StepRule):
 
     After a free step ΔᵀG = 0. A direction p with pᵀKΔ = 0 keeps that, so that nothing is lost again along Δ:
 
-        β = (KΔ)ᵢ − (KΔ)ⱼ,   δ = ΔᵀKΔ        p = eᵢ − eⱼ − (β/δ) Δ,   pᵀKp = q − β²/δ
-        ρ = ℓ/(q − β²/δ), cut where the first variable of the support of p meets its bound;   α += ρ p
+        β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
+        μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p
 
-    The slope along p is still ℓ. It gains ½ℓ²/(q − β²/δ), never less than the step of the pair alone. All of it
-    is a step of length μ = ρ that carries κ = −ρβ/δ of the last displacement. The first step, a step after one that was
+    The slope along p is still ℓ. It gains ½ℓ²/(q − β²/q_Δ), never less than the step of the pair alone. All of it
+    is a step of length μ that carries κ = −μβ/q_Δ of the last displacement. The first step, a step after one that was
     cut, and a step whose p has no curvature but rounding, are Newton's.
 
     So is every 21st. The support of p grows by up to two variables a step, up to all free ones, and a step has to look
@@ -79,28 +79,28 @@ class ConjugateStep(StepRule):
         memory, image = state.step_memory, state.displacement_image
         goes_on = state.last_free and state.carried_curvature > 0.0 and memory[0] < self.longest
         if image is not None and goes_on:
-            # σ = −β/δ,  pᵀKp = q − β²/δ
+            # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ
             beta = float(image[i] - image[j])
             sigma = -beta / state.carried_curvature
             curvature = state.curvature + sigma * beta
             if curvature > CONJUGATE * state.curvature:
-                rho = self._longest(state, i, j, sigma, state.slope / curvature)
-                if rho > 0.0:
+                mu = self._longest(state, i, j, sigma, state.slope / curvature)
+                if mu > 0.0:
                     memory[0] += 1.0
-                    return rho, rho * sigma
+                    return mu, mu * sigma
         memory[0] = 0.0
         # μ* = clip(ℓ/q, lo, hi)
         return min(max(state.slope / state.curvature, state.low), state.high), 0.0
 
-    def _longest(self, state: SolverState, i: int, j: int, sigma: float, rho: float) -> float:
-        """Return ρ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
+    def _longest(self, state: SolverState, i: int, j: int, sigma: float, mu: float) -> float:
+        """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
         p = sigma * np.asarray(state.displacement)
         p[i] += 1.0
         p[j] -= 1.0
         A = np.flatnonzero(p)
         p, alpha, lower, upper = p[A], state.alpha[A], state.lower[A], state.upper[A]
-        after = alpha + rho * p
+        after = alpha + mu * p
         if ((lower <= after) & (after <= upper)).all():
-            return rho
+            return mu
         # (Uₜ − αₜ)/pₜ where pₜ > 0, (Lₜ − αₜ)/pₜ where pₜ < 0
-        return min(rho, float(((np.where(p > 0.0, upper, lower) - alpha) / p).min()))
+        return min(mu, float(((np.where(p > 0.0, upper, lower) - alpha) / p).min()))

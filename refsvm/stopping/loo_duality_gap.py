@@ -38,24 +38,24 @@ __all__ = ["LOODualityGap", "best_intercept", "bounds_of", "tangent"]
 
 @dataclass(frozen=True)
 class LOODualityGap(StoppingRule):
-    """Stop when F(α, b̂) < H(γ): the sign of the decision function at the left-out example xᵣ is that of the optimum.
+    """Stop when F(α, b̂) < H(η): the sign of the decision function at the left-out example xᵣ is that of the optimum.
 
     F(α, b) is the primal objective without example r, and b̂ minimises it. H is the dual of the same problem with the
     constraint h(xᵣ) = 0 added, which fixes the intercept, so that no sum is prescribed:
 
-        maximise H(γ) = vᵀγ − ½ γᵀK′γ   subject to  L ≤ γ ≤ U, γᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ
+        maximise H(η) = vᵀη − ½ ηᵀK′η   subject to  L ≤ η ≤ U, ηᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ
 
     K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which is no Gram matrix.) It is never formed: a step
-    δ of γᵢ changes v − K′γ by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). γ starts where α starts. With every step of α the γᵢ with
-    the largest gain moves, and the γⱼ that gains most together with it. The paper moves γᵢ alone; but a step of α moves
-    two variables too, and alone γ falls behind.
+    δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts where α starts. With every step of α the ηᵢ with
+    the largest gain moves, and the ηⱼ that gains most together with it. The paper moves ηᵢ alone; but a step of α moves
+    two variables too, and alone η falls behind.
 
-    No point with h(xᵣ) = 0 has an objective below H(γ). The optimum and a point with F < H could only lie on
+    No point with h(xᵣ) = 0 has an objective below H(η). The optimum and a point with F < H could only lie on
     different sides of xᵣ if some point between them, whose F is no larger by convexity, had h(xᵣ) = 0. The rule stops
     only where the intercept that a `Solution` reports gives the same sign as b̂. It also stops at ψ(α) ≤ ε: F < H
     cannot be reached if h(xᵣ) = 0 at the optimum.
 
-    F is evaluated in every tenth step, and only where H(γ) > f(α), without which F ≥ f cannot be below H. Measured on
+    F is evaluated in every tenth step, and only where H(η) > f(α), without which F ≥ f cannot be below H. Measured on
     twelve left-out examples of heart, linear kernel, C = 1, from a cold start: in every step, the rounds took 445 steps
     on average and 0.82 s in all; in every tenth, 470 steps and 0.50 s; in every fortieth, 532 steps and 0.51 s.
 
@@ -66,7 +66,7 @@ class LOODualityGap(StoppingRule):
     example : int, optional
         r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
     variables : {2, 1}
-        How many γᵢ move per step of α; 1 is what the paper does.
+        How many ηᵢ move per step of α; 1 is what the paper does.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class LOODualityGap(StoppingRule):
             raise ValueError(f"variables={self.variables!r} is unknown; give 2, or 1 for the paper's rule.")
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: `HEAD` numbers, then γ, v − K′γ, K[r] and v, n values each."""
+        """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v, n values each."""
         memory = np.zeros(HEAD + 4 * problem.n)
         memory[EXAMPLE], memory[TAKEN], memory[ASKED] = self._left_out(problem), -1.0, -1.0
         memory[PARTNER] = -1.0
@@ -138,7 +138,7 @@ class LOODualityGap(StoppingRule):
         return int(self.example)
 
     def check(self, state: SolverState) -> int:
-        """Move γ as often as α has moved since the last time, and compare F with H when that is due."""
+        """Move η as often as α has moved since the last time, and compare F with H when that is due."""
         memory = state.stop_memory
         # ψ ≤ ε
         if state.gap <= self.tol:
@@ -161,7 +161,7 @@ class LOODualityGap(StoppingRule):
         return "duality gap" if reason == self.reasons[1] else "kkt", value
 
     def rows_needed(self, n: int) -> int:
-        """Two, of the γ that move."""
+        """Two, of the η that move."""
         return 2
 
     def restricted_tolerance(self, gap: float) -> float:
@@ -174,33 +174,33 @@ class LOODualityGap(StoppingRule):
 
 
 def _parts(state: SolverState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return γ, g = v − K′γ, K[r] and v, views of the memory."""
-    gamma, gradient, row, v = state.stop_memory[HEAD:].reshape(4, -1)
-    return gamma, gradient, row, v
+    """Return η, g = v − K′η, K[r] and v, views of the memory."""
+    eta, gradient, row, v = state.stop_memory[HEAD:].reshape(4, -1)
+    return eta, gradient, row, v
 
 
 def _begin(state: SolverState) -> None:
-    """γ ← α, for which g and H need no product with K."""
+    """η ← α, for which g and H need no product with K."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    gamma, gradient, row, v = _parts(state)
+    eta, gradient, row, v = _parts(state)
     row[:] = state.row(r)
-    gamma[:] = state.alpha
+    eta[:] = state.alpha
     # g = v − Kα + K[r](1ᵀα) + 1 (K[r]ᵀα) − Kᵣᵣ(1ᵀα),  v − Kα = G,  K[r]ᵀα = vᵣ − Gᵣ,  1ᵀα = 0
     gradient[:] = state.gradient + (v[r] - state.gradient[r])
-    # H = ½ γᵀ(v + g)
-    memory[H] = 0.5 * total(gamma * (v + gradient))
+    # H = ½ ηᵀ(v + g)
+    memory[H] = 0.5 * total(eta * (v + gradient))
     memory[TAKEN] = state.iteration
 
 
 def _ascend(state: SolverState, variables: int) -> bool:
-    """Move the γᵢ that gains most, and with it the partner γⱼ that gains most with it; False if none gains anything."""
+    """Move the ηᵢ that gains most, and with it the partner ηⱼ that gains most with it; False if none gains anything."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    gamma, gradient, row, _ = _parts(state)
-    low, high = state.lower - gamma, state.upper - gamma
+    eta, gradient, row, _ = _parts(state)
+    low, high = state.lower - eta, state.upper - eta
     # q = K′ᵢᵢ = Kᵢᵢ − 2Kᵣᵢ + Kᵣᵣ
     curvature = state.diagonal - 2.0 * row + row[r]
     curvature[curvature <= 0.0] = TAU
-    # δ = clip(gᵢ/q, Lᵢ − γᵢ, Uᵢ − γᵢ),  2 gain = δ(2gᵢ − δq)
+    # δ = clip(gᵢ/q, Lᵢ − ηᵢ, Uᵢ − ηᵢ),  2 gain = δ(2gᵢ − δq)
     step = np.minimum(np.maximum(gradient / curvature, low), high)
     gain = step * (2.0 * gradient - step * curvature)
     i = int(gain.argmax())
@@ -217,10 +217,10 @@ def _ascend(state: SolverState, variables: int) -> bool:
     row_i = state.row(i)
     # g −= δᵢ K′[i] + δⱼ K′[j]
     gradient -= delta_i * (row_i - row - (row[i] - row[r]))
-    gamma[i] = moved(gamma[i], delta_i, state.lower[i], state.upper[i])
+    eta[i] = moved(eta[i], delta_i, state.lower[i], state.upper[i])
     if j >= 0:
         gradient -= delta_j * (state.row(j) - row - (row[j] - row[r]))
-        gamma[j] = moved(gamma[j], delta_j, state.lower[j], state.upper[j])
+        eta[j] = moved(eta[j], delta_j, state.lower[j], state.upper[j])
     memory[H] += 0.5 * best
     return True
 
@@ -228,7 +228,7 @@ def _ascend(state: SolverState, variables: int) -> bool:
 def _with_partner(
     i: int, row_i: np.ndarray, box: tuple[np.ndarray, np.ndarray, np.ndarray], state: SolverState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return twice the gain of moving γᵢ and γₜ, and both steps, for all t: Newton's, clipped one after the other."""
+    """Return twice the gain of moving ηᵢ and ηₜ, and both steps, for all t: Newton's, clipped one after the other."""
     r = int(state.stop_memory[EXAMPLE])
     _, g, row, _ = _parts(state)
     q, low, high = box
@@ -246,15 +246,15 @@ def _with_partner(
 
 
 def _decided(state: SolverState) -> bool:
-    """Whether F(α, b̂) < H(γ), with the sign that the midway intercept gives too."""
+    """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    gamma, gradient, _, v = _parts(state)
+    eta, gradient, _, v = _parts(state)
     G = state.gradient
     low, high = bounds_of(state)
     b, losses = best_intercept(G, state.lower, state.upper, low, high)
-    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ γᵀ(v + g)
+    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ ηᵀ(v + g)
     memory[F] = 0.5 * total(state.alpha * (v - G)) + losses
-    memory[H] = 0.5 * total(gamma * (v + gradient))
+    memory[H] = 0.5 * total(eta * (v + gradient))
     # h(xᵣ) = vᵣ − Gᵣ + b
     same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
     psd = state.least_curvature >= INDEFINITE * float(state.diagonal[r])

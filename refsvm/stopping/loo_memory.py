@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
-"""Places in the memory: r; how far γ has come, in steps of α, −1 before it begins; when F is due; when last asked, and
+"""Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
 what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD
-on: γ, v − K′γ, K[r] and v, n values each."""
+on: η, v − K′η, K[r] and v, n values each."""
 
 PERIOD: Final = 10
 """Steps between two evaluations of F, once H has passed f(α)."""

@@ -11,7 +11,7 @@ P* = D*. Half of (1) − (2), with the parallelogram, for any w and any feasible
     ‖½(w + w̃) − w_R‖²  ≤  P(w) − D(α̃) − ¼‖w − w̃‖²  =: ρ²                                                      (3)
 
 Nothing is optimal here, and b does not appear. For a left-out example r write cᵢ = w_R·(φᵢ − φᵣ). Then h_R(xᵣ) is a
-minimiser η of Σ max(Uᵢ(vᵢ − cᵢ − η), Lᵢ(vᵢ − cᵢ − η)). All minimisers are positive where the right derivative at η = 0
+minimiser ζ of Σ max(Uᵢ(vᵢ − cᵢ − ζ), Lᵢ(vᵢ − cᵢ − ζ)). All minimisers are positive where the right derivative at ζ = 0
 is negative. By (3) no cᵢ exceeds c⁺ᵢ = ½(w + w̃)·(φᵢ − φᵣ) + ρ‖φᵢ − φᵣ‖, and larger cᵢ only raise that derivative:
 
     Σ { Uᵢ : c⁺ᵢ < vᵢ }  >  Σ { −Lᵢ : c⁺ᵢ ≥ vᵢ }     proves h_R(xᵣ) > 0, whether b is unique or not                  (4)

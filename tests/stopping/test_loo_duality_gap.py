@@ -71,16 +71,16 @@ def test_the_memory_holds_the_gradient_of_the_translated_problem(name):
     for state in states:
         if state.iteration == 15:
             break
-    gamma, gradient, _, v = state.stop_memory[HEAD:].reshape(4, -1)
+    eta, gradient, _, v = state.stop_memory[HEAD:].reshape(4, -1)
     assert state.stop_memory[EXAMPLE] == 4
-    assert np.abs(gamma).max() > 0.0
-    assert ((left_out.lower <= gamma) & (gamma <= left_out.upper)).all()
+    assert np.abs(eta).max() > 0.0
+    assert ((left_out.lower <= eta) & (eta <= left_out.upper)).all()
     K = translated(left_out, 4)
-    size = np.abs(gamma).sum() * np.abs(K).max() + 1.0
-    np.testing.assert_allclose(gradient, v - K @ gamma, atol=1e-13 * size)
-    np.testing.assert_allclose(state.stop_memory[H], gamma @ v - 0.5 * gamma @ K @ gamma, atol=1e-12 * size)
-    # with the sign as printed the same γ has another gradient
-    assert np.abs(gradient - (v - translated(left_out, 4, -1.0) @ gamma)).max() > 1e-6
+    size = np.abs(eta).sum() * np.abs(K).max() + 1.0
+    np.testing.assert_allclose(gradient, v - K @ eta, atol=1e-13 * size)
+    np.testing.assert_allclose(state.stop_memory[H], eta @ v - 0.5 * eta @ K @ eta, atol=1e-12 * size)
+    # with the sign as printed the same η has another gradient
+    assert np.abs(gradient - (v - translated(left_out, 4, -1.0) @ eta)).max() > 1e-6
 
 
 def test_the_printed_kernel_is_none():
@@ -159,7 +159,7 @@ def test_asking_again_changes_nothing():
         assert np.array_equal(state.stop_memory, after)
         assert first in (0, 1, 2)
         if first == 0:
-            assert not np.array_equal(before, after)  # γ has moved with α
+            assert not np.array_equal(before, after)  # η has moved with α
     assert state.stop_memory[CODE] in (0.0, 2.0)
     assert state.stop_memory[F] > 0.0
 

@@ -13,7 +13,7 @@ __all__ = ["conjugate_second_order"]
 
 @inlined
 def conjugate_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
-    """Like `newton_gains` with q − β²/δ in place of q."""
+    """Like `newton_gains` with q − β²/q_Δ in place of q."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     image, image_i, inverse = (

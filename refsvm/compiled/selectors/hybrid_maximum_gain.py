@@ -13,8 +13,8 @@ __all__ = ["cornered", "hybrid_maximum_gain"]
 def cornered(state, eta):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.HybridMaximumGain._cornered`."""
     for place in range(2):
-        b = state.working_sets[0, place]
-        value, lower, upper = state.alpha[b], state.lower[b], state.upper[b]
+        k = state.working_sets[0, place]
+        value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
         margin = eta * (upper - lower)
         if value > lower + margin and value < upper - margin:
             return False

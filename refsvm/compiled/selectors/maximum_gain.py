@@ -13,25 +13,25 @@ __all__ = ["best_reselection", "maximum_gain", "scan"]
 
 
 @inlined
-def scan(state, b, i, j, best):  # type: ignore[no-untyped-def]
-    """Improve (i, j, best) by the pairs {b, t} for all t; best = ∞ if the row of b has to be asked for."""
+def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
+    """Improve (i, j, best) by the pairs {k, t} for all t; best = ∞ if the row of k has to be asked for."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
-    row, there = row_or_ask(state, b)
+    row, there = row_or_ask(state, k)
     if not there:
         return -1, -1, np.inf
     for t in range(len(alpha)):
         # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
-        difference = G[b] - G[t]
+        difference = G[k] - G[t]
         if difference > 0.0:
-            room = min(upper[b] - alpha[b], alpha[t] - lower[t])
+            room = min(upper[k] - alpha[k], alpha[t] - lower[t])
         else:
-            room = min(upper[t] - alpha[t], alpha[b] - lower[b])
+            room = min(upper[t] - alpha[t], alpha[k] - lower[k])
         if difference != 0.0 and room > 0.0:
-            q = diagonal[b] + diagonal[t] - 2.0 * row[t]
+            q = diagonal[k] + diagonal[t] - 2.0 * row[t]
             gain = exact_gain(abs(difference), q if q > 0.0 else TAU, room)
             if gain > best:
                 best = gain
-                i, j = (b, t) if difference > 0.0 else (t, b)
+                i, j = (k, t) if difference > 0.0 else (t, k)
     return i, j, best
 
 
@@ -41,9 +41,9 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
     i, j, best = -1, -1, 0.0
     if rows == 0.0:
-        for b in range(len(state.slots)):
-            if state.slots[b] >= 0:
-                i, j, best = scan(state, b, i, j, best)
+        for k in range(len(state.slots)):
+            if state.slots[k] >= 0:
+                i, j, best = scan(state, k, i, j, best)
         return i, j
     # with one row: the variable that was new in the previous set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]

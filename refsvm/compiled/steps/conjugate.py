@@ -11,14 +11,14 @@ __all__ = ["conjugate"]
 
 @inlined
 def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]
-    """(U − α)/p where p > 0, (L − α)/p where p < 0, else more than any ρ; as bits, which compare like numbers ≥ 0."""
+    """(U − α)/p where p > 0, (L − α)/p where p < 0, else more than any μ; as bits, which compare like numbers ≥ 0."""
     bound = upper if p > 0.0 else lower
     return bits((bound - alpha) / (p if p != 0.0 else 1.0)) if p != 0.0 else LARGEST
 
 
 @inlined
-def longest(state, i, j, sigma, rho):  # type: ignore[no-untyped-def]
-    """Return ρ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
+def longest(state, i, j, sigma, mu):  # type: ignore[no-untyped-def]
+    """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
     m = state.now[0].n_support
     delta, alpha, lower, upper = (
         state.moving[0, :m],
@@ -35,15 +35,15 @@ def longest(state, i, j, sigma, rho):  # type: ignore[no-untyped-def]
         p[second] -= 1.0
     outside = 0
     for c in range(len(delta)):  # without branches and divisions: mostly the whole step fits
-        after = alpha[c] + rho * p[c]
+        after = alpha[c] + mu * p[c]
         outside += 1 if (after < lower[c]) | (after > upper[c]) else 0
     if first < 0:
-        outside += 1 if state.alpha[i] + rho > state.upper[i] else 0
+        outside += 1 if state.alpha[i] + mu > state.upper[i] else 0
     if second < 0:
-        outside += 1 if state.alpha[j] - rho < state.lower[j] else 0
+        outside += 1 if state.alpha[j] - mu < state.lower[j] else 0
     if outside == 0:
-        return rho
-    least = bits(rho)
+        return mu
+    least = bits(mu)
     for c in range(len(delta)):
         key = room(alpha[c], lower[c], upper[c], p[c])
         least = key if key < least else least
@@ -60,15 +60,15 @@ def conjugate(parameters, state, i, j):  # type: ignore[no-untyped-def]
     now = state.now[0]
     memory = state.step_memory
     if now.last_free == 1 and now.carried_curvature > 0.0 and memory[0] < parameters[0]:
-        # σ = −β/δ,  pᵀKp = q − β²/δ
+        # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ
         beta = state.displacement_image[i] - state.displacement_image[j]
         sigma = -beta / now.carried_curvature
         curvature = now.curvature + sigma * beta
         if curvature > CONJUGATE * now.curvature:
-            rho = longest(state, i, j, sigma, now.slope / curvature)
-            if rho > 0.0:
+            mu = longest(state, i, j, sigma, now.slope / curvature)
+            if mu > 0.0:
                 memory[0] += 1.0
-                return rho, rho * sigma
+                return mu, mu * sigma
     memory[0] = 0.0
     # μ* = clip(ℓ/q, lo, hi)
     return min(max(now.slope / now.curvature, now.low), now.high), 0.0

@@ -32,7 +32,7 @@ WAIT = -1
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
-    """γ, g = v − K′γ, K[r] and v."""
+    """η, g = v − K′η, K[r] and v."""
     return (
         memory[HEAD : HEAD + n], memory[HEAD + n : HEAD + 2 * n],
         memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n :],
@@ -40,28 +40,28 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
 
 
 @called
-def dual(gamma, v, gradient):  # type: ignore[no-untyped-def]
-    """½ γᵀ(v + g), summed from left to right."""
+def dual(eta, v, gradient):  # type: ignore[no-untyped-def]
+    """½ ηᵀ(v + g), summed from left to right."""
     result = 0.0
-    for t in range(len(gamma)):
-        result += gamma[t] * (v[t] + gradient[t])
+    for t in range(len(eta)):
+        result += eta[t] * (v[t] + gradient[t])
     return 0.5 * result
 
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """γ ← α; the row of r has to be there."""
+    """η ← α; the row of r has to be there."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    gamma, gradient, row, v = parts(memory, len(state.alpha))
+    eta, gradient, row, v = parts(memory, len(state.alpha))
     stored = state.kernel[state.slots[r]]
     # g = v − Kα + K[r](1ᵀα) + 1 (K[r]ᵀα) − Kᵣᵣ(1ᵀα),  v − Kα = G,  K[r]ᵀα = vᵣ − Gᵣ,  1ᵀα = 0
     shift = v[r] - state.gradient[r]
-    for t in range(len(gamma)):
+    for t in range(len(eta)):
         row[t] = stored[t]
-        gamma[t] = state.alpha[t]
+        eta[t] = state.alpha[t]
         gradient[t] = state.gradient[t] + shift
-    # H = ½ γᵀ(v + g)
-    memory[H] = dual(gamma, v, gradient)
+    # H = ½ ηᵀ(v + g)
+    memory[H] = dual(eta, v, gradient)
     memory[TAKEN] = state.now[0].iteration
 
 
@@ -86,24 +86,24 @@ def first_largest(values):  # type: ignore[no-untyped-def]
 def best_single(state):  # type: ignore[no-untyped-def]
     """Return the i that gains most alone, twice its gain, and its step."""
     r = int(state.stop_memory[EXAMPLE])
-    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     lower, upper, k_rr, gains = state.lower, state.upper, row[r], state.scratch
-    for t in range(len(gamma)):
+    for t in range(len(eta)):
         q = curvature(state, row, k_rr, t)
-        # δ = clip(gᵢ/q, Lᵢ − γᵢ, Uᵢ − γᵢ),  2 gain = δ(2gᵢ − δq)
-        step = min(max(g[t] / q, lower[t] - gamma[t]), upper[t] - gamma[t])
+        # δ = clip(gᵢ/q, Lᵢ − ηᵢ, Uᵢ − ηᵢ),  2 gain = δ(2gᵢ − δq)
+        step = min(max(g[t] / q, lower[t] - eta[t]), upper[t] - eta[t])
         gains[t] = step * (2.0 * g[t] - step * q)
     i = first_largest(gains)
     q = curvature(state, row, k_rr, i)
-    return i, gains[i], min(max(g[i] / q, lower[i] - gamma[i]), upper[i] - gamma[i])
+    return i, gains[i], min(max(g[i] / q, lower[i] - eta[i]), upper[i] - eta[i])
 
 
 @inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
-    """Return twice the gain of moving γᵢ and γₜ, −1 where K′ of both is singular, and the steps."""
+    """Return twice the gain of moving ηᵢ and ηₜ, −1 where K′ of both is singular, and the steps."""
     r = int(state.stop_memory[EXAMPLE])
-    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
-    low_i, high_i = state.lower[i] - gamma[i], state.upper[i] - gamma[i]
+    eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    low_i, high_i = state.lower[i] - eta[i], state.upper[i] - eta[i]
     q_i, q = curvature(state, row, row[r], i), curvature(state, row, row[r], t)
     # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
     k = state.kernel[state.slots[i], t] - row[t] - (row[i] - row[r])
@@ -111,7 +111,7 @@ def both_steps(state, i, t):  # type: ignore[no-untyped-def]
     regular = det > SINGULAR * (q_i * q)
     first = min(max((q * g[i] - k * g[t]) / (det if regular else 1.0), low_i), high_i)
     # δₜ = clip((gₜ − kδᵢ)/qₜ),  δᵢ = clip((gᵢ − kδₜ)/qᵢ)
-    second = min(max((g[t] - k * first) / q, state.lower[t] - gamma[t]), state.upper[t] - gamma[t])
+    second = min(max((g[t] - k * first) / q, state.lower[t] - eta[t]), state.upper[t] - eta[t])
     first = min(max((g[i] - k * second) / q_i, low_i), high_i)
     # 2 gain = δᵢ(2gᵢ − δᵢqᵢ) + δₜ(2gₜ − δₜqₜ) − 2kδᵢδₜ
     gain = first * (2.0 * g[i] - first * q_i) + second * (2.0 * g[t] - second * q) - 2.0 * k * first * second
@@ -120,18 +120,18 @@ def both_steps(state, i, t):  # type: ignore[no-untyped-def]
 
 @called
 def move(state, i, delta):  # type: ignore[no-untyped-def]
-    """γᵢ += δ,  g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
+    """ηᵢ += δ,  g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
     r = int(state.stop_memory[EXAMPLE])
-    gamma, g, row, _ = parts(state.stop_memory, len(state.alpha))
+    eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     stored, k_ri, k_rr = state.kernel[state.slots[i]], row[i], row[r]
     for t in range(len(g)):
         g[t] -= delta * (stored[t] - row[t] - (k_ri - k_rr))
-    gamma[i] = moved(gamma[i], delta, state.lower[i], state.upper[i])
+    eta[i] = moved(eta[i], delta, state.lower[i], state.upper[i])
 
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the γᵢ that gains most, and its best partner; 1 if there is one, 0 if not, WAIT if a row is missing."""
+    """Move the ηᵢ that gains most, and its best partner; 1 if there is one, 0 if not, WAIT if a row is missing."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -202,18 +202,18 @@ def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
 
 @called
 def decided(state):  # type: ignore[no-untyped-def]
-    """Whether F(α, b̂) < H(γ), with the sign that the midway intercept gives too."""
+    """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
-    gamma, gradient, _, v = parts(memory, len(state.alpha))
+    eta, gradient, _, v = parts(memory, len(state.alpha))
     G, alpha = state.gradient, state.alpha
     low, high = G[now.bottom], G[now.top]
     b, losses = best_intercept(G, state.lower, state.upper, low, high)
-    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ γᵀ(v + g)
+    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ ηᵀ(v + g)
     norm = 0.0
     for t in range(len(G)):
         norm += alpha[t] * (v[t] - G[t])
     memory[F] = 0.5 * norm + losses
-    memory[H] = dual(gamma, v, gradient)
+    memory[H] = dual(eta, v, gradient)
     # h(xᵣ) = vᵣ − Gᵣ + b
     same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
     psd = now.least_curvature >= INDEFINITE * state.diagonal[r]
