@@ -88,6 +88,7 @@ def main() -> int:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
         page = browser.new_page()
+        page.set_default_timeout(120_000)  # a busy machine
         for file in pages:
             name = names[file]
             seen: dict[str, list[str]] = {}
