@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import re
 import sys
@@ -16,6 +17,8 @@ from refsvm.experiment import Comparison, Experiment, Grid
 from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
+QUIET = 1.6
+"""Load below which one script has the machine to itself."""
 
 
 def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
@@ -79,7 +82,7 @@ def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experim
             f"\r{title}: {done}/{total} runs", end="\n" if done == total else "", file=sys.stderr, flush=True
         )
 
-    experiment.run(n_jobs=jobs, progress=tell)
+    experiment.run(n_jobs=jobs, callback=tell)
     return experiment
 
 
@@ -100,6 +103,7 @@ class Page:
     chosen: argparse.Namespace
     parts: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     def wants(self, heading: str) -> bool:
         """Whether a section, or several that begin alike, should be measured; if not, those of the page are kept."""
@@ -121,6 +125,15 @@ class Page:
             if title not in there:
                 self.parts.append(text)
                 self.kept.append(title)
+        return False
+
+    def keeps(self, heading: str) -> bool:
+        """Whether the page has had that section, which then stays as it stands: what it needs is not here."""
+        for title, text in self._sections():
+            if title == heading:
+                self.parts.append(text)
+                self.kept.append(title)
+                return True
         return False
 
     def _sections(self) -> list[tuple[str, str]]:
@@ -151,16 +164,24 @@ class Page:
         found = re.search(r"Kept from `([^`]+)`", text) or re.search(r"Written by `([^`]+)`", text)
         return found[1] if found else "an earlier run"
 
+    def _busy(self) -> str:
+        """Say what else the machine did: a load of one is the script itself, or the one that ran before it."""
+        if max(self.load, os.getloadavg()[0]) < QUIET:
+            return "with nothing else running: read them beside each other"
+        return "while other work was running: read them as rough figures"
+
     def _provenance(self) -> str:
         """Say how the page came about."""
         options = ["--full", *self.chosen.full] if self.chosen.full else []
         versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
         command = " ".join((self.script, *options))
-        kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}." if self.kept else ""
+        kept, busy = "", " (their seconds were taken while other work was running)"
+        if self.kept:
+            kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
             f"{kept} Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of "
-            "a shared machine with two, while other work was running: read them as rough figures, and not against the "
+            f"a shared machine with {os.cpu_count()}, {self._busy()}, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C; columns marked *there* "

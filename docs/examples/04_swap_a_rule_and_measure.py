@@ -52,20 +52,11 @@ experiment = Experiment(strategies, problems, store, permutations=10)
 # Interrupted, and resumed
 # ------------------------
 #
-# A finished run is in the store at once. Here the experiment is stopped after fifty runs, as Ctrl-C would stop it, or
-# a kill. Called again, it carries out what is missing, in this process or in another one.
+# A finished run is in the store at once. Here a callback ends the experiment after fifty runs; Ctrl-C or a kill would
+# leave as many. Called again, it carries out what is missing, in this process or in another one.
 
-
-def stop_after_fifty(done, total):
-    """Give up half way."""
-    if done == 50:
-        raise KeyboardInterrupt
-
-
-try:
-    experiment.run(progress=stop_after_fifty)
-except KeyboardInterrupt:
-    print(len(experiment.records()), "of 240 runs are kept")
+experiment.run(callback=lambda done, total: done == 50)
+print(len(experiment.records()), "of 240 runs are kept")
 
 began = time.perf_counter()
 print(experiment.run(), "runs carried out now, in", round(time.perf_counter() - began, 1), "s")

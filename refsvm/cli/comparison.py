@@ -228,7 +228,7 @@ def compare_in_orders(
         kept = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, kept, repeats)
         try:
-            experiment.run(progress=progress)
+            experiment.run(callback=progress)
         except KeyboardInterrupt:
             outcome.interrupted = True
         _summarise(experiment, chosen, outcome)

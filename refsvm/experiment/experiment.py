@@ -113,15 +113,15 @@ class Experiment:
 
     # -- carry out -------------------------------------------------------------------------------------------------
 
-    def run(self, n_jobs: int | None = None, progress: Callable[[int, int], object] | None = None) -> int:
+    def run(self, n_jobs: int | None = None, callback: Callable[[int, int], object] | None = None) -> int:
         """Carry out the runs that are missing.
 
         Parameters
         ----------
         n_jobs : int, optional
             Processes, by joblib; −1 for one on each core. None: one after the other in this process.
-        progress : callable, optional
-            Called with the number of finished runs and of all runs, at first and after each run.
+        callback : callable, optional
+            Called with the number of finished runs and of all runs, at first and after each run; a true result ends it.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Experiment:
         Raises
         ------
         ValueError
-            If the store cannot be written, or n_jobs is 0.
+            If the store cannot be written, n_jobs is 0, or the callback cannot be called.
         ImportError
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
@@ -143,14 +143,16 @@ class Experiment:
         other runs go on, and tables show a dash and the sentence.
         """
         _check_processes(n_jobs)
+        if callback is not None and not callable(callback):
+            raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
         store.prepare()
         total = len(self.strategies) * len(self.problems) * self.permutations
         finished = store.metrics(run.hash for run in self._runs)
         missing = [run for run in self._runs if run.hash not in finished]
         done, new = total - len(missing), 0
-        if progress is not None:
-            progress(done, total)
+        if callback is not None and callback(done, total):
+            return new
         # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
         # joblib each have their own, and joblib ends them when this one is interrupted.
         in_this_process = n_jobs in (None, 1)
@@ -160,8 +162,8 @@ class Experiment:
         ):
             for carried_out in _outcomes(self._tasks(store, missing), n_jobs):
                 done, new = done + 1, new + carried_out
-                if progress is not None:
-                    progress(done, total)
+                if callback is not None and callback(done, total):
+                    break
                 if interrupt.pressed:
                     raise KeyboardInterrupt
         return new

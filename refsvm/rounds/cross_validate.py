@@ -73,12 +73,13 @@ def cross_validate(
         Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback.
+        time_limit, callback. The callback sees the state of the round under way, as in `refsvm.solve`; a true result
+        ends all rounds.
 
     Returns
     -------
     CrossValidation
-        After Ctrl-C, of the rounds that are done; its ``status`` says so.
+        After Ctrl-C or a callback's true result, of the rounds until then; its ``status`` says so.
 
     Raises
     ------
@@ -128,6 +129,7 @@ class Part(NamedTuple):
     values: np.ndarray  # h, shape (n,); NaN where it is not known
     iterations: int
     kernel_rows: int
+    status: Status  # CONVERGED, or what ended all rounds
 
 
 def hold_out(
@@ -158,7 +160,7 @@ def hold_out(
             values[ended.out] = ended.values
             cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
             reports.append(FoldReport(int(fold[each.out[0]]), pair, *cost, ended.status))
-    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed)
+    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
 
 
 def gathered(
@@ -180,7 +182,7 @@ def gathered(
     predicted[known] = votes(values[known], len(classes))
     wrong = np.where(known, predicted != codes, np.nan)
     rounds = tuple(each for part in done for each in part.reports)
-    statuses = [each.status for each in rounds if each.status is not Status.CONVERGED] + [Status.CONVERGED]
+    statuses = [each.status for each in (*rounds, *done) if each.status is not Status.CONVERGED]
     return CrossValidation(
         classes=classes,
         predictions=classes[predicted],
@@ -189,7 +191,7 @@ def gathered(
         errors=np.bincount(fold, wrong) / np.bincount(fold),
         error=float(wrong[known].mean()) if known.any() else float("nan"),
         rounds=rounds,
-        status=statuses[0],
+        status=statuses[0] if statuses else Status.CONVERGED,
         iterations=sum(part.iterations for part in done),
         kernel_rows=rows + sum(part.kernel_rows for part in done),
         seconds=time.perf_counter() - began,

@@ -61,7 +61,7 @@ class Rounds:
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
-        INTERRUPTED once Ctrl-C has ended a run.
+        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback has.
 
     Raises
     ------

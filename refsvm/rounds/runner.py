@@ -117,8 +117,8 @@ class Runner:
                     waiting.extend(islice(left, max(0, size - len(waiting))))
                     done = self._chunk(packed, waiting, size)
             each = max((time.perf_counter() - began) / len(done), 1e-9)
-            if done[-1].status is Status.INTERRUPTED or interrupt.pressed:
-                family.status = Status.INTERRUPTED
+            if interrupt.pressed or done[-1].status in (Status.INTERRUPTED, Status.CALLBACK):
+                family.status = done[-1].status if done[-1].status is Status.CALLBACK else Status.INTERRUPTED
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             if family.workers > 1 and family.status is Status.CONVERGED:
                 waiting.extend(left)

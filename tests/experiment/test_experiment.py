@@ -42,8 +42,17 @@ def test_progress_counts_what_was_there_before(store):
     experiment = echoes(store, permutations=1)
     experiment.run()
     counts = []
-    replace(experiment, permutations=2).run(progress=lambda done, total: counts.append((done, total)))
+    replace(experiment, permutations=2).run(callback=lambda done, total: counts.append((done, total)))
     assert counts == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8)]
+
+
+def test_the_callback_can_end_it(store):
+    experiment = echoes(store, permutations=3)
+    assert experiment.run(callback=lambda done, total: done == 5) == 5
+    assert experiment.run(callback=lambda done, total: True) == 0
+    assert experiment.run() == 7
+    with pytest.raises(ValueError, match="callback=3 cannot be called"):
+        experiment.run(callback=3)
 
 
 def test_several_processes_find_what_one_finds(store, tmp_path):
@@ -183,7 +192,7 @@ def test_a_press_between_two_runs_or_after_the_last_is_not_lost(store, finished)
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        replace(two_hundred(store), permutations=2).run(progress=press)
+        replace(two_hundred(store), permutations=2).run(callback=press)
     assert len(rows_of(store)) == finished
 
 

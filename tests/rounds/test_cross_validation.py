@@ -153,6 +153,25 @@ def test_control_c_ends_compiled_rounds_too():
     assert 0 < len(result.rounds) < 100
 
 
+@pytest.mark.parametrize(
+    ("seeder", "last", "rounds"), [(None, 1, []), (Cold(), 1, [0]), (Cold(), 3, [0, 1, 2])]
+)
+def test_a_callback_that_says_so_ends_all_rounds(seeder, last, rounds):
+    X, y, kernel = SETS["heart"]
+    begun, options = [], {"kernel": kernel, "folds": 8, "engine": "numpy", "shrinking": False}
+
+    def told(state):
+        begun.extend([1] if state.iteration == 16 else [])  # the first chunk of a solve
+        return len(begun) == last
+
+    result = cross_validate(X, y, seeder=seeder, callback=told, **options)
+    assert result.status is Status.CALLBACK
+    assert [each.fold for each in result.rounds] == rounds
+    assert [each.status for each in result.rounds][:-1] == [Status.CONVERGED] * len(rounds[1:])
+    assert not result.is_complete
+    assert len(begun) == last
+
+
 def test_a_limit_is_told():
     X, y, kernel = SETS["heart"]
     result = cross_validate(X, y, kernel=kernel, folds=4, max_iter=5)
