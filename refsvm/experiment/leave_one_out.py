@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.results import LeaveOneOut
-from refsvm.rounds.sufficiency import CHECKS
+from refsvm.rounds.sufficiency import CHECKS, chosen_checks
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
@@ -39,7 +41,7 @@ class LeaveOneOutError(Call):
     -----
     The metrics are ``error``, ``iterations`` (of all rounds and the full solution), ``round_iterations`` (of the
     rounds), ``rounds``, ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, how many examples each
-    check and rule decided, and ``early``, the share of rounds that the leave-one-out rule ended.
+    check and rule decided, and ``early``, the share of rounds that a rule for left-out examples ended.
 
     Examples
     --------
@@ -69,15 +71,19 @@ class LeaveOneOutError(Call):
 
     def measured(self, result: LeaveOneOut) -> Record:
         """Take the error, what decided, and what it cost."""
-        counts = result.counts
-        rounds = int(counts["duality gap"] + counts["path"] + counts["kkt"] + counts["limit"])
+        decided, steps = result.decided_by, result.round_iterations
+        names = [check.name for check in chosen_checks(self.checks)]
+        # without a step a check decided it, where the checks and the rule have an outcome of one name (the ball)
+        in_round = (decided != "") & ~(np.isin(decided, names) & (steps == 0))
+        rounds = int(in_round.sum())
+        early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
         own = ("error", "iterations", "kernel_rows", "seconds", "engine")
         return {name: getattr(result, name) for name in own} | {
-            "round_iterations": int(result.round_iterations.sum()),
+            "round_iterations": int(steps.sum()),
             "rounds": rounds,
-            "early": counts["duality gap"] / rounds if rounds else 0.0,
+            "early": early / rounds if rounds else 0.0,
             "full_iterations": result.full_solution.iterations,
             "full_seconds": result.full_solution.seconds,
             "status": result.status.name,
-            **counts,
+            **result.counts,
         }
