@@ -34,6 +34,22 @@ def test_the_counts_come_out_the_same_again(strategy, monkeypatch):
     assert one == other > (0, 0)
 
 
+@needs_jit
+def test_every_benchmark_of_the_suite_counts(monkeypatch):
+    suite = opened(Path("asv/suite/counts.py"), monkeypatch)
+    assert suite.track_breakpoints() > 10
+    solve_, rounds = suite.Solve(), suite.Rounds()
+    solve_.params = (["heart"], list(suite.STRATEGIES))
+    found, counted = solve_.setup_cache(), []
+    for place in found:
+        counted += [solve_.track_iterations(found, *place), solve_.track_kernel_rows(found, *place)]
+    for seeder in rounds.params:
+        rounds.setup(seeder)
+        counted += [rounds.track_folds(seeder), rounds.track_leave_one_out(seeder)]
+    assert len(counted) == 2 * (len(suite.STRATEGIES) + len(suite.SEEDERS))
+    assert all(isinstance(count, int) and count > 0 for count in counted)
+
+
 @pytest.mark.parametrize(
     "shrinking", [NoShrinking(), Restriction(period=50, copy_cost=0.1), LIBSVMShrinking(50)]
 )
