@@ -334,17 +334,20 @@ def many_sets(page: Page, runs: Experiment) -> None:
     ]
     means = np.exp(np.array(logs).reshape(len(names) - 1, len(runs.problems), 2).mean(axis=1))
     rows.append(("geometric mean", "", "", *(f"{ratio_of(a)}, {ratio_of(b)}" for a, b in means)))
+    slower = {
+        name: [each.name for each in runs.problems if seconds(each.name, name) > seconds(each.name, "Cold")]
+        for name in names[1:]
+    }
+    lost = "; ".join(f"{name} {', '.join(sets) or 'nowhere'}" for name, sets in slower.items())
     page.add(
         "Other sets: ten folds, C of at least 10",
         "SIR and MIR save a seventh of the steps. ATO follows its path only where that is expected to take less than "
         "0.3 of the work of a cold round (`budget`): on banana, image, thyroid and tic-tac-toe. Elsewhere it spreads "
         "what is removed, as SIR does. From the solution on all examples the inverse of its system is computed once "
         "for all rounds; in a chain each round needs another, and its path is longer, because a fold comes back as "
-        "another one leaves. **Who loses**: in a chain every way costs more time than it saves on the smallest sets, "
-        "whose cold rounds are over in a tenth of a millisecond (heart, thyroid, ionosphere), and MIR on nearly all. "
-        "From the full solution SIR and ATO lose time on titanic, whose examples are many times equal, SIR a little on "
-        "tic-tac-toe, where it takes more steps than cold rounds, and ATO on breast-cancer, where few of the folds "
-        "follow a path and pay for the inverse.",
+        f"another one leaves. **Who loses time**: {lost}. The cold rounds of the smallest sets are over in a tenth of "
+        "a millisecond, which is hard to save; many examples of titanic are equal; on tic-tac-toe SIR takes more steps "
+        "than cold rounds.",
         "Iterations and seconds of Cold; then, for each way to start, its iterations and its seconds in those of "
         "Cold. *full*: every round starts from the solution on all examples, which is counted.",
         Grid(("set", "Cold", "s", *names[1:]), tuple(rows)),

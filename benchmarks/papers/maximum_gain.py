@@ -97,6 +97,11 @@ def strategies(task: Task, shrinking: bool | Shrinking, fraction: float | None =
 
 
 # Iterations, seconds and objective of Table 2; iterations and seconds without shrinking of Table 4.
+TABLE_1 = {  # dim., part of K in the cache, ℓ, SV, BSV
+    "spambase": ("57", "47.2 %", 4601, "18.5 %", "11.7 %"),
+    "connect-4": ("42", "1.07 %", 30_555, "27.0 %", "7.7 %"),
+    "MNIST": ("784", "0.28 %", 60_000, "10.5 %", "4.6 %"),
+}
 TABLE_2 = {
     "spambase": {MVP: (36610, 11.21, 27019.138), SECOND: (9228, 8.44, 27019.140), HMG_NEWTON: (10563, 9.17, 27019.140)},
     "connect-4": {MVP: (65167, 916, 13557.542), SECOND: (45504, 734, 13557.542), HMG_NEWTON: (50281, 633, 13557.536)},
@@ -164,7 +169,7 @@ def tables(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
         name: script.run("Table 4", task, strategies(task, False), orders[name])
         for name, task in every.items()
     }
-    page.add("The problems", REMARKS["sizes"])
+    page.add("The problems", table_1(every, off), REMARKS["sizes"])
     page.add("The stopping rule", REMARKS["stopping"])
     page.add("Theorem 7: maximum gain alone may stall", REMARKS["theorem 7"])
     table_2(page, on)
@@ -222,14 +227,36 @@ FEW = 3
 METRICS = {"iterations": 5, "kernel_rows": 5, "seconds": 3, "objective": 8}
 
 
+def table_1(every: dict[str, Task], runs: dict[str, Experiment]) -> Grid:
+    """The problems and how many support vectors they have, as second order finds them."""
+    rows = []
+    for name, task in every.items():
+        dimension, cache, n, *there = TABLE_1[name]
+        cells = (runs[name].compare(f"{kind}support_vectors").cells for kind in ("", "bounded_"))
+        found = [percent(cell[task.name, SECOND].mean / task.n) for cell in cells]
+        vectors = (text for both in zip(found, there, strict=True) for text in both)
+        rows.append((task.name, f"{n:,}", dimension, cache, f"{task.sigma:,g}", f"{task.C:g}", *vectors))
+    headers = ("problem", "ℓ there", "dim.", "cache", "σ", "C", "SV", "there", "BSV", "there")
+    return Grid(headers, tuple(rows))
+
+
 def table_2(page: Page, runs: dict[str, Experiment]) -> None:
     """The selectors with shrinking, as the paper ran them."""
+    readings = [seconds(each, HMG) / seconds(each, HMG_NEWTON) for each in runs.values()]
+    ratios = [percent(seconds(each, HMG_KKT) / seconds(each, SECOND), 0) for each in runs.values()]
     page.add(
         "Table 2: the selectors, with shrinking",
         listing(runs),
         against_second_order(runs),
-        REMARKS["table 2"],
+        REMARKS["table 2"].format(
+            noise=percent(max(max(each, 1 / each) for each in readings) - 1, 0), there=", ".join(ratios)
+        ),
     )
+
+
+def seconds(runs: Experiment, strategy: str) -> float:
+    """Return the mean seconds of a strategy on the one problem of an experiment."""
+    return runs.compare("seconds").cells[runs.problems[0].name, strategy].mean
 
 
 def listing(runs: dict[str, Experiment], metrics: dict[str, int] | None = None) -> Grid:
@@ -278,33 +305,42 @@ def table_4(page: Page, on: dict[str, Experiment], off: dict[str, Experiment]) -
             rows.append(tuple(row))
     headers = ("problem", "strategy", "iterations", "of shrunk", "there", "kernel rows", "of shrunk",
                "seconds", "of shrunk", "there")  # fmt: skip
+    costs = [
+        seconds(plain, name) / seconds(on[task], name)
+        for task, plain in off.items()
+        for name in (MVP, SECOND, HMG_KKT)
+    ]
+    remark = REMARKS["table 4"].format(least=percent(min(costs), 0), most=percent(max(costs), 0))
     page.add("Table 4: without shrinking", Grid(headers, tuple(rows), labels=2), against_second_order(off),
-             REMARKS["table 4"])  # fmt: skip
+             remark)  # fmt: skip
 
 
-def percent(ratio: float) -> str:
+def percent(ratio: float, digits: int = 1) -> str:
     """Return a ratio in percent."""
-    return f"{100 * ratio:.1f} %"
+    return f"{100 * ratio:.{digits}f} %"
 
 
 def table_5(script: Script, task: Task) -> None:
     """Kernel rows and seconds by the size of the cache, with shrinking, as in the paper, and without."""
     names = (MVP, SECOND, HMG_KKT)
     parts: list[str | Grid] = [f"{task.name}, all by the KKT gap."]
+    short, fastest = ("MVP", "second order", "HMG"), {True: [], False: []}
     for shrinking, words in ((True, "With shrinking, as in the paper:"), (False, "Without shrinking:")):
         rows = []
         for fraction, there in TABLE_5.items():
             solves = [solve for solve in strategies(task, shrinking, fraction) if solve.name in names]
             runs = script.run("Table 5", task, solves, 3)
             row = [f"{100 * fraction:.2f} %"]
+            fastest[shrinking].append(short[min(range(3), key=lambda k: seconds(runs, names[k]))])
             for metric, digits in (("kernel_rows", 5), ("seconds", 3)):
                 cells = runs.compare(metric).cells
                 row += [number(cells[task.name, name].mean, digits) for name in names]
             rows.append((*row, *(str(there[name]) for name in (MVP, SECOND, HMG_NEWTON) if shrinking)))
-        short, whats = ("MVP", "second order", "HMG"), ("rows", "seconds", "seconds there")
+        whats = ("rows", "seconds", "seconds there")
         columns = (f"{name}, {what}" for what in whats[: 2 + shrinking] for name in short)
         parts += [words, Grid(("K in the cache", *columns), tuple(rows))]
-    script.page.add("Table 5: the size of the cache", *parts, REMARKS["table 5"])
+    remark = REMARKS["table 5"].format(on=", ".join(fastest[True]), off=", ".join(fastest[False]))
+    script.page.add("Table 5: the size of the cache", *parts, remark)
 
 
 def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
@@ -313,7 +349,7 @@ def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
         ("Table 6: one row instead of two", 1, ONE_ROW, "table 6"),
         ("Table 7: all rows in memory instead of two", "all", WHOLE_CACHE, "table 7"),
     ):
-        grids = []
+        grids, ratios = [], []
         for name in ("spambase", "connect-4"):
             task = every[name]
             if (
@@ -345,7 +381,9 @@ def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
                 "objective there": {(task.name, key): f"{value[1]:,.3f}" for key, value in there.items()},
             }
             grids.append(runs.listing({**METRICS, "kkt_gap": 2}, beside=beside))
-        script.page.add(heading, "Without shrinking.", joined(grids), REMARKS[key])
+            ratios.append(number(seconds(runs, solves[5].name) / seconds(runs, solves[2].name), 2))
+        remark = REMARKS[key].format(ratios=" and ".join(ratios))
+        script.page.add(heading, "Without shrinking.", joined(grids), remark)
 
 
 def part_of(task: Task, n: int) -> Dataset:
@@ -379,7 +417,15 @@ def figure_6(script: Script, data_dir: Path | None, n: int) -> None:
         f"{base.name}, one order, without shrinking, all by the KKT gap. Below 1 HMG is ahead. † at least "
         "99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
     )
-    script.page.add("Figure 6: C and γ", text, *grids, REMARKS["figure 6"])
+    ahead = {
+        metric: sum(
+            (runs.compare(metric, SECOND).cells[each.name, HMG_KKT].ratio or 1.0) < 1.0
+            for each in problems.values()
+        )
+        for metric in ("kernel_rows", "seconds")
+    }
+    remark = REMARKS["figure 6"].format(rows=ahead["kernel_rows"], seconds=ahead["seconds"])
+    script.page.add("Figure 6: C and γ", text, *grids, remark)
 
 
 def degenerate(runs: Experiment, n: int) -> dict[str, str]:

@@ -16,6 +16,7 @@ import numpy as np
 from candidate_step import CandidateStep
 from page import Page, arguments, carried_out, relative
 from remarks import PLANNING_AHEAD as REMARKS
+from shrinking_tables import shrinking_tables
 
 from refsvm import RBF, LIBSVMShrinking, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.datasets import make_chessboard, open_data, paper_suite
@@ -107,6 +108,7 @@ def main() -> None:
         shrunk = [replace(each, shrinking=LIBSVMShrinking()) for each in (SMO, PLANNED)]
         few = Experiment(shrunk, problems, chosen.store, min(orders, FEW))
         libsvm_shrinking(page, carried_out("With LIBSVM's shrinking", few, chosen.jobs))
+    shrinking_tables(page, chosen, problems)
     if page.wants_the_rest():
         tables(page, chosen, problems)
     page.write()
@@ -172,7 +174,11 @@ def table_2(page: Page, runs: Experiment) -> None:
     times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
     seconds = runs.table("seconds", "SMO", digits=3, beside=times)
     page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, REMARKS["table 2"])
-    page.add("Table 2: seconds", seconds, REMARKS["seconds"])
+    cells = [cell for (_, name), cell in runs.compare("seconds", "SMO").cells.items() if name == "PA-SMO"]
+    sure = [cell for cell in cells if cell.p is not None and cell.p < 0.05]
+    slower = sum((cell.ratio or 1.0) > 1.0 for cell in sure)
+    remark = REMARKS["seconds"].format(slower=slower or "none", faster=len(sure) - slower)
+    page.add("Table 2: seconds", seconds, remark)
     page.add("The objective reached", objectives(runs), REMARKS["objective"])
 
 
@@ -223,7 +229,13 @@ def figure_4(page: Page, runs: Experiment) -> None:
     grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "seconds")]
     orders = f"{runs.permutations} orders; relative to N = 1, in brackets p."
     both = ("Iterations:", grids[0], "Seconds:", grids[1])
-    page.add("Figure 4: planning with the N most recent working sets", orders, *both, REMARKS["figure 4"])
+    twenty = [
+        cell.ratio or 1.0
+        for (_, name), cell in runs.compare("seconds", "N = 1").cells.items()
+        if name == "N = 20"
+    ]
+    remark = REMARKS["figure 4"].format(least=ratio_of(min(twenty)), most=ratio_of(max(twenty)))
+    page.add("Figure 4: planning with the N most recent working sets", orders, *both, remark)
 
 
 def section_7_2(page: Page, runs: Experiment) -> None:

@@ -297,7 +297,8 @@ def beside_r(page: Page, chosen: Any) -> None:
     """R's svmpath and this package, on the same data in turns."""
     heading = "Beside R's svmpath"
     if not installed():
-        page.add(heading, "Rscript, or its package svmpath, is not installed here.")
+        if not page.keeps(heading):
+            page.add(heading, "Rscript, or its package svmpath, is not installed here.")
         return
     sets = [Problem("breast cancer", wisconsin, RBF(0.1)), Problem("noise", partial(noisy, 1000), RBF(0.1)),
             Problem("breast cancer, 50 rows twice", repeated, RBF(0.1))]  # fmt: skip
