@@ -182,7 +182,7 @@ def gathered(
     predicted[known] = votes(values[known], len(classes))
     wrong = np.where(known, predicted != codes, np.nan)
     rounds = tuple(each for part in done for each in part.reports)
-    statuses = [each.status for each in (*rounds, *done) if each.status is not Status.CONVERGED]
+    ends = [each.status for each in rounds] + [part.status for part in done]
     return CrossValidation(
         classes=classes,
         predictions=classes[predicted],
@@ -191,7 +191,7 @@ def gathered(
         errors=np.bincount(fold, wrong) / np.bincount(fold),
         error=float(wrong[known].mean()) if known.any() else float("nan"),
         rounds=rounds,
-        status=statuses[0] if statuses else Status.CONVERGED,
+        status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(part.iterations for part in done),
         kernel_rows=rows + sum(part.kernel_rows for part in done),
         seconds=time.perf_counter() - began,
