@@ -122,7 +122,7 @@ class PathStepper:
         return asdict(self) | {
             "X": examples.X.tolist(),
             "y": examples.y.tolist(),
-            "breakpoints": record.C.tolist(),
+            "breakpoints": record.t.tolist(),
             "intercepts": record.intercept.tolist(),
             "start": record.start.tolist(),
             "changed": record.changed.tolist(),

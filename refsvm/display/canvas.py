@@ -1,4 +1,4 @@
-"""Display: what all displays share, which is where they are drawn."""
+"""Display: what all displays share, which is where they are drawn; Curves: those of curves by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
     Axes = Figure = SubFigure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["Axes", "Display"]
+__all__ = ["Axes", "Curves", "Display"]
 
 
 @dataclass(eq=False)
@@ -49,3 +49,23 @@ class Display:
         self.ax_.set(**labels)
         self.ax_.legend(**({"frameon": False} if legend is None else legend))
         return self
+
+
+@dataclass(eq=False)
+class Curves(Display):
+    """Base of the displays of curves by name.
+
+    Attributes
+    ----------
+    lines_ : dict of str to matplotlib.lines.Line2D
+    """
+
+    curves: dict[str, Any]
+    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+
+    def _begin(self, ax: Axes | None, wanted: str) -> None:
+        """Draw on these axes, or new ones, if there is a curve."""
+        if not self.curves:
+            raise ValueError(f"curves={{}} is empty; give at least one {wanted}.")
+        self._draw_on(ax)
+        self.lines_ = {}

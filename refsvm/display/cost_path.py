@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import Axes, Curves
 from refsvm.paths.roc_curve import RocCurve
 
 __all__ = ["CostPathDisplay"]
 
 
 @dataclass(eq=False)
-class CostPathDisplay(Display):
+class CostPathDisplay(Curves):
     """Share of true against share of false positives, for every C₊ from 0 to C.
 
     Each point is a classifier of its own, trained for its costs; the curve need not be monotone.
@@ -39,7 +39,6 @@ class CostPathDisplay(Display):
     """
 
     curves: dict[str, RocCurve]
-    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> CostPathDisplay:
         """Draw into `ax`, or into a new figure; return the display itself.
@@ -51,13 +50,8 @@ class CostPathDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        if not self.curves:
-            raise ValueError(
-                "curves={} is empty; give at least one RocCurve, such as {'test': path.roc(X, y)}."
-            )
-        self._draw_on(ax)
+        self._begin(ax, "RocCurve, such as {'test': path.roc(X, y)}")
         self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.8", lw=1.0, label="chance")
-        self.lines_ = {}
         for name, curve in self.curves.items():
             (line,) = self.ax_.plot(
                 curve.fpr, curve.tpr, **{"lw": 1.4, "marker": ".", "label": name, **line_kwargs}

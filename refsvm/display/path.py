@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import Axes, Curves, Display
 from refsvm.paths.cross_validation import PathCrossValidation
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.path import RegularizationPath
@@ -120,7 +120,7 @@ class PathDisplay(Display):
 
 
 @dataclass(eq=False)
-class ValidationPathDisplay(Display):
+class ValidationPathDisplay(Curves):
     """The error as a step function of C, with the interval in which it is least.
 
     Parameters
@@ -144,7 +144,6 @@ class ValidationPathDisplay(Display):
     """
 
     curves: dict[str, ErrorCurve]
-    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ValidationPathDisplay:
         """Draw into `ax`, or into a new figure; return the display itself.
@@ -156,10 +155,7 @@ class ValidationPathDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        if not self.curves:
-            raise ValueError("curves={} is empty; give at least one ErrorCurve, such as {'validation': …}.")
-        self._draw_on(ax)
-        self.lines_ = {}
+        self._begin(ax, "ErrorCurve, such as {'validation': …}")
         for name, curve in self.curves.items():
             values = np.append(curve.error, curve.error[-1])
             (line,) = self.ax_.step(

@@ -106,7 +106,6 @@ class OneClassSVM(OutlierMixin, SingleMachine):
             return DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=weights)
 
         self._train(X, sample_weight, problem)
-        self.offset_ = -self.intercept_
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -129,30 +128,12 @@ class OneClassSVM(OutlierMixin, SingleMachine):
             As `SVC.partial_fit`.
         """
         self._partial(X, None, sample_weight, lambda: self.fit(X, None, sample_weight))
-        self.offset_ = -self.intercept_
         return self
 
-    def forget(self, indices: Any) -> Self:
-        """Take examples out again: the model is then that of the others alone.
-
-        Parameters
-        ----------
-        indices : array-like of int
-            Their positions, in the order in which they came.
-
-        Returns
-        -------
-        OneClassSVM
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            As `SVC.forget`.
-        """
-        super().forget(indices)
-        self.offset_ = -self.intercept_
-        return self
+    @property
+    def offset_(self) -> np.ndarray:
+        """−b, shape (1,): what `score_samples` is compared with."""
+        return -self.intercept_
 
     def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
         return DualProblem.one_class(gram=gram, nu=self.nu, weights=weights)

@@ -1,15 +1,18 @@
-"""TrackPath: a strategy that is one call of `refsvm.regularization_path`."""
+"""TrackPath: a strategy that is one call of `refsvm.regularization_path` or `refsvm.parametric_path`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refsvm._checks import positive
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.paths.path import RegularizationPath
+from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.regularization_path import regularization_path
+from refsvm.paths.tracked import TrackedPath
+from refsvm.problem import DualProblem
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
 
@@ -18,7 +21,7 @@ __all__ = ["TrackPath"]
 
 @dataclass(frozen=True)
 class TrackPath(Call):
-    """The whole path of C, the instance's own C aside; arguments as in `refsvm.regularization_path`.
+    """The whole path of C, the instance's own C aside, or another line; arguments as in `refsvm.regularization_path`.
 
     Parameters
     ----------
@@ -27,6 +30,10 @@ class TrackPath(Call):
     tracker : PathTracker
         With its linear algebra: ``SVMP(algebra=SVD())`` and ``SVMP(algebra=PivotedQR())`` are two strategies.
     C_min, C_max : float
+        The range of C; not used with a line.
+    line : callable, optional
+        ``line(problem)`` of the instance's dual, a `refsvm.DualProblem`, returns (start, end, (t₀, t₁)) for
+        `refsvm.parametric_path`. A frozen dataclass with ``__call__``, as its repr belongs to the run's identity.
     merge : bool
         Whether duplicates share a variable.
     engine : {"auto", "numba", "numpy"}
@@ -55,11 +62,24 @@ class TrackPath(Call):
     >>> record = TrackPath("Hastie", tracker=Hastie(), C_min=0.1, C_max=1.0).run(heart)
     >>> record["status"], record["kkt_violation"] < 1e-8
     ('CONVERGED', True)
+
+    Another line: the weight of some examples goes.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Leaving:
+    ...     examples: tuple[int, ...]
+    ...
+    ...     def __call__(self, problem):
+    ...         return problem, problem.without(list(self.examples)), (0.0, 1.0)
+    >>> TrackPath("ten leave", line=Leaving(tuple(range(10)))).run(heart)["status"]
+    'CONVERGED'
     """
 
     tracker: PathTracker = field(default_factory=SVMP)
     C_min: float = 1e-4
     C_max: float = 1e3
+    line: Callable[[DualProblem], tuple[DualProblem, DualProblem, tuple[float, float]]] | None = None
     merge: bool = True
     engine: str = "auto"
     cache_mb: float = 1000.0
@@ -74,18 +94,22 @@ class TrackPath(Call):
             )
         super().__post_init__()
 
-    def call(self, instance: Instance, **arguments: Any) -> RegularizationPath:
+    def call(self, instance: Instance, **arguments: Any) -> TrackedPath:
         """Track the path."""
+        if (line := arguments.pop("line")) is not None:
+            del arguments["C_min"], arguments["C_max"]
+            start, end, t = line(instance.dual())
+            return parametric_path(start, end, t=t, **arguments)
         given = instance.labelled(per_example=False)
         del given["C"]
         return regularization_path(**given, **arguments)
 
-    def measured(self, result: RegularizationPath) -> Record:
+    def measured(self, result: TrackedPath) -> Record:
         """Take the numbers of events and calls, the accuracy, and the seconds."""
         counts = {name: result.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
         own = ("nullity", "drift", "seconds", "start_seconds")
         return {name: getattr(result, name) for name in own} | {
-            "breakpoints": len(result.C),
+            "breakpoints": len(result.record.t),
             "events": len(result.events),
             "largest_elbow": int(result.record.elbow.max()),
             **counts,
@@ -93,3 +117,7 @@ class TrackPath(Call):
             "tracking_seconds": result.seconds - result.start_seconds,
             "status": result.status.name,
         }
+
+    def warm_up(self) -> None:
+        """Load what `run` needs; a line may not suit the eight points, so that of C is followed."""
+        super(TrackPath, replace(self, line=None)).warm_up()

@@ -61,7 +61,7 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
         If `between` is not a whole number ≥ 0.
     """
     between = whole("between", between, 0)
-    if not len(record.C):
+    if not len(record.t):
         return PathAudit(0.0, 0.0, float("nan"), 0)
     found, ts, at = violations(along, K, record, between)
     where = float(ts[found.argmax()])
@@ -77,7 +77,7 @@ def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the violation at all points of a record in order, their t, or λ, and which of them are breakpoints."""
-    ts = 1.0 / record.C if along.rooted else record.C
+    ts = 1.0 / record.t if along.rooted else record.t
     shares = np.arange(1, between + 1) / (between + 1)
     current = np.zeros(len(K))
     at: list[tuple[float, bool]] = []

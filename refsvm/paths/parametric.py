@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from refsvm._checks import real
 from refsvm.kernels.checked import cross_values
-from refsvm.paths.audit import PathAudit, audit
-from refsvm.paths.duplicates import Merged
-from refsvm.paths.recorder import PathRecord, Timeline
+from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
-from refsvm.result import Status
 from refsvm.walk.line import ProblemLine
 
 __all__ = ["ParametricPath"]
 
 
-@dataclass(frozen=True, eq=False)
-class ParametricPath:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ParametricPath(TrackedPath):
     """The optimum α(t), b(t) of every problem on a line: affine in t between breakpoints.
 
     Made by `refsvm.parametric_path` and by the lines with a name.
@@ -32,24 +28,8 @@ class ParametricPath:
         The problems at both ends.
     line : ProblemLine
         What is between them, with merged variables as one.
-    record : PathRecord
-        Breakpoints and changes of those variables.
-    merged : Merged
-        Which variables are one.
-    status : Status
-        Whether the path reaches its end, or what ended it before.
-    seconds, start_seconds : float
-        Time for the path, with kernel matrix and start; and for these two.
-    drift : float
-        Largest error of G, in the line's unit, that had accumulated when it was recomputed.
-    nullity : int
-        Largest dimension of the null space of A on the way.
-    tracker : str
-        The tracker, as it prints.
-    counts : dict of str to int
-        How often each routine of the tracker was called.
-    matrix : ndarray of shape (g, g), optional
-        The kernel matrix of the merged variables, if it is at hand.
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix
+        As of `refsvm.paths.tracked.TrackedPath`.
 
     Examples
     --------
@@ -65,42 +45,18 @@ class ParametricPath:
     start: DualProblem
     end: DualProblem
     line: ProblemLine
-    record: PathRecord
-    merged: Merged
-    status: Status
-    seconds: float
-    start_seconds: float
-    drift: float
-    nullity: int
-    tracker: str
-    counts: dict[str, int] = field(default_factory=dict)
-    matrix: np.ndarray | None = field(default=None, repr=False)
 
-    def __repr__(self) -> str:
-        range_of_t = f"t from {self.t[0]:.6g} to {self.t[-1]:.6g}, " if len(self.t) else ""
-        return f"{type(self).__name__}({len(self.t)} breakpoints, {range_of_t}{self.status.name})"
+    @property
+    def along(self) -> ProblemLine:
+        """As `line`."""
+        return self.line
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
     @property
     def t(self) -> np.ndarray:
         """Breakpoints in the order of the line, shape (m,); a t stands twice where α or b jumps there."""
-        return self.record.C
-
-    @property
-    def events(self) -> np.ndarray:
-        """Variables that left a bound or reached one, in order: a structured array of dtype `refsvm.paths.EVENT`."""
-        return self.record.events
-
-    @property
-    def n(self) -> int:
-        """Number of variables."""
-        return self.start.n
-
-    @cached_property
-    def _points(self) -> Timeline:
-        """α of the merged variables at any breakpoint."""
-        return Timeline(self.record, self.line.start.n)
+        return self.record.t
 
     def _segment(self, t: float, before: bool) -> tuple[int, float]:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}."""
@@ -120,12 +76,7 @@ class ParametricPath:
 
     def _variables(self, t: float, before: bool) -> np.ndarray:
         """α of the merged variables."""
-        k, mu = self._segment(t, before)
-        here = self._points.at(k)
-        if mu == 0.0:
-            return here
-        there = self._points.at(k + 1)
-        return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+        return self._between(*self._segment(t, before))
 
     # -- values at any t -------------------------------------------------------------------------------------------
 
@@ -177,13 +128,6 @@ class ParametricPath:
         alpha, (v, _, _) = self._variables(t, False), self.line.arrays(t)
         return float(v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
 
-    @cached_property
-    def kernel_matrix(self) -> np.ndarray:
-        """K of the merged variables, shape (g, g)."""
-        if self.matrix is not None:
-            return self.matrix
-        return np.ascontiguousarray(self.line.start.gram.block(np.arange(self.line.start.n)))
-
     def decision_function(self, X: Any, t: float, before: bool = False) -> np.ndarray:
         """h(x) = Σ αᵢ k(x, xᵢ) + b at t.
 
@@ -205,9 +149,3 @@ class ParametricPath:
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
         return cross_values(self.start.gram, self.merged.first[variables], X)
-
-    # -- the whole path --------------------------------------------------------------------------------------------
-
-    def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Measure how far the path is from optimal, at every breakpoint and at so many points between neighbours."""
-        return audit(self.line, self.kernel_matrix, self.record, between)

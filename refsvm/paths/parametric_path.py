@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -56,14 +55,8 @@ def parametric_path(
     merge : bool
         Whether variables with the same kernel row and the same v on the whole line are one, with the sum of their
         boxes. That changes no function. False leaves them to the tracker.
-    engine : {"auto", "numba", "numpy"}
-        The event search compiled, or readable; both give the same path bit for bit.
-    cache_mb : float
-        Budget for the kernel matrix of all variables, in MiB: all of it is needed.
-    time_limit : float, optional
-        Limit in seconds.
-    max_events : int, optional
-        Limit on the breakpoints; max(10⁵, 100n) by default.
+    engine, cache_mb, time_limit, max_events
+        As in `refsvm.regularization_path`.
     callback : callable, optional
         Called with every `LinePoint`; a true result ends the path there.
 
@@ -105,21 +98,8 @@ def parametric_path(
     K = semidefinite_matrix(one, cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K))
     walk = PathState(one, K, engine, line)
-    record, status, started = followed(walk, tracker, *line.t, limits)
     return ParametricPath(
-        start=start,
-        end=end,
-        line=line,
-        record=record,
-        merged=merged,
-        status=status,
-        seconds=time.perf_counter() - limits.began,
-        start_seconds=started - limits.began,
-        nullity=walk.nullity,
-        drift=walk.drift,
-        tracker=repr(tracker),
-        counts=dict(walk.counts),
-        matrix=K,
+        start=start, end=end, line=line, merged=merged, **followed(walk, tracker, *line.t, limits)
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,16 @@ import numpy as np
 from refsvm._checks import examples, numbers, signs
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
-from refsvm.paths.audit import PathAudit, audit
-from refsvm.paths.duplicates import Merged
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
-from refsvm.paths.recorder import PathRecord, Timeline
+from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
-from refsvm.result import Status
 from refsvm.walk.line import RegularizationLine
 
 __all__ = ["RegularizationPath"]
 
 
-@dataclass(frozen=True, eq=False)
-class RegularizationPath:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RegularizationPath(TrackedPath):
     """The optimum α(C), b(C) for every C of a range: α(C)/C and b(C)/C are linear in 1/C between breakpoints.
 
     Made by `refsvm.regularization_path`.
@@ -32,26 +28,8 @@ class RegularizationPath:
     ----------
     problem : DualProblem
         The problem at C = 1, with merged duplicates as one variable.
-    record : PathRecord
-        Breakpoints and changes.
-    merged : Merged
-        Which examples share a variable.
-    status : Status
-        Whether the path reaches C_max, or what ended it before.
-    seconds : float
-        Time for the path, with kernel matrix and start.
-    start_seconds : float
-        Time for the kernel matrix and the solution at C_min.
-    drift : float
-        Largest error of ξ that had accumulated when it was recomputed.
-    nullity : int
-        Largest dimension of the null space of A on the way; 0 if every elbow was regular.
-    tracker : str
-        The tracker, as it prints.
-    counts : dict of str to int
-        How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
-    matrix : ndarray of shape (g, g), optional
-        The kernel matrix of the variables, if it is at hand; `kernel_matrix` computes it otherwise.
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix
+        As of `refsvm.paths.tracked.TrackedPath`.
 
     Examples
     --------
@@ -68,20 +46,11 @@ class RegularizationPath:
     """
 
     problem: DualProblem
-    record: PathRecord
-    merged: Merged
-    status: Status
-    seconds: float
-    start_seconds: float
-    drift: float
-    nullity: int
-    tracker: str
-    counts: dict[str, int] = field(default_factory=dict)
-    matrix: np.ndarray | None = field(default=None, repr=False)
 
-    def __repr__(self) -> str:
-        range_of_C = f"C from {self.C[0]:.6g} to {self.C[-1]:.6g}, " if len(self.C) else ""
-        return f"RegularizationPath({len(self.C)} breakpoints, {range_of_C}{self.status.name})"
+    @property
+    def along(self) -> RegularizationLine:
+        """The line λ = 1/C in scaled variables."""
+        return RegularizationLine(self.problem)
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
@@ -91,22 +60,7 @@ class RegularizationPath:
 
         There are none if a limit or Ctrl-C, or rounding, came before the optimum at C_min was found.
         """
-        return self.record.C
-
-    @property
-    def events(self) -> np.ndarray:
-        """Changes of the sets, in order: a structured array of dtype `refsvm.paths.EVENT`."""
-        return self.record.events
-
-    @property
-    def n(self) -> int:
-        """Number of examples."""
-        return len(self.merged.group)
-
-    @cached_property
-    def _points(self) -> Timeline:
-        """ŝ at any breakpoint."""
-        return Timeline(self.record, self.problem.n)
+        return self.record.t
 
     def _segment(self, C: float) -> tuple[int, float]:
         """Return k and μ with 1/C = (1 − μ)/C_k + μ/C_{k+1}."""
@@ -130,12 +84,7 @@ class RegularizationPath:
 
     def _scaled(self, C: float) -> np.ndarray:
         """ŝ = α/C of all variables, eq. (53)."""
-        k, mu = self._segment(C)
-        here = self._points.at(k)
-        if mu == 0.0:
-            return here
-        there = self._points.at(k + 1)
-        return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+        return self._between(*self._segment(C))
 
     # -- values at any C -------------------------------------------------------------------------------------------
 
@@ -166,13 +115,6 @@ class RegularizationPath:
         """f(α) = vᵀα − ½ αᵀKα at C: the maximum of the dual problem."""
         alpha = C * self._scaled(C)
         return float(self.problem.v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
-
-    @cached_property
-    def kernel_matrix(self) -> np.ndarray:
-        """K of the variables, shape (g, g)."""
-        if self.matrix is not None:
-            return self.matrix
-        return np.ascontiguousarray(self.problem.gram.block(np.arange(self.problem.n)))
 
     def decision_function(self, X: Any, C: float) -> np.ndarray:
         """h(x) = Σ αᵢ k(x, xᵢ) + b at C.
@@ -269,20 +211,6 @@ class RegularizationPath:
             return np.asarray(cross @ self._points.at(k) + b[k])
         difference = record.value[part] - self._points.at(k - 1)[changed]
         return np.asarray(here + cross[:, changed] @ difference + (b[k] - b[k - 1]))
-
-    def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Measure how far the path is from optimal, at every breakpoint and at points between neighbours.
-
-        Parameters
-        ----------
-        between : int
-            Points between two neighbours.
-
-        Returns
-        -------
-        PathAudit
-        """
-        return audit(RegularizationLine(self.problem), self.kernel_matrix, self.record, between)
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

@@ -12,30 +12,41 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels.gram import Gram
+from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
-from refsvm.paths.duplicates import Merged
+from refsvm.paths.duplicates import Merged, fewer
+from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import EVENT, PathRecord
+from refsvm.paths.roc_curve import CostPath
+from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
 from refsvm.result import Status
+from refsvm.walk.line import ProblemLine
 
 __all__ = ["load_path", "save_path"]
 
-FORMAT: Final = "refsvm path 1"
+FORMAT: Final = "refsvm path 2"
 
 KINDS: Final = {
-    "C": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
+    "t": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
     "first": "i", "group": "i", "weight": "f",
 }  # fmt: skip
 """The arrays of a record and of `Merged`, and the kind of their dtype."""
 
 
-def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
+CLASSES: Final = {kind.__name__: kind for kind in (RegularizationPath, ParametricPath, CostPath)}
+
+NUMBERS: Final = ("seconds", "start_seconds", "nullity", "drift", "tracker", "counts")
+"""Fields of a path that a file holds as they are."""
+
+
+def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     """Write a path, with its examples and kernel, as an .npz file.
 
     Parameters
     ----------
-    path : RegularizationPath
+    path : RegularizationPath or ParametricPath
     file : path-like
 
     Raises
@@ -57,7 +68,7 @@ def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
     >>> np.array_equal(again.alpha(2.0), path.alpha(2.0))
     True
     """
-    gram: Any = path.problem.gram
+    gram, indices = _source(path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
     if not names:
@@ -66,36 +77,32 @@ def save_path(path: RegularizationPath, file: str | os.PathLike[str]) -> None:
         )
         raise ValueError(f"{given} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
-        "format": FORMAT,
-        "kernel": names[0],
-        "parameters": asdict(gram.kernel),
-        "status": path.status.name,
-        "seconds": path.seconds,
-        "start_seconds": path.start_seconds,
-        "nullity": path.nullity,
-        "drift": path.drift,
-        "tracker": path.tracker,
-        "counts": dict(path.counts),
-    }
+        "format": FORMAT, "class": type(path).__name__, "kernel": names[0], "parameters": asdict(gram.kernel),
+        "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
+    }  # fmt: skip
     X = gram.X
-    data = (
+    arrays = (
         {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
         if is_sparse(X)
         else {"X": X}
     )
-    arrays = {
-        **data,
-        **{f"record_{name}": values for name, values in path.record._asdict().items()},
-        **{f"merged_{name}": values for name, values in path.merged._asdict().items()},
-        "v": path.problem.v,
-        "bound": path.problem.lower + path.problem.upper,
-    }
+    arrays |= {f"record_{name}": values for name, values in path.record._asdict().items()}
+    arrays |= {f"merged_{name}": values for name, values in path.merged._asdict().items()}
+    if indices is not None:
+        arrays["variables"] = indices
+    if isinstance(path, ParametricPath):
+        head |= {"t": path.line.t, "z": (path.start.z, path.end.z)}
+        for name in ("v", "lower", "upper"):
+            arrays[name] = np.array([getattr(path.start, name), getattr(path.end, name)])
+    else:
+        start = path.along.start
+        arrays |= {"v": start.v, "bound": start.lower + start.upper}
     with Path(file).open("wb") as out:
         np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
 
 
-def load_path(file: str | os.PathLike[str]) -> RegularizationPath:
-    """Read a path that `save_path` has written.
+def load_path(file: str | os.PathLike[str]) -> Any:
+    """Read a path that `save_path` has written: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
 
     Raises
     ------
@@ -109,31 +116,53 @@ def load_path(file: str | os.PathLike[str]) -> RegularizationPath:
         if head["format"] != FORMAT:
             raise KeyError(head["format"])
         kernel = KERNELS[head["kernel"]](**head["parameters"])
-        bound = arrays["bound"]
-        problem = DualProblem(
-            Gram(kernel, _examples(arrays)), arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0)
-        )
+        gram: Any = Gram(kernel, _examples(arrays))
+        gram = View(gram, arrays["variables"]) if "variables" in arrays else gram
         record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
         merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
         _check_types(record, merged)
-        _check_record(record, problem)
-        _check_merged(merged, bound)
-        return RegularizationPath(
-            problem=problem,
-            record=record,
-            merged=merged,
-            status=Status[head["status"]],
-            seconds=float(head["seconds"]),
-            start_seconds=float(head["start_seconds"]),
-            nullity=int(head["nullity"]),
-            drift=float(head["drift"]),
-            tracker=str(head["tracker"]),
-            counts={str(name): int(count) for name, count in head["counts"].items()},
-        )
+        own = (_line if "t" in head else _problem)(head, arrays, gram, merged)
+        path: TrackedPath = CLASSES[head["class"]](
+            record=record, merged=merged, status=Status[head["status"]],
+            **{name: head[name] for name in NUMBERS}, **own,
+        )  # fmt: skip
+        _check_record(record, path.along)
+        return path
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
         raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
+
+
+def _source(gram: Any) -> tuple[Any, np.ndarray | None]:
+    """Return the matrix behind a view, and the row there of each variable; None where it is no view."""
+    indices = None
+    while isinstance(gram, View):
+        indices = gram.indices if indices is None else gram.indices[indices]
+        gram = gram.source
+    return gram, indices
+
+
+def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
+    """Return the problem at C = 1."""
+    bound = arrays["bound"]
+    _check_merged(merged, len(bound))
+    sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
+    _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
+    return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
+
+
+def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
+    """Return the problems at both ends, and the line of the merged ones."""
+    parts = (arrays[name] for name in ("v", "lower", "upper"))
+    ends = [
+        DualProblem(gram, v, z, lower, upper) for z, v, lower, upper in zip(head["z"], *parts, strict=True)
+    ]
+    _require(len(merged.group) == gram.n, "group has another length than the problem")
+    _check_merged(merged, len(merged.first))
+    one, other = (fewer(end, merged) for end in ends)
+    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(gram.diagonal()).max()))
+    return {"start": ends[0], "end": ends[1], "line": line}
 
 
 def _require(holds: Any, sentence: str) -> None:
@@ -151,26 +180,30 @@ def _check_types(record: PathRecord, merged: Merged) -> None:
     _require(record.events.ndim == 1 and record.events.dtype == EVENT, "events has another dtype or shape")
 
 
-def _check_record(record: PathRecord, problem: DualProblem) -> None:
+def _check_record(record: PathRecord, along: ProblemLine) -> None:
     """Check the lengths, the order and the ranges of a record."""
-    m, changed, start = len(record.C), record.changed, record.start
+    m, n, changed, start = len(record.t), along.start.n, record.changed, record.start
     _require([len(record.intercept) == m, len(record.elbow) == m, len(record.kind) == m], "lengths differ")
-    _require((record.C > 0.0) & (np.diff(record.C, prepend=0.0) >= 0.0), "C is not ascending")
+    if along.rooted:
+        _require((record.t > 0.0) & (np.diff(record.t, prepend=0.0) >= 0.0), "C is not ascending")
+    else:
+        inside = (record.t >= min(along.t)) & (record.t <= max(along.t))
+        _require(inside & (along.line.t * np.diff(record.t, prepend=along.t[0]) >= 0.0), "t is not in order")
     _require(
         len(start) == m + 1 and start[0] == 0 and (np.diff(start) >= 0).all(), "start is no list of ends"
     )
     _require(len(changed) == len(record.value) == start[-1], "changed, value and start do not fit together")
-    _require((changed >= 0) & (changed < problem.n), "changed names a variable that is not there")
-    low, high = problem.lower[changed], problem.upper[changed]
+    _require((changed >= 0) & (changed < n), "changed names a variable that is not there")
+    low = np.minimum(along.start.lower, along.end.lower)[changed]
+    high = np.maximum(along.start.upper, along.end.upper)[changed]
     slip = 1e-9 * (high - low)
     _require((record.value >= low - slip) & (record.value <= high + slip), "value lies outside of the box")
     point, index = record.events["breakpoint"], record.events["index"]
-    _require((point >= 0) & (point < m) & (index >= 0) & (index < problem.n), "events do not fit the path")
+    _require((point >= 0) & (point < m) & (index >= 0) & (index < n), "events do not fit the path")
 
 
-def _check_merged(merged: Merged, bound: np.ndarray) -> None:
-    """Check that the examples of each variable make up its box."""
-    g = len(bound)
+def _check_merged(merged: Merged, g: int) -> None:
+    """Check that each variable has examples, and each example one of the g variables."""
     _require(len(merged.first) == g, "first has another length than the problem")
     _require(len(merged.group) == len(merged.weight), "group and weight differ in length")
     _require((merged.group >= 0) & (merged.group < g), "group names a variable that is not there")
@@ -178,8 +211,6 @@ def _check_merged(merged: Merged, bound: np.ndarray) -> None:
         (merged.first >= 0) & (merged.first < len(merged.group)), "first names an example that is not there"
     )
     _require(merged.group[merged.first] == np.arange(g), "first is not in the group")
-    sums = np.bincount(merged.group, weights=merged.weight, minlength=g)
-    _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
 
 
 def _examples(arrays: dict[str, np.ndarray]) -> Any:

@@ -29,9 +29,9 @@ class PathRecord(NamedTuple):
 
     Attributes
     ----------
-    C : ndarray of shape (m,)
-        Ascending. A value occurs twice where ŝ jumps from one of several optimal points to another. On a line other
-        than λ = 1/C its own parameter, in the order of the line.
+    t : ndarray of shape (m,)
+        The line's own parameter, in the order of the line; C, ascending, on λ = 1/C. A value occurs twice where α, ŝ or
+        b jumps from one of several optimal points to another.
     intercept : ndarray of shape (m,)
         b̂ = b/C; b on other lines, on which α takes the place of ŝ.
     elbow : ndarray of shape (m,), int64
@@ -46,7 +46,7 @@ class PathRecord(NamedTuple):
         Changes of the sets.
     """
 
-    C: np.ndarray
+    t: np.ndarray
     intercept: np.ndarray
     elbow: np.ndarray
     kind: np.ndarray
@@ -55,11 +55,16 @@ class PathRecord(NamedTuple):
     value: np.ndarray
     events: np.ndarray
 
+    @property
+    def C(self) -> np.ndarray:  # noqa: N802
+        """The name of `t` on the line λ = 1/C."""
+        return self.t
+
     def until(self, m: int) -> PathRecord:
         """Return the first m breakpoints."""
         c = int(self.start[m])
         return PathRecord(
-            self.C[:m], self.intercept[:m], self.elbow[:m], self.kind[:m], self.start[: m + 1],
+            self.t[:m], self.intercept[:m], self.elbow[:m], self.kind[:m], self.start[: m + 1],
             self.changed[:c], self.value[:c], self.events[self.events["breakpoint"] < m],
         )  # fmt: skip
 
@@ -86,7 +91,7 @@ class PathRecorder:
 
     def __init__(self, n: int) -> None:
         self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # of the first point all that is not 0 is new
-        self._C: list[float] = []
+        self._t: list[float] = []
         self._intercept: list[float] = []
         self._elbow: list[int] = []
         self._kind: list[str] = []
@@ -101,9 +106,9 @@ class PathRecorder:
         self._filled += 1
         if self._filled > POINTS:
             self._compress()
-        number = len(self._C)
+        number = len(self._t)
         self._events += [(number, *move) for move in point.moves]
-        self._C.append(at)
+        self._t.append(at)
         self._intercept.append(point.intercept)
         self._elbow.append(point.elbow)
         self._kind.append(point.kind)
@@ -121,7 +126,7 @@ class PathRecorder:
         """Return what was collected, which may be nothing."""
         self._compress()
         return PathRecord(
-            C=np.array(self._C),
+            t=np.array(self._t),
             intercept=np.array(self._intercept),
             elbow=np.array(self._elbow, dtype=np.int64),
             kind=np.array(self._kind, dtype="U16"),
@@ -144,7 +149,7 @@ class Timeline:
 
     def __init__(self, record: PathRecord, n: int) -> None:
         # all changes by variable, then by breakpoint: keys variable·m + breakpoint, and values
-        self._m, self._n = len(record.C), n
+        self._m, self._n = len(record.t), n
         keys = record.changed * self._m + np.repeat(np.arange(self._m), np.diff(record.start))
         order = keys.argsort(kind="stable")
         self._keys, self._values = keys[order], record.value[order]

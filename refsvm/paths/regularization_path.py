@@ -26,7 +26,7 @@ from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import ACCEPTED, solve_at
 from refsvm.walk.breakpoint import Breakpoint, Point
-from refsvm.walk.line import RegularizationLine
+from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.state import PathState
 
 __all__ = ["followed", "kernel_matrix", "regularization_path", "semidefinite_matrix", "track"]
@@ -170,26 +170,16 @@ def track(
     PathTracker.checked("tracker", tracker)
     limits = PathLimits(problem.n) if limits is None else limits
     walk = _walk(problem, (C_min, C_max), engine, cache_mb)
-    record, status, started = followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
+    merged = no_merging(problem.lower + problem.upper) if merged is None else merged
     return RegularizationPath(
-        problem=problem,
-        record=record,
-        merged=no_merging(problem.lower + problem.upper) if merged is None else merged,
-        status=status,
-        seconds=time.perf_counter() - limits.began,
-        start_seconds=started - limits.began,
-        nullity=walk.nullity,
-        drift=walk.drift,
-        tracker=repr(tracker),
-        counts=dict(walk.counts),
-        matrix=walk.K,
+        problem=problem, merged=merged, **followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
     )
 
 
 def followed(
     walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
-) -> tuple[PathRecord, Status, float]:
-    """Follow the line from `begin` to `end`; return what was reported, why it ended, and when the start was found."""
+) -> dict[str, Any]:
+    """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
     recorder = PathRecorder(walk.problem.n)
     with interruptible() as limits.interrupt, clock.counting():
         walk.deadline = limits.deadline
@@ -209,21 +199,33 @@ def followed(
         record = _optimal(recorder.record(), walk)
     if walk.status is Status.STALLED:
         warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
-    return record, walk.status or Status.CONVERGED, started
+    return {
+        "record": record, "status": walk.status or Status.CONVERGED, "seconds": time.perf_counter() - limits.began,
+        "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
+        "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
+    }  # fmt: skip
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
-    """Put the walk at the optimum for t, by SMO; for λ, where that takes too long, by walking up from a small C."""
+    """Put the walk at the optimum for t, by SMO; where that takes too long, by walking there from where it is easy."""
+    along = walk.along
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
-    if easy <= HARD * t or not walk.along.rooted:
+    if easy <= HARD * t or not along.rooted:
         solve_at(walk, t, EPS_START, "start")
-        if walk.status is not Status.STALLED or not walk.along.rooted:
+        if walk.status is not Status.STALLED:
             return
-    other = PathState(walk.problem, walk.K, walk.engine, walk.along)
+    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
+    if not along.rooted:  # in a part of the box, which grows to the whole
+        whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
+        small = DualProblem(
+            whole.gram, whole.v, *(first * each for each in (whole.z, whole.lower, whole.upper))
+        )
+        along = ProblemLine(small, whole, (first, last), walk.largest) if first < last else along
+    other = PathState(walk.problem, walk.K, walk.engine, along)
     other.deadline = walk.deadline
-    if easy > t and solve_at(other, easy, EPS_START * max(easy, 1.0), "start"):  # in units of the margin
-        for _ in SVMP().follow(other, t):
+    if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
+        for _ in SVMP().follow(other, last):
             if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
                 other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
                 break
@@ -235,7 +237,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
 
 def _optimal(record: PathRecord, walk: PathState) -> PathRecord:
     """Return the points before the first that rounding has spoiled; where there is one, the path has STALLED."""
-    if walk.rounding() > ACCEPTED and len(record.C):
+    if walk.rounding() > ACCEPTED and len(record.t):
         spoiled = violations(walk.along, walk.K, record, 0)[0] > SPOILED
         if spoiled.any():
             record = record.until(int(spoiled.argmax()))
@@ -246,7 +248,7 @@ def _optimal(record: PathRecord, walk: PathState) -> PathRecord:
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
     """Return the sentence for a path that rounding has ended."""
     name, begin = ("C", 1.0 / begin) if walk.along.rooted else ("t", begin)
-    where = f"ends at {name}={record.C[-1]:.6g}" if len(record.C) else f"has no start at {name}={begin:.6g}"
+    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={begin:.6g}"
     return (
         f"The path {where}: kernel values up to {walk.largest:.1g} are rounded so much that no optimum can be found to "
         "the accuracy of a path; subtract the mean of each feature and scale it (StandardScaler), or choose smaller C."

@@ -123,7 +123,7 @@ def _checked(
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
         said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
         _require(same, who, said)
-    return len(path.record.C), engines.count("numba")
+    return len(path.record.t), engines.count("numba")
 
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
@@ -160,7 +160,7 @@ def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, e
 def _check_path(accuracy: float, name: str, path: AnyPath) -> None:
     """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
     _require(path.status is Status.CONVERGED, name, f"the path ends with {path.status.name}: {path!r}.")
-    at, letter, first, last = path.record.C, "t", 0.0, 1.0
+    at, letter, first, last = path.record.t, "t", 0.0, 1.0
     if isinstance(path, RegularizationPath):
         letter, first, last = "C", C_MIN, C_MAX
     _require(

@@ -1,10 +1,11 @@
 """TrackPath: trackers and their linear algebra as strategies of an experiment."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
 
-from refsvm import RBF, SVMP, Hastie
+from refsvm import RBF, SVMP, Hastie, regularization_path
 from refsvm.datasets import load
 from refsvm.experiment import Experiment, Problem, TrackPath
 from refsvm.paths import SVD, PivotedQR
@@ -48,3 +49,36 @@ def test_an_experiment_compares_trackers(tmp_path):
     experiment = Experiment(strategies, [HEART], store=tmp_path / "runs.sqlite", permutations=2)
     experiment.run()
     assert len(experiment.to_frame()) == 4
+
+
+@dataclass(frozen=True)
+class FromCToC:
+    """The line of C itself, in C."""
+
+    first: float
+    last: float
+
+    def __call__(self, problem):
+        part = self.last / self.first
+        return problem, problem.boxed(part * problem.lower, part * problem.upper), (self.first, self.last)
+
+
+def test_a_line_of_ones_own(tmp_path):
+    pytest.importorskip("pandas")
+    heart = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=0.5)
+    line = TrackPath("line", line=FromCToC(0.5, 2.0))
+    path = regularization_path(
+        *(getattr(heart.instance(), part) for part in "Xy"), kernel=RBF(0.005), C_min=0.5, C_max=2.0
+    )
+    record = line.run(heart.instance())
+    assert record["events"] == len(path.events)
+    assert record["kkt_violation"] < 1e-7
+    assert line.settings() != TrackPath("line", line=FromCToC(0.5, 4.0)).settings()
+    assert line.settings() != TrackPath("line").settings()
+    with pytest.raises(ValueError, match="lasting description"):
+        TrackPath("line", line=lambda problem: (problem, problem, (0.0, 1.0)))
+    experiment = Experiment(
+        [line, TrackPath("C", C_min=0.5, C_max=2.0)], [heart], store=tmp_path / "runs.sqlite"
+    )
+    experiment.run()
+    assert set(experiment.to_frame()["status"]) == {"CONVERGED"}

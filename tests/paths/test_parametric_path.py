@@ -20,6 +20,7 @@ from refsvm import (
     solve,
 )
 from refsvm.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse
+from refsvm.walk.backup import MOST_STEPS
 
 from ..settings import needs_numba
 from .lines import DATA, LINES, line
@@ -214,3 +215,20 @@ def test_the_line_is_exact_at_its_ends_and_small_near_them() -> None:
     assert between.at(1e-6) is end
     np.testing.assert_allclose(between.at(2e-6).upper, end.upper, rtol=1e-9)
     assert PathState(start, np.eye(start.n)).along.rooted
+
+
+def test_a_start_that_smo_does_not_reach_is_walked_to() -> None:
+    rng = np.random.default_rng(0)
+    X = 20.0 * rng.normal(size=(40, 30))
+    y = X @ rng.normal(size=30) / 20.0 + rng.normal(size=40)
+    start, end = (
+        DualProblem.regression(X, target, kernel=Linear(), C=1.0, epsilon=0.01)
+        for target in (y, y + (np.arange(40) == 3))
+    )
+    few = solve(start, stop=KKTGap(1e-9), max_iter=MOST_STEPS, engine="numpy")
+    assert few.status is Status.MAX_ITER
+    path = parametric_path(start, end, merge=False, engine="numpy")
+    assert path.status is Status.CONVERGED
+    assert path.counts["start"] == 2
+    assert path.kkt_audit().worst < 1e-8
+    assert path.objective(0.0) > few.objective

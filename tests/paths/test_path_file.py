@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear, regularization_path
+from refsvm import RBF, DualProblem, Linear, cost_path, epsilon_path, nu_path, regularization_path
 from refsvm.paths import load_path, save_path
 
 from .sets import small
@@ -45,8 +45,8 @@ def test_sparse_examples_stay_sparse(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "sentence"),
     [
-        ("record_C", lambda a: a[::-1], "C is not ascending"),
-        ("record_C", lambda a: a * 1j, "C has another dtype"),
+        ("record_t", lambda a: a[::-1], "C is not ascending"),
+        ("record_t", lambda a: a * 1j, "t has another dtype"),
         ("record_value", lambda a: np.where(np.arange(len(a)) == 3, np.nan, a), "value is not finite"),
         ("record_value", lambda a: 3.0 * a, "value lies outside of the box"),
         ("record_value", lambda a: a[:-1], "changed, value and start do not fit"),
@@ -73,6 +73,56 @@ def test_a_damaged_path_is_refused(name: str, change: Any, sentence: str, tmp_pa
     with pytest.raises(ValueError, match=sentence) as error:
         load_path(file)
     assert str(file) in str(error.value)
+
+
+LINES: Any = {
+    "costs": cost_path,
+    "a tube": lambda X, y, **more: epsilon_path(X, X[:, 0] + 0.1 * y, epsilon=(1.0, 0.01), **more),
+    "novelties": lambda X, y, **more: nu_path(X, nu=(0.8, 0.2), **more),
+    "C of regression": lambda X, y, kernel: regularization_path(
+        DualProblem.regression(X, X[:, 0] + 0.1 * y, kernel=kernel), C_max=10.0
+    ),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_file_brings_every_line_back(line: str, tmp_path: Path) -> None:
+    X, y, kernel = SETS["every row three times"]
+    path = LINES[line](X, y, kernel=kernel)
+    save_path(path, tmp_path / "path.npz")
+    again = load_path(tmp_path / "path.npz")
+    assert type(again) is type(path)
+    assert repr(again) == repr(path)
+    for t in (path.record.t[0], 0.3 * path.record.t[0] + 0.7 * path.record.t[-1]):
+        np.testing.assert_array_equal(again.alpha(t), path.alpha(t))
+        np.testing.assert_array_equal(again.decision_function(X, t), path.decision_function(X, t))
+        assert again.objective(t) == pytest.approx(path.objective(t), rel=1e-12)
+    assert again.kkt_audit().worst <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("record_t", lambda a: a[::-1], "t is not in order"),
+        ("record_t", lambda a: 2.0 * a, "t is not in order"),
+        ("record_value", lambda a: 3.0 * a, "value lies outside of the box"),
+        ("merged_group", lambda a: a[::-1], "first is not in the group"),
+        ("merged_group", lambda a: a[:-1], "group has another length"),
+        ("variables", lambda a: a[:-1], "holds no path"),
+        ("lower", lambda a: a[:1], "holds no path"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "changed",
+)
+def test_a_damaged_line_is_refused(name: str, change: Any, sentence: str, tmp_path: Path) -> None:
+    X, y, kernel = SETS["every row three times"]
+    file = tmp_path / "path.npz"
+    save_path(LINES["a tube"](X, y, kernel=kernel), file)
+    with np.load(file) as archive:
+        arrays = dict(archive)
+    arrays[name] = change(arrays[name])
+    np.savez(file, **arrays)
+    with pytest.raises(ValueError, match=sentence):
+        load_path(file)
 
 
 def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
