@@ -218,9 +218,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
     if not along.rooted:  # in a part of the box, which grows to the whole
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
-        small = DualProblem(
-            whole.gram, whole.v, *(first * each for each in (whole.z, whole.lower, whole.upper))
-        )
+        small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
         along = ProblemLine(small, whole, (first, last), walk.largest) if first < last else along
     other = PathState(walk.problem, walk.K, walk.engine, along)
     other.deadline = walk.deadline

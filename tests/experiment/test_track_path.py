@@ -71,7 +71,7 @@ def test_a_line_of_ones_own(tmp_path):
         *(getattr(heart.instance(), part) for part in "Xy"), kernel=RBF(0.005), C_min=0.5, C_max=2.0
     )
     record = line.run(heart.instance())
-    assert record["events"] == len(path.events)
+    assert record["breakpoints"] == len(path.C)
     assert record["kkt_violation"] < 1e-7
     assert line.settings() != TrackPath("line", line=FromCToC(0.5, 4.0)).settings()
     assert line.settings() != TrackPath("line").settings()
