@@ -58,6 +58,8 @@ TOLERANCES = (1e-4, 1e-3, 1e-2, 1e-1, 0.5)
 ELEVEN = {"diabetis": (2,), "german": (1, 2), "heart": (2,), "image": (1, 2), "ringnorm": (1, 2), "splice": (1, 2),
           "waveform": (2,)}  # fmt: skip
 """Powers of ten that are C of the linear models which 200,000 steps to ε/10 did not solve."""
+TOO_LONG = ("german", "image", "ringnorm", "splice")
+"""Not run as printed: with C = 100 the full solution of the linear kernel takes 1.6 to more than 5 million steps."""
 SMALL = 400
 """Most training examples of a set that is run in ten orders."""
 MOST = 150
@@ -173,7 +175,7 @@ def main() -> None:
 
 def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
     """Table 3 by Algorithm 1 as printed, on the sets that are run in full; what its KerEval is; what it solves."""
-    own = [name for name in names if name in chosen.full or chosen.quick]
+    own = [name for name in names if (name in chosen.full and name not in TOO_LONG) or chosen.quick]
     for kernel in ("linear", "RBF"):
         if own and page.wants(f"Table 3 as printed, {kernel}"):
             records = {}
@@ -377,7 +379,9 @@ ABOUT = """
 (`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8), each of
 which holds up to ε = 0.001, so that ψ ≤ 2ε; the rounds start from the full solution (`AVG`); Algorithm 3 moves one
 variable of γ for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
-the linear kernel and 8 × 8 models for RBF are those of the paper.
+the linear kernel and 8 × 8 models for RBF are those of the paper. Nine of its thirteen sets are run so: on german,
+image, ringnorm and splice the full solution alone takes 1.6 to more than 5 million steps, with the linear kernel and
+C = 100.
 
 **Not as the paper.** One realisation of each set, drawn by us, where the paper has five that came with the IDA
 benchmark. The working set is the most violating pair in each step, and of γ the variable that gains most; the paper
