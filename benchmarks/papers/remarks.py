@@ -107,12 +107,12 @@ HMG takes {steps} of the steps of second order, {rows} of its kernel rows and {s
 """,
     "full": """
 **Reproduces.** On connect-4 second order takes 47,261 steps (there 45,504, and 45,466 without shrinking), the most
-violating pair 68,148 (65,167, 65,735), HMG by the Newton-step reading of its rule 52,024 without shrinking (49,512), at one
-kernel row a step: 51,662 rows against 93,244 of second order and 134,240 of the most violating pair. At equal KKT
+violating pair 68,148 (65,167, 65,735), HMG by the Newton-step reading of its rule 52,024 without shrinking (49,512), at
+one kernel row a step: 51,662 rows against 93,244 of second order and 134,240 of the most violating pair. At equal KKT
 gap HMG takes 63,078 steps, a third fewer rows than second order. The objective is not the published one, since the
-paper does not say which half of the examples it trained on; what HMG's rule leaves missing, 0.007, is what it
-leaves missing there, 0.006. With shrinking HMG computes more rows here, because the restricted problems are solved to
-a KKT gap.
+paper does not say which half of the examples it trained on; what HMG's rule leaves missing, 0.007, is what it leaves
+missing there, 0.006. With shrinking HMG computes more rows here, because the restricted problems are solved to a KKT
+gap.
 """,
 }
 
