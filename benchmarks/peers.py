@@ -5,9 +5,11 @@
     python benchmarks/peers.py --growth                              seconds against n and d, fitted exponents, a plot
     python benchmarks/peers.py --loo --data-dir DIR                  leave-one-out beside LeaveOneOut and SVC
     python benchmarks/peers.py --shares --defaults --data-dir DIR    refsvm alone: its parts, its defaults
+    python benchmarks/peers.py --fit --coretype Haswell ...          on the paths of another processor
 
 Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3 and cache. Each
-lives in a process of its own, and they take turns, round after round; the fastest turn of each counts. The dual
+lives in a process of its own, and they take turns, round after round; the fastest turn of each counts, and beside it
+the first. The dual
 objective of every result is computed here, by the same code: nobody wins by stopping early. A library that crashes or
 passes its limits costs its cell of the table. What Numba compiles is stated apart.
 """
@@ -15,6 +17,7 @@ passes its limits costs its cell of the table. What Numba compiles is stated apa
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -38,6 +41,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--libraries", nargs="+", choices=names, default=names, help="all by default")
     parser.add_argument("--rounds", type=int, help="turns of each library; each table has its own default")
     parser.add_argument("--cache", type=float, help="MB for kernel rows; 1000 by default, 2000 for --large")
+    parser.add_argument(
+        "--coretype", metavar="NAME", help="OPENBLAS_CORETYPE of every process, such as Haswell for AVX2"
+    )
     parser.add_argument("--minutes", type=float, default=10.0, help="limit for one turn")
     parser.add_argument("--gigabytes", type=float, default=16.0, help="limit for the resident memory")
     for table in TABLES:
@@ -50,6 +56,8 @@ def main() -> None:
     options = arguments()
     if find_spec("tabulate") is None:  # better now than after the measurements
         raise SystemExit("The tables need the package tabulate; install the extra refsvm[bench].")
+    if options.coretype is not None:  # read where NumPy is imported, in the processes of the libraries
+        os.environ["OPENBLAS_CORETYPE"] = options.coretype
     libraries = [library for library in installed() if library.name in options.libraries]
     for library in LIBRARIES:
         if library.name in options.libraries and library not in libraries:

@@ -88,9 +88,9 @@ class Library:
         How many threads it may use; called in its process.
     adapted : callable
         Makes of (X, y) what `fit` is called with.
-    warm_up : dict
-        Arguments of the estimator that warms up. refsvm begins in NumPy and loads its compiled loop once that pays.
-        Here the loop is loaded before anything is timed, as the other libraries have been compiled before.
+    warm_up : tuple of dict
+        Arguments of the estimators that warm up. refsvm begins in NumPy and loads its compiled loops once that pays.
+        Here they are loaded before anything is timed, as the other libraries have been compiled before.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Library:
     options: dict[str, Any] = field(default_factory=dict)
     threads: Callable[[], int] = one
     adapted: Callable[[Any, np.ndarray], tuple[Any, np.ndarray]] = as_it_is
-    warm_up: dict[str, Any] = field(default_factory=dict)
+    warm_up: tuple[dict[str, Any], ...] = ({},)
 
     def make(self, **parameters: Any) -> Any:
         """Return a new estimator."""
@@ -107,7 +107,7 @@ class Library:
         return getattr(import_module(module), name)(**{**parameters, **self.options})
 
 
-COMPILED = {"engine": "numba"}
+COMPILED = tuple({"engine": "numba", "cache_dtype": dtype} for dtype in ("float64", "float32"))
 
 
 def refsvm_with(name: str, **options: Any) -> Library:

@@ -44,9 +44,12 @@ class Part:
             (place / f"{self.name}.md").write_text(self.text, encoding="utf-8")
 
 
-def ratio(row: Row) -> float:
-    """Return the seconds of the first library over those of the fastest of the others; NaN if there is no such pair."""
-    first, *others = (outcome.seconds for outcome in row.outcomes.values())
+def ratio(row: Row, what: str = "seconds") -> float:
+    """Return the seconds of the first library over those of the fastest of the others; NaN if there is no such pair.
+
+    `what` names the seconds: "seconds" are those of the fastest turn, "first" those of the first repetition.
+    """
+    first, *others = (getattr(outcome, what) for outcome in row.outcomes.values())
     fastest = min(others, default=math.inf)
     return first / fastest if math.isfinite(first) and math.isfinite(fastest) else math.nan
 
@@ -62,24 +65,24 @@ def decimals(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "–"
 
 
-def cell(outcome: Outcome, unit: float = 1.0) -> str:
+def cell(outcome: Outcome, unit: float = 1.0, what: str = "seconds") -> str:
     """Return the seconds, times `unit`, or why there are none."""
-    return outcome.stopped or number(unit * outcome.seconds, 3)
+    return outcome.stopped or number(unit * getattr(outcome, what), 3)
 
 
-def times_table(rows: Sequence[Row]) -> str:
+def times_table(rows: Sequence[Row], what: str = "seconds") -> str:
     """Return the milliseconds of each library, refsvm's ratio to the fastest of the others, and the geometric mean."""
     names = tuple(rows[0].outcomes)
     lines = [
         (
             row.name,
             *(f"{size:,}" for size in (row.n, row.d)),
-            *(cell(row.outcomes[name], 1e3) for name in names),
-            decimals(ratio(row)),
+            *(cell(row.outcomes[name], 1e3, what) for name in names),
+            decimals(ratio(row, what)),
         )
         for row in rows
     ]
-    mean = decimals(geometric_mean([ratio(row) for row in rows]))
+    mean = decimals(geometric_mean([ratio(row, what) for row in rows]))
     lines.append(("geometric mean", "", "", *("" for _ in names), f"**{mean}**"))
     return Grid(("set", "n", "d", *names, "ratio to the fastest"), tuple(lines)).to_markdown()
 

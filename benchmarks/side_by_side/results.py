@@ -36,9 +36,10 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Seconds of the fastest repetition of a turn, the peak resident size of the process in bytes, the evidence."""
+    """Seconds of the fastest and of the first repetition of a turn, the peak resident size in bytes, the evidence."""
 
     seconds: float
+    first: float
     peak: float
     evidence: Evidence
 
@@ -51,6 +52,8 @@ class Outcome:
     ----------
     seconds : float
         Of the fastest turn; infinite if there is none.
+    first : float
+        Of the first repetition that the process did on this problem.
     stopped : str
         Why there is none.
     peak : float
@@ -75,6 +78,7 @@ class Outcome:
     kernel_rows: int | None = None
     parts: dict[str, float] = field(default_factory=dict)
     labels: np.ndarray | None = None
+    first: float = math.inf
 
 
 @dataclass

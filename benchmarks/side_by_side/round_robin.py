@@ -108,6 +108,8 @@ class RoundRobin:
         if isinstance(answer, Stopped):
             outcome.seconds, outcome.stopped = math.inf, answer.reason
             return None
+        if self.settings.fresh or outcome.first == math.inf:
+            outcome.first = min(outcome.first, answer.first)
         if answer.seconds < outcome.seconds:
             outcome.seconds, outcome.parts = answer.seconds, answer.evidence.parts
         outcome.peak = float(np.fmax(outcome.peak, answer.peak))

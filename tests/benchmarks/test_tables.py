@@ -32,6 +32,14 @@ def test_the_table_shows_the_ratio_to_the_fastest_of_the_others_and_the_geometri
     assert mean[-1] == "**1.00**"
 
 
+def test_the_table_of_first_fits_shows_those(peers):
+    pytest.importorskip("tabulate")
+    only = row(peers, "a", ours=0.001, b=0.004)
+    for outcome, first in zip(only.outcomes.values(), (0.009, 0.006), strict=True):
+        outcome.first = first
+    assert cells(peers("report").times_table([only], "first"))[2][3:] == ["9.00", "6.00", "1.50"]
+
+
 def test_a_row_without_our_result_has_no_ratio(peers):
     pytest.importorskip("tabulate")
     rows = [row(peers, "a", ours="over 10 min", b=1.0), row(peers, "b", ours=1.0, b=4.0)]

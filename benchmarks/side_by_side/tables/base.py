@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -79,7 +80,9 @@ def provenance(libraries: Sequence[Library], how: Settings) -> str:
                 answer = worker.ask(Threads, problem, 10.0)
             count = "?" if isinstance(answer, Stopped) else f"{answer.evidence.parts['threads']:.0f}"
             threads.append(f"{library.name} {count}")
+    path = os.environ.get("OPENBLAS_CORETYPE")
+    processor = machine() if path is None else f"{machine()}, OPENBLAS_CORETYPE={path}"
     return (
-        f"Measured on {machine()}, with {versions(libraries)}. Threads each may use: {', '.join(threads)}. "
+        f"Measured on {processor}, with {versions(libraries)}. Threads each may use: {', '.join(threads)}. "
         f"Tolerance {TOL:g}, {how.cache_mb:g} MB for kernel rows, turns of each: {how.rounds}."
     )

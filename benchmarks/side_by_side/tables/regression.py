@@ -39,7 +39,8 @@ class FitRegression(Fit):
 
     def warm_up(self) -> None:
         """Fit a few of the examples."""
-        self.estimator(**self.library.warm_up).fit(self.data.X[:200], self.data.y[:200])
+        for options in self.library.warm_up:
+            self.estimator(**options).fit(self.data.X[:200], self.data.y[:200])
 
     @classmethod
     def problem(cls, data: Dataset) -> DualProblem:
