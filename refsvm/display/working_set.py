@@ -10,7 +10,8 @@ import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import Axes, Display
-from refsvm.kernels.rows import megabytes, stored_rows
+from refsvm.kernels.rows import megabytes
+from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 

@@ -20,11 +20,11 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive_or_inf
-from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import SMALL_PAGES_FROM_BYTES, RowBuffer
 from refsvm.kernels.threads import compiled
 
-__all__ = ["CachedRows", "KernelRows", "add_rows", "megabytes", "stored_rows"]
+__all__ = ["CachedRows", "KernelRows", "add_rows", "megabytes"]
 
 ROWS_AT_A_TIME: Final = 64
 """Rows that are copied, or computed in passing, at a time."""
@@ -283,23 +283,21 @@ class CachedRows(KernelRows):
             # K[i, j] for all j; "clip" saves a second copy
             out[0] = line if columns is None else line.take(columns, mode="clip")
             return out
-        for start in range(0, len(rows), self.capacity):
-            part = slice(start, start + self.capacity)
-            self._copy(rows[part], columns, out[part])
-        return out
-
-    def _copy(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Copy K[rows][:, columns], for no more rows than the budget holds."""
-        self.fetch(rows)
-        places = self.slots[rows]
-        if columns is None:
-            out[...] = self.values[places]
-            return
-        table = self.values.reshape(-1)
-        for start in range(0, len(rows), ROWS_AT_A_TIME):
-            part = slice(start, start + ROWS_AT_A_TIME)
+        if len(rows) <= self.capacity:
+            self.fetch(rows)
+        table, height = self.values.reshape(-1), min(ROWS_AT_A_TIME, self.capacity)
+        for start in range(0, len(rows), height):
+            some = rows[start : start + height]
+            if len(rows) > self.capacity:
+                self.fetch(some)
+            places = self.slots[some]
             # K[i, j] stands at place slots[i]·n + j
-            out[part] = table.take(places[part, None] * self.n + columns, mode="clip")
+            out[start : start + height] = (
+                self.values[places]
+                if columns is None
+                else table.take(places[:, None] * self.n + columns, mode="clip")
+            )
+        return out
 
     def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`; see `KernelRows.subtract`."""
@@ -373,57 +371,6 @@ class CachedRows(KernelRows):
             self._computed += 1
         self.clock += 1
         self.stamps[slot] = self.clock
-
-
-def stored_rows(
-    gram: KernelMatrix,
-    cache_mb: float = 200.0,
-    dtype: type = np.float64,
-    at_least: int = 0,
-    read: Any = np.float64,
-) -> KernelRows:
-    """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
-
-    The rules read one value for each variable, of one type: of rows that are kept as another, or once for several
-    variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
-
-    Parameters
-    ----------
-    gram : KernelMatrix
-    cache_mb : float
-        Budget in MiB.
-    dtype : numpy type
-        float64 or float32.
-    at_least : int
-        Rows that the rules read at once; such copies of shared rows are kept whatever the budget.
-    read : numpy type
-        What the rules read: float64, or float32 if they take that too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm import Linear
-    >>> from refsvm.kernels import Gram
-    >>> from refsvm.kernels.rows import stored_rows
-    >>> stored_rows(Gram(Linear(), np.array([[1.0], [2.0]]))).row(1)
-    array([2., 4.])
-    """
-    shared = gram.repeats and gram.store is None
-    examples, n = gram.source if shared else gram, gram.n
-    # as the rules read it
-    held = (K := examples.dense) is not None and K.dtype == np.float64 and K.flags.c_contiguous
-    if held and not shared:
-        return KernelRows(gram, cache_mb)
-    if not shared and (dtype == read or gram.dense is not None):
-        return CachedRows(gram, cache_mb, read)
-    N = examples.n
-    # of examples that share rows all are kept, if that is less
-    share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
-    budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
-    kept = KernelRows(examples) if held else CachedRows(examples, budget, dtype)
-    few = megabytes(max(64, at_least) if shared else 64, n)
-    copied = View(kept, gram.indices) if shared else kept
-    return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)
 
 
 def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:

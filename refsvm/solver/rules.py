@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm._checks import vector
-from refsvm.kernels.rows import KernelRows, megabytes, stored_rows
+from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
@@ -21,7 +22,7 @@ from refsvm.steps.planning_ahead import PlanningAheadStep
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["Rules", "chosen_rules", "row_store", "starting_point"]
+__all__ = ["Rules", "chosen_rules", "row_store", "starting_point", "stored_rows"]
 
 SECOND_ORDER: Final = SecondOrder()
 CONJUGATE_SECOND_ORDER: Final = ConjugateSecondOrder()
@@ -146,6 +147,57 @@ def row_store(
     if gram.rounding > TIGHTEST:
         warn_of_rounding(gram.rounding, rules.stop.tolerance)
     return rows
+
+
+def stored_rows(
+    gram: KernelMatrix,
+    cache_mb: float = 200.0,
+    dtype: type = np.float64,
+    at_least: int = 0,
+    read: Any = np.float64,
+) -> KernelRows:
+    """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
+
+    The rules read one value for each variable, of one type: of rows that are kept as another, or once for several
+    variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    cache_mb : float
+        Budget in MiB.
+    dtype : numpy type
+        float64 or float32.
+    at_least : int
+        Rows that the rules read at once; such copies of shared rows are kept whatever the budget.
+    read : numpy type
+        What the rules read: float64, or float32 if they take that too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.solver.rules import stored_rows
+    >>> stored_rows(Gram(Linear(), np.array([[1.0], [2.0]]))).row(1)
+    array([2., 4.])
+    """
+    shared = gram.repeats and gram.store is None
+    examples, n = gram.source if shared else gram, gram.n
+    # as the rules read it
+    held = (K := examples.dense) is not None and K.dtype == np.float64 and K.flags.c_contiguous
+    if held and not shared:
+        return KernelRows(gram, cache_mb)
+    if not shared and (dtype == read or gram.dense is not None):
+        return CachedRows(gram, cache_mb, read)
+    N = examples.n
+    # of examples that share rows all are kept, if that is less
+    share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
+    budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
+    kept = KernelRows(examples) if held else CachedRows(examples, budget, dtype)
+    few = megabytes(max(64, at_least) if shared else 64, n)
+    copied = View(kept, gram.indices) if shared else kept
+    return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)
 
 
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:

@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from refsvm.kernels.rows import megabytes, stored_rows
+from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
+from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 

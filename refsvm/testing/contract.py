@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.kernels.rows import stored_rows
 from refsvm.problem import DualProblem
 from refsvm.rule import Rule
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import solve, steps
-from refsvm.solver.rules import Rules, starting_point
+from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule

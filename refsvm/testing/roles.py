@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.rows import stored_rows
 from refsvm.problem import DualProblem
 from refsvm.rounds.sufficiency import Check
 from refsvm.solver import Restriction, Shrinking, solve
+from refsvm.solver.rules import stored_rows
 from refsvm.stopping import KKTGap
 from refsvm.testing.contract import Case, telling
 from refsvm.testing.engines import check_engines

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.kernels.rows import stored_rows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.selectors import SecondOrder
 from refsvm.solver import solve
-from refsvm.solver.rules import Rules
+from refsvm.solver.rules import Rules, stored_rows
 from refsvm.steps import NewtonStep
 from refsvm.stopping import KKTGap
 from refsvm.testing.contract import Case, infeasibility, telling

@@ -17,9 +17,8 @@ from refsvm import (
     StoppingRule,
     solve,
 )
-from refsvm.kernels.rows import stored_rows
 from refsvm.solver.loop import steps
-from refsvm.solver.rules import Rules
+from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
 numba = pytest.importorskip("numba")

@@ -31,7 +31,7 @@ from refsvm import (
 from refsvm.engine import handover
 from refsvm.engine.engine import Engine
 from refsvm.engine.limits import Limits
-from refsvm.kernels.rows import stored_rows
+from refsvm.solver.rules import stored_rows
 from refsvm.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 

@@ -9,7 +9,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import stored_rows
+from refsvm.solver.rules import stored_rows
 
 N = 60
 CLOSE = np.random.default_rng(0).normal(size=(N, 5))

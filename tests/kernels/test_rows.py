@@ -8,8 +8,9 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
-from refsvm.kernels.rows import CachedRows, KernelRows, megabytes, stored_rows
+from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
 from refsvm.kernels.threads import load_compiled
+from refsvm.solver.rules import stored_rows
 
 from ..settings import needs_numba
 

@@ -15,10 +15,9 @@ from refsvm import (
     Precomputed,
 )
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import stored_rows
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import load_compiled
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import chosen_rules, stored_rows
 from refsvm.testing import Case, check_engines
 
 from ..settings import needs_numba

@@ -12,9 +12,9 @@ import pytest
 
 from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, cross_validate, solve
 from refsvm.datasets import load
-from refsvm.kernels.rows import stored_rows
 from refsvm.seeders import ato
 from refsvm.seeders.ato import PATIENCE, exchange
+from refsvm.solver.rules import stored_rows
 from refsvm.walk.walk import TIED, Walk
 
 from ..settings import FAST, needs_numba

@@ -99,7 +99,7 @@ def test_sir_where_a_class_is_missing_is_random_but_reproducible(heart):
 @needs_numba
 def test_a_large_seed_number_is_the_same_in_the_twin(heart):
     from refsvm.compiled.interface.seeding import compiled_seed
-    from refsvm.kernels.rows import stored_rows
+    from refsvm.solver.rules import stored_rows
 
     positive, negative = np.flatnonzero(heart.v > 0), np.flatnonzero(heart.v < 0)
     before, after = np.zeros((2, heart.n), dtype=bool)

@@ -118,7 +118,7 @@ def test_a_twin_that_asks_for_a_row_it_has_is_stopped(solved, old, words):
     from numba import njit
 
     from refsvm.compiled.interface.seeding import SEED, compiled_seed
-    from refsvm.kernels.rows import stored_rows
+    from refsvm.solver.rules import stored_rows
 
     @njit(SEED)
     def insatiable(parameters, seeding):

@@ -10,10 +10,9 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, Status, solve
 from refsvm.datasets import make_chessboard, make_ringnorm
-from refsvm.kernels.rows import stored_rows
 from refsvm.solver import active_sets as sets
 from refsvm.solver import iterate
-from refsvm.solver.rules import chosen_rules, row_store
+from refsvm.solver.rules import chosen_rules, row_store, stored_rows
 from refsvm.state import SolverState
 from refsvm.testing import SHRINK_EARLY
 

@@ -7,9 +7,8 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import stored_rows
 from refsvm.solver.polish import LARGEST, polish
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import chosen_rules, stored_rows
 
 
 def polished(solution):

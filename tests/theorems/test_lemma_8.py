@@ -13,10 +13,9 @@ import pytest
 
 from refsvm import DualProblem, HybridMaximumGain, KKTGap, MaximumGain, OverrelaxedNewtonStep, Precomputed
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import stored_rows
 from refsvm.problem import most_violating_pair
 from refsvm.selectors.gain import exact_gain
-from refsvm.solver.rules import Rules
+from refsvm.solver.rules import Rules, stored_rows
 
 ALL_CASES = os.environ.get("REFSVM_ALL_CASES", "0") not in ("", "0")
 """Whether Lemma 8 is checked on every case for the selectors themselves, which takes minutes."""

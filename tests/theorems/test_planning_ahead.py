@@ -12,8 +12,7 @@ import pytest
 
 from refsvm import DualProblem, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import stored_rows
-from refsvm.solver.rules import Rules
+from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 
 from ..catalogue import PROBLEMS
