@@ -92,6 +92,8 @@ class Engine:
         if name == "auto" and (handover.broken or not handover.numba_compiles()):
             name = "numpy"
         self.name, self.limits, self.rows = name, limits, rows
+        # restricted problems have rows of the same type
+        self._family = "single loop" if rows.values.dtype == np.float32 else "loop"
         # what `solver` composes is imported when needed: that room is built on this one
         from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
 
@@ -210,7 +212,7 @@ class Engine:
             self.used["numba"] = None
             return self.kept
         # a type tells that the code is there, but an instance may still decline to have a twin
-        is_there = (family_of(state), *map(type, rules)) in handover.loaded
+        is_there = (self._family, *map(type, rules)) in handover.loaded
         if self.name == "numba" or (is_there and handover.have_twins(rules)):
             return self.compiled_loop(state, rules, trace)
         return ReadableLoop(state, rules, trace, partial(self._successor, state, rules, trace))
@@ -227,7 +229,7 @@ class Engine:
                 raise
             raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
         load_compiled()
-        handover.loaded.add((family_of(state), *map(type, rules)))
+        handover.loaded.add((self._family, *map(type, rules)))
         self.used["numba"] = None
         if state is self._state and trace is None:
             self.kept = made
@@ -237,7 +239,7 @@ class Engine:
         """Return the compiled loop once the allowance for doing without is spent, if every rule has a twin."""
         if self.name == "auto" and handover.clock.allowance_is_spent():
             try:
-                if handover.have_twins(rules) and handover.is_ready(family_of(state), *rules):
+                if handover.have_twins(rules) and handover.is_ready(self._family, *rules):
                     return self.compiled_loop(state, rules, trace)
             except Exception as error:  # noqa: BLE001  whatever a broken installation raises
                 warnings.warn(
@@ -249,8 +251,3 @@ class Engine:
                     handover.broken.append(error)
         self.used["numpy"] = None
         return None
-
-
-def family_of(state: SolverState) -> str:
-    """Return which compiled loop takes the kernel rows of a state."""
-    return "single loop" if state.rows.values.dtype == np.float32 else "loop"

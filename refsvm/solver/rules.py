@@ -74,7 +74,7 @@ class Rules(NamedTuple):
         return READ_SINGLE.issuperset(map(type, self))
 
     def take_single(self, problem: DualProblem, crowded: bool) -> bool:
-        """Whether float32 rows pay, and round no more than the tolerance allows.
+        """Whether float32 rows pay on a large problem, and round no more than the tolerance allows.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Rules(NamedTuple):
             return True
         C = max(float(-problem.lower.min()), float(problem.upper.max()))
         harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
-        return harmless and problem.n >= SINGLE_FROM and self.read_single and problem.gram.rounds_well
+        return harmless and self.read_single and problem.gram.rounds_well
 
     def rows_needed(self, n: int) -> int:
         """How many kernel rows must be in memory at once: two of the pair, or those of a rule that wants more."""
@@ -133,12 +133,11 @@ def row_store(
     n, gram = problem.n, problem.gram
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    single = dtype == "float32" or (
-        dtype == "auto" and bool(shrinking) and rules.take_single(problem, megabytes(n, n) > cache_mb)
-    )
+    large = dtype == "auto" and bool(shrinking) and n >= SINGLE_FROM
+    single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
     kept = np.float32 if single else np.float64
     needed = rules.rows_needed(n)
-    rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.read_single else np.float64)
+    rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
