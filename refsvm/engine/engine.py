@@ -35,7 +35,7 @@ CHUNK_SECONDS: Final = 0.02
 """Between two looks at the limits."""
 
 INDEFINITE: Final = -1e-8
-"""A curvature below this part of the largest kᵢᵢ is no rounding: K has a negative eigenvalue."""
+"""A curvature below this part of the largest kᵢᵢ is no rounding in float64: K has a negative eigenvalue."""
 
 FRESH: Final = 10
 """How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
@@ -146,7 +146,7 @@ class Engine:
         state.snap()
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
-        if state.least_curvature < INDEFINITE * state.largest_diagonal:
+        if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],

@@ -13,6 +13,7 @@ from refsvm import (
     MostViolatingPair,
     NewtonStep,
     Precomputed,
+    solve,
 )
 from refsvm.kernels import Gram
 from refsvm.kernels.sparse import SparseProducts
@@ -122,3 +123,12 @@ def test_both_engines_take_the_same_steps_on_float32_rows(name, cache_mb):
     case = Case(name, DualProblem.classification(X, y, kernel=RBF(0.2), C=50.0), RULES[name])
     for shrinking in (False, True):
         check_engines(case, limit=200, shrinking=shrinking, cache_mb=cache_mb, cache_dtype="float32")
+
+
+def test_rounding_of_duplicates_makes_no_kernel_indefinite(recwarn):
+    """q of a pair of duplicates is 0 but for rounding, which is 10⁻⁷ of K in float32."""
+    X = np.tile(10.0 * np.random.default_rng(0).normal(size=(50, 5)), (2, 1))
+    y = np.where(X[:, 0] + 5.0 * np.random.default_rng(1).normal(size=100) > 0, 1, -1)
+    problem = DualProblem.classification(X, y, kernel=Linear())
+    solve(problem, engine="numpy", cache_dtype="float32", max_iter=300)
+    assert not recwarn.list
