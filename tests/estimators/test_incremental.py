@@ -187,3 +187,18 @@ def test_what_cannot_be_is_said() -> None:
         OneClassSVM().partial_fit(X[:3]).forget([0, 1, 2])
     with pytest.raises(ValueError, match="where the kernel itself is known"):
         SVC(kernel="precomputed").partial_fit(X @ X.T, Y).forget(0)
+
+
+def test_intervals_hold_targets_like_those_before() -> None:
+    held = TARGETS + 0.2 * np.random.default_rng(0).normal(size=len(X))
+    model = SVR(gamma=0.5, C=5.0, engine="numpy").partial_fit(X[:30], held[:30])
+    model.partial_fit(X[30:40], held[30:40])
+    low, high = model.predict_interval(X[40:50], confidence=0.8).T
+    wider = model.predict_interval(csr_array(X[40:43]), confidence=0.9)
+    assert (wider[:, 0] <= low[:3]).all()
+    assert (wider[:, 1] >= high[:3]).all()
+    assert np.count_nonzero((low <= held[40:50]) & (held[40:50] <= high)) >= 4
+    whole = SVR(gamma=0.5, C=5.0, engine="numpy").partial_fit(X[:40], held[:40])
+    np.testing.assert_allclose([low[:2], high[:2]], whole.predict_interval(X[40:42], 0.8).T, atol=1e-6)
+    with pytest.raises(ValueError, match="train with partial_fit"):
+        SVR().fit(X, TARGETS).predict_interval(X)

@@ -1,0 +1,228 @@
+"""conformal_intervals: exact full-conformal intervals of ε-insensitive regression, by the walk of one target.
+
+    p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
+
+h_t is trained on all n + 1 examples. The interval holds every t with p(t) > 1 − confidence. Of exchangeable examples
+it holds the next target with that probability, whatever their distribution is. Elsewhere t runs over a grid, with a
+fit for each; here v of the two copies of the new example moves, h_t is affine in t between two events, and each change
+of a rank is the root of a line.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm._checks import real
+from refsvm.kernels.functions import Precomputed
+from refsvm.kernels.gram import Gram
+from refsvm.paths.parametric_path import line_tracker
+from refsvm.paths.regularization_path import kernel_matrix, largest
+from refsvm.problem import DualProblem
+from refsvm.solver.solve import solve
+from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.walk.backup import solve_at
+from refsvm.walk.line import ProblemLine
+from refsvm.walk.state import PathState
+
+__all__ = ["conformal_intervals"]
+
+EXACT: Final = 1e-9
+"""KKT gap of the beginning of each walk, in the unit of the targets."""
+
+TIED: Final = 1e-9
+"""Scores that differ by less, relative to the largest, are equal: those of the free variables are all ε."""
+
+
+class Examples(NamedTuple):
+    """What all walks share: K, y and C of the n examples, C of the new one, ε."""
+
+    K: np.ndarray
+    y: np.ndarray
+    C: np.ndarray
+    C_new: float
+    epsilon: float
+    engine: str
+
+
+def conformal_intervals(
+    K: np.ndarray,
+    y: np.ndarray,
+    cross: np.ndarray,
+    own: np.ndarray,
+    *,
+    C: float | np.ndarray = 1.0,
+    epsilon: float = 0.1,
+    confidence: float = 0.9,
+    engine: str = "auto",
+) -> np.ndarray:
+    """Return for each new example the interval that holds its target with this probability.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The positive semi-definite kernel matrix of the examples.
+    y : ndarray of shape (n,)
+        Their targets.
+    cross, own : ndarrays of shape (m, n) and (m,)
+        k(x, xᵢ) and k(x, x) of the new examples.
+    C : float or ndarray of shape (n,)
+        As in `DualProblem.regression`; that of a new example is the largest.
+    epsilon : float
+        ε.
+    confidence : float
+        In (0, 1).
+    engine : {"auto", "numba", "numpy"}
+
+    Returns
+    -------
+    ndarray of shape (m, 2)
+        Lower and upper ends: those of the smallest interval that holds the set, which may have gaps. Infinite where
+        confidence > n/(n + 1), for which n examples are too few.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not between 0 and 1, or rounding ends a walk.
+
+    References
+    ----------
+    V. Vovk, A. Gammerman and G. Shafer, "Algorithmic Learning in a Random World", 2005, for the guarantee; J. Lei,
+    "Fast exact conformalization of the lasso using piecewise linear homotopy", Biometrika 106, 2019, for the idea.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.paths.conformal import conformal_intervals
+    >>> x = np.linspace(0.0, 6.0, 30)[:, None]
+    >>> y, new, kernel = np.sin(x[:, 0]) + 0.2 * np.cos(40.0 * x[:, 0]), np.array([[1.5]]), RBF(0.5)
+    >>> conformal_intervals(kernel(x, x), y, kernel(new, x), np.ones(1), C=1.0, confidence=0.8).round(2)
+    array([[0.75, 1.2 ]])
+    """
+    if not 0.0 < real("confidence", confidence) < 1.0:
+        raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+    few = math.floor((1.0 - confidence) * (len(y) + 1) + 1e-9)
+    if few == 0:
+        return np.tile([-np.inf, np.inf], (len(cross), 1))
+    bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    shared = Examples(K, y, bounds, float(bounds.max()), epsilon, engine)
+    problem = DualProblem.regression(
+        y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
+    )
+    unit = max(float(np.ptp(problem.v)), 1e-300)
+    solved = solve(problem, stop=KKTGap(EXACT * unit), engine=engine)
+    beta = solved.alpha.reshape(2, -1)
+    intervals = np.empty((len(cross), 2))
+    for number, row in enumerate(cross):
+        whole = np.block([[K, row[:, None]], [row, own[number]]])
+        here = float(row @ beta.sum(axis=0)) + solved.intercept
+        for side, way in enumerate((-1.0, 1.0)):
+            intervals[number, side] = _farthest(shared, whole, beta, here, way, few)
+    return intervals
+
+
+def _farthest(
+    shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
+) -> float:
+    """Return the last t with p(t) > 1 − confidence on one side of h(x), where p = 1."""
+    # from where the new example is bounded on, nothing but its own score changes
+    far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
+    while not bounded:
+        t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
+        far *= 4.0
+    last = np.abs(residuals[-1])
+    ranked = float(np.sort(last[:-1])[-few])
+    if ranked >= last[-1]:
+        return float(t[-1] + way * (ranked - last[-1]))
+    for k in range(len(t) - 2, -1, -1):
+        share = _last_inside(residuals[k], residuals[k + 1], few)
+        if share is not None:
+            return float(t[k] + share * (t[k + 1] - t[k]))
+    return here
+
+
+def _last_inside(one: np.ndarray, other: np.ndarray, few: int) -> float | None:
+    """Return the largest part of the way from one to other at which so many scores reach that of the new example."""
+    # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
+    begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
+    end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
+    crossed = begin * end < 0.0
+    roots = begin[crossed] / (begin[crossed] - end[crossed])
+    cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
+    middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
+    scores = np.abs((1.0 - middle) * one + middle * other)
+    least = scores[:, -1:] - TIED * scores.max(axis=1, keepdims=True)
+    inside = np.flatnonzero((scores[:, :-1] >= least).sum(axis=1) >= few)
+    return float(cuts[inside[-1] + 1]) if len(inside) else None
+
+
+def _followed(
+    shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, there: float
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Walk from one target of the new example to another.
+
+    Returns
+    -------
+    t : ndarray of shape (k,)
+    residuals : ndarray of shape (k, n + 1)
+        yᵢ − h(xᵢ), that of the new example last.
+    bounded : bool
+        Whether its α is at a bound in the end.
+    """
+    gram, bounds = Gram(Precomputed(), whole, is_checked=True), np.append(shared.C, shared.C_new)
+    problems: Any = [
+        DualProblem.regression(y=np.append(shared.y, t), gram=gram, C=bounds, epsilon=shared.epsilon)
+        for t in (here, there)
+    ]
+    start, end = problems[0], problems[1].with_gram(problems[0].gram)
+    K = kernel_matrix(start, np.inf)
+    walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
+    # without a weight it changes nothing
+    walk.of.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
+    points = []
+    if solve_at(walk, here, EXACT, "start"):
+        points = [(here, walk.of.alpha.copy(), walk.b, len(walk.members))]
+        follow = line_tracker(None).follow(walk, there)
+        points += [(p[0], p[1].copy(), p.intercept, p.elbow) for p in follow]
+    if walk.status is not None:
+        raise ValueError(
+            f"The walk of a target ends at {walk.t:.6g} ({walk.status.name}): rounding hides the optimum; scale the "
+            "features and the targets, or choose a smaller C."
+        )
+    middle = [_middles(walk, K, *pair) if pair[0][3] == 0 else [] for pair in pairwise(points)]
+    points = [each for point, more in zip(points, [*middle, []], strict=True) for each in (point, *more)]
+    t, alpha, b = (np.array(each) for each in zip(*(point[:3] for point in points), strict=True))
+    n = len(shared.y)
+    values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
+    targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
+    ends = alpha[-1, [n, -1]]
+    return t, targets - values, bool((np.abs(ends) == shared.C_new).any())
+
+
+def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
+    """Return points of a segment without a free variable: there b is the middle of its interval, as of `solve`.
+
+    α stays, and of G that of the new example alone moves: the ends of the interval bend where it passes that of others.
+    The middle is the same whichever example is the new one, on which the guarantee rests.
+    """
+    alpha = one[1]
+    rises, falls = alpha < walk.problem.upper, alpha > walk.problem.lower
+    old = np.ones(len(alpha), dtype=bool)
+    old[[len(alpha) // 2 - 1, -1]] = False
+    first, last = one[0], other[0]
+    begin, end = (walk.along.arrays(t)[0] - alpha @ K for t in (first, last))
+    if first == last:
+        return []
+    times = [0.0, 1.0]
+    for level in (begin[rises & old].max(initial=-np.inf), begin[falls & old].min(initial=np.inf)):
+        times += ((level - begin[~old]) / (end - begin)[~old]).tolist()
+    points = []
+    for share in sorted(each for each in times if 0.0 <= each <= 1.0):
+        now = (1.0 - share) * begin + share * end
+        b = 0.5 * (float(now[rises].max()) + float(now[falls].min()))
+        points.append(((1.0 - share) * first + share * last, alpha, b, 0))
+    return points

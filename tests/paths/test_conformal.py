@@ -1,0 +1,66 @@
+"""The ends of a conformal interval are where the rank of a refit changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, solve
+from refsvm.paths.conformal import conformal_intervals
+
+from ..settings import FAST
+
+
+def share_as_strange(X, y, x, t, kernel, C, epsilon):
+    """p(t) of a machine that is trained anew with (x, t)."""
+    X, y = np.vstack([X, x]), np.append(y, t)
+    problem = DualProblem.regression(X, y, kernel=kernel, C=C, epsilon=epsilon)
+    solution = solve(problem, stop=KKTGap(1e-10), engine=FAST)
+    beta = solution.alpha.reshape(2, -1).sum(axis=0)
+    residuals = np.abs(y - kernel(X, X) @ beta - solution.intercept)
+    return float((residuals >= residuals[-1] - 1e-7).mean())
+
+
+def example(name):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-3.0, 3.0, (30, 1))
+    if name == "whole numbers":
+        X = np.round(X)
+    return X, (np.sin(X[:, 0]) + 0.3 * rng.normal(size=30)).round(1 if name == "whole numbers" else 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "C", "epsilon"),
+    [
+        ("smooth", RBF(1.0), 1.0, 0.1),
+        ("smooth", RBF(3.0), 50.0, 0.02),
+        ("smooth", Linear(), 0.1, 0.3),
+        ("whole numbers", RBF(0.5), 1.0, 0.1),
+    ],
+)
+def test_ranks_of_refits_change_at_the_ends(name, kernel, C, epsilon):
+    X, y = example(name)
+    new = np.array([[0.3], [2.9]])
+    own = kernel(new, new).diagonal()
+    intervals = conformal_intervals(
+        kernel(X, X), y, kernel(new, X), own, C=C, epsilon=epsilon, confidence=0.8, engine=FAST
+    )
+    for x, (low, high) in zip(new, intervals, strict=True):
+        width = high - low
+        for end, out in ((low, -1.0), (high, 1.0)):
+            assert share_as_strange(X, y, x, end - out * 1e-5 * width, kernel, C, epsilon) > 0.2
+            for away in (1e-5, 0.1, 0.5, 2.0, 10.0):
+                assert share_as_strange(X, y, x, end + out * away * width, kernel, C, epsilon) <= 0.2
+
+
+def test_engines_agree_and_few_examples_decide_nothing():
+    pytest.importorskip("numba")
+    X, y = example("smooth")
+    given = RBF(1.0)(X, X), y, RBF(1.0)(X[:1] + 0.1, X), np.ones(1)
+    one, other = (conformal_intervals(*given, engine=engine) for engine in ("numpy", FAST))
+    np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(
+        conformal_intervals(*given, confidence=0.97, engine=FAST), [[-np.inf, np.inf]]
+    )
+    with pytest.raises(ValueError, match="confidence=90 is not between 0 and 1"):
+        conformal_intervals(*given, confidence=90)
