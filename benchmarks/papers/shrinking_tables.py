@@ -56,7 +56,7 @@ def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> No
     ]
     orders = min(ORDERS, chosen.permutations)
     runs = carried_out(HEADING, Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
-    text = f"{len(problems)} sets, {orders} orders, ε = 0.001, kernel rows in memory."
+    text = f"{len(problems)} sets, {orders} order{'s' * (orders > 1)}, ε = 0.001, kernel rows in memory."
     page.add(
         HEADING, text,
         "Steps relative to second order with Newton steps and without shrinking: the geometric mean over the sets, "
