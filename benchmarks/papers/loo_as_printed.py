@@ -54,7 +54,7 @@ class AsPrinted(Strategy):
     Parameters
     ----------
     proposed : bool
-        Algorithm 3 in the rounds, one variable of γ a step, as long as M_Prec/M is not below 0.5; else Algorithm 2.
+        Algorithm 3 in the rounds, one variable of η a step, as long as M_Prec/M is not below 0.5; else Algorithm 2.
     epsilon : float
         ε of (8).
     train : int

@@ -378,13 +378,13 @@ ABOUT = """
 **As the paper**, in the sections *as printed*: Algorithm 1, put together from public parts of this package
 (`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8), each of
 which holds up to ε = 0.001, so that ψ ≤ 2ε; the rounds start from the full solution (`AVG`); Algorithm 3 moves one
-variable of γ for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
+variable of η for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
 the linear kernel and 8 × 8 models for RBF are those of the paper. Nine of its thirteen sets are run so: on german,
 image, ringnorm and splice the full solution alone takes 1.6 to more than 5 million steps, with the linear kernel and
 C = 100.
 
 **Not as the paper.** One realisation of each set, drawn by us, where the paper has five that came with the IDA
-benchmark. The working set is the most violating pair in each step, and of γ the variable that gains most; the paper
+benchmark. The working set is the most violating pair in each step, and of η the variable that gains most; the paper
 has Improved SMO (Keerthi et al. 2001), which goes through the examples in turn, and a modification of it. F is
 computed in every tenth step, and only once H has passed the dual objective. The RBF grid is printed as
 $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
@@ -402,7 +402,7 @@ The sections *by `leave_one_out`* have the function of this package: the full so
 rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. With `--full` the sizes and grids are those of the paper
 there too; otherwise a realisation has at most 150 training examples, four values of C and 3 × 3 models. *Prec* is the
 share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step of α, one or
-two more for γ. *Two variables* is the rule as this package has it by default (`LOODualityGap(variables=2)`).
+two more for η. *Two variables* is the rule as this package has it by default (`LOODualityGap(variables=2)`).
 """
 AS_PRINTED = {
     "linear": """
@@ -411,7 +411,7 @@ other on each model, and the time is CPU time. No model has another number of er
 it. **Reproduces** Prec and KerEval on diabetis, heart and waveform, where most of the work is, and that there
 is little to gain on flare and titanic. **Does not**: banana, where no linear model is any good, and the
 efficiency test switches the rule off in four of five models; and the time. There the proposed approach is never
-slower, here a step of γ costs more than one of α. Faster here: {faster}; slower: {slower}.
+slower, here a step of η costs more than one of α. Faster here: {faster}; slower: {slower}.
 """,
     "RBF": """
 **Reproduces** Prec and KerEval, with few exceptions: flare-solar and titanic, where the rule decides more here,
@@ -439,11 +439,11 @@ REMARKS = """
 **Reproduces**: KerEval. With the RBF kernel it is within a fifth of the published figure on 11 of 13 sets, with the
 linear kernel within a factor of two on 11. So is Prec with the RBF kernel, within 15 points. The counts of errors are
 the same with and without the rule (*other signs*: the difference, summed over the grid). **Does not**: the speed-ups in
-time. A step of γ is a search over all variables, and a step of α in compiled code is not much more than an update of
+time. A step of η is a search over all variables, and a step of α in compiled code is not much more than an update of
 the gradient, so that a step with the rule costs several without. Prec with the linear kernel: on five sets the rule
 decides more rounds than there, on banana fewer; on banana and titanic another order gives another figure, as the next
 table shows, and with the mean of ten orders banana is within 15 points too. Two variables per step decide more rounds
-of the linear kernel than one, and hardly more of the RBF kernel, whose rounds are over before γ has come far.
+of the linear kernel than one, and hardly more of the RBF kernel, whose rounds are over before η has come far.
 """
 FIGURE = """
 By Algorithm 1 as printed, with the CPU seconds of all 64 models; ε = 0.5 is ψ ≤ 1. The steps grow by a factor of
