@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.estimators import SVC, SVCCV, SVR, OneClassSVM
     from refsvm.multiclass.model_file import read_model, write_model
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 find_moved_modules()
 
