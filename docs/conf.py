@@ -66,7 +66,9 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "first_notebook_cell": book.INSTALL,
     "write_computation_times": False,
-    "default_thumb_file": str(Path(__file__).parent / "_static" / "favicon.svg"),  # of a page without a picture
+    "default_thumb_file": str(
+        Path(__file__).parent / "_static" / "favicon.svg"
+    ),  # of a page without a picture
 }
 
 html_theme = "pydata_sphinx_theme"

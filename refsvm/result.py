@@ -258,7 +258,7 @@ class Solution:
 
     @cached_property
     def objective_error(self) -> float:
-        """|vᵀα − ½ αᵀKα − `objective`| with K in float64; about 0 unless rows were kept as float32 (`cache_dtype`).
+        """How far `objective` is from vᵀα − ½ αᵀKα with K in float64; about 0 unless rows were kept as float32.
 
         It costs the kernel rows of all support vectors.
         """
