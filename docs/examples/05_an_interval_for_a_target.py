@@ -19,8 +19,8 @@ The price seems to be a fit for every :math:`t`. But a target is one of the line
 the root of a line. One walk up and one walk down from :math:`h(x)`, where the new example has no weight, give the exact
 ends: :meth:`SVR.predict_interval <refsvm.estimators.svr.SVR.predict_interval>`.
 
-The residuals of all examples count, those without weight too, and `fit` keeps support vectors only. So the model is
-trained with `partial_fit`, which holds its examples.
+The residuals of all examples count, those without weight too, and ``fit`` keeps support vectors only. So the model is
+trained with ``partial_fit``, which holds its examples.
 """
 
 import matplotlib.pyplot as plt
