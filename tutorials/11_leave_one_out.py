@@ -124,7 +124,7 @@ for reason, count in loo.counts.items():
 # ``AVG`` to all free ones alike, ``Cold`` begins again.
 
 for seeder in (Cold(), AVG(), TOP()):
-    result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder)
+    result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))
     print(
         f"{type(seeder).__name__:5s} {result.round_iterations.sum():6d} steps in the rounds, error {result.error:.4f}"
     )

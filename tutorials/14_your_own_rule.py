@@ -19,6 +19,7 @@ from refsvm import (
     Check,
     Cold,
     DualProblem,
+    KKTGap,
     MostViolatingPair,
     NewtonStep,
     PathTracker,
@@ -181,7 +182,7 @@ class InProportion(Seeder):
 
 
 for seeder in (Cold(), AVG(), TOP(), InProportion()):
-    loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, seeder=seeder)
+    loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, seeder=seeder, stop=KKTGap(1e-3))
     print(
         f"{type(seeder).__name__:13s} {loo.round_iterations.sum():6d} steps in the rounds, error {loo.error:.4f}"
     )

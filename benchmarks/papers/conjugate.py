@@ -19,6 +19,7 @@ from refsvm import (
     ConjugateSecondOrder,
     ConjugateStep,
     DualProblem,
+    HybridMaximumGain,
     KKTGap,
     LOODualityGap,
     NewtonStep,
@@ -40,6 +41,8 @@ RULES = {
     "planning": (SecondOrder(), PlanningAheadStep()),
     "conjugate": (SecondOrder(), ConjugateStep()),
     "conjugate, its selector": (ConjugateSecondOrder(), ConjugateStep()),
+    "HMG": (HybridMaximumGain(), NewtonStep()),
+    "HMG, conjugate": (HybridMaximumGain(), ConjugateStep()),
 }
 STOPS = {"ε-KKT": KKTGap(), "gap rule": LOODualityGap(), "ball": BallRule()}
 LONG = (

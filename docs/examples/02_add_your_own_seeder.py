@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refsvm import AVG, RBF, TOP, Cold, DualProblem, Seeder, leave_one_out, solve
+from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, Seeder, leave_one_out, solve
 from refsvm.datasets import load
 from refsvm.seeders.spread import complete
 from refsvm.testing import check_strategy
@@ -91,7 +91,7 @@ except AssertionError as error:
 # driver; the steps within them are compiled.
 
 for seeder in (Cold(), AVG(), TOP(), InProportion()):
-    loo = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder)
+    loo = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))
     print(f"{type(seeder).__name__:12s} {loo.round_iterations.sum():6d} steps in {loo.counts['kkt']} rounds")
 
 # %%

@@ -30,6 +30,7 @@ from refsvm.seeders.top import TOP
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
 from refsvm.steps.base import StepRule
+from refsvm.stopping.ball_rule import BallRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -43,6 +44,8 @@ ALL_AT_ONCE: Final = 2000
 
 FULL_TOL: Final = 0.1
 """The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
+
+BALL: Final = BallRule()
 
 PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
@@ -75,17 +78,17 @@ def leave_one_out(
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
         to the optimum without r from event to event, and no step of SMO comes after it.
     stop : StoppingRule
-        When a round ends; ``KKTGap(1e-3)`` by default, ``KKTGap(1e-8)`` where the seeder walks to the end. `BallRule`
-        proves the sign, in most rounds without a step; that saves up to a third of the time where rounds are long
-        (german, flare-solar) and nothing where they are short (heart, thyroid). `LOODualityGap` proves it too, but a
-        step with it costs several without.
+        When a round ends; ``BallRule()`` by default, ``KKTGap(1e-8)`` where the seeder walks to the end. The ball proves
+        the sign, in most rounds without a step, and of the decision value nothing else: ``KKTGap(1e-3)`` goes on to the
+        value. `LOODualityGap` proves the sign too, but a step with it costs several without.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
         Which checks may decide without training: some of "zero alpha", "training error", "xi-alpha bound", "ball", or
         your own (`refsvm.rounds.sufficiency.Check`).
     efficiency_test : bool
-        Give up a rule for left-out examples that has decided fewer than half of the first ten rounds early.
+        Give up a rule for left-out examples that has decided fewer than half of the first ten rounds early. `BallRule`
+        is tested too seldom to cost much, and is never given up.
     n_jobs : int, optional
         Threads; −1 for one on each core. Where joblib is set up for processes (``joblib.parallel_config``), processes.
     engine : {"auto", "numba", "numpy"}
@@ -126,7 +129,9 @@ def leave_one_out(
     (0.1444, True, 112)
     """
     began, seeder = time.perf_counter(), Seeder.checked("seeder", TOP() if seeder is None else seeder)
-    rules = chosen_rules(selector, step, KKTGap(PATH_TOL) if stop is None and seeder.is_exact else stop)
+    if stop is None:
+        stop = KKTGap(PATH_TOL) if seeder.is_exact else BALL
+    rules = chosen_rules(selector, step, stop)
     gram, y, C = classification_given(X, y, kernel, gram, C)
     labels, signs = two_classes(y)
     checks, problem = chosen_checks(checks), DualProblem.classification(y=signs, gram=gram, C=C)
@@ -135,6 +140,7 @@ def leave_one_out(
         problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
         cache_mb=cache_mb, max_iter=10_000_000 if max_iter is None else max_iter, time_limit=time_limit, n_jobs=n_jobs,
+        cache_dtype="float64",  # what is proved is proved of these rows
     ) as rounds:  # fmt: skip
         # 1. solve on all examples, more exactly than the rounds
         found = Found(rounds, callback, began)
@@ -148,7 +154,7 @@ def leave_one_out(
         stop = stop.knowing(found.full)
         # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
         rest = [Round(r, "all") for r in np.flatnonzero(found.decided == "").tolist()]
-        tried = TRIED if efficiency_test and stop.left_out else 0
+        tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
         if tried:
             found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
             # efficiency test: half of the first M rounds were decided early, or the rule is given up
