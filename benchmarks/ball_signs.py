@@ -1,0 +1,141 @@
+"""Are the signs that the ball proves those of machines trained to 1e-10?
+
+    python benchmarks/ball_signs.py --data-dir DIR              14 sets × 2 kernels × with and without weights
+    python benchmarks/ball_signs.py --random 5000               rounds of random small problems
+
+Of each set some support vectors are left out, one at a time, and a tenth of the examples at once. Each round is ended
+by `BallRule`; the check `Ball` is asked about the support vectors too. A sign counts as wrong if it is not that of h of the
+machine trained without the examples, to a KKT gap of 1e-10; one that this does not tell either is counted apart. The
+exit code is 1 if a sign is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, Solution, solve
+from refsvm.datasets import paper_suite
+from refsvm.kernels.rows import stored_rows
+from refsvm.rounds.sufficiency import Ball
+
+LONG = ("spambase", "internet_ads_adbench", "ida_titanic", "chessboard-1000")
+EXACT = KKTGap(1e-10)
+MOST = 1_000_000
+"""Steps after which a machine is not as exact as it should be, and its signs are not compared."""
+
+
+def main() -> int:
+    """Compare; print a line for each set, or for all random problems."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data-dir")
+    parser.add_argument("--examples", type=int, default=300, help="of a set")
+    parser.add_argument("--rounds", type=int, default=12, help="of each problem")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="rounds of random problems")
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed of those")
+    options = parser.parse_args()
+    if options.random:
+        return summary(random_rounds(options.first, options.random), "random problems")
+    total = Counter[str]()
+    for each in paper_suite(options.data_dir):
+        if each.name in LONG:
+            continue
+        data, rng = each.load(), np.random.default_rng(0)
+        some = rng.permutation(len(data.y))[: options.examples]
+        X, y, found = data.X[some], data.y[some], Counter[str]()
+        for kernel in (RBF(data.gamma), Linear()):
+            for weights in (np.ones(len(y)), rng.uniform(0.2, 3.0, len(y))):
+                C = weights * (data.C if isinstance(kernel, RBF) else min(data.C, 1.0))
+                problem = DualProblem.classification(X, y, kernel=kernel, C=C)
+                found += signs_of(problem, rng, options.rounds)
+        summary(found, each.name)
+        total += found
+    return summary(total, "all")
+
+
+def signs_of(problem: DualProblem, rng: np.random.Generator, most: int) -> Counter[str]:
+    """Leave out some support vectors, one at a time, and a tenth of all at once."""
+    full, found = solve(problem, stop=KKTGap(1e-4)), Counter[str]()
+    support = np.flatnonzero(full.alpha)
+    checked = checked_signs(full)
+    for r in rng.permutation(support)[:most].tolist():
+        found += compared(full, np.array([r]), BallRule(1e-9), int(checked[r]))
+    return found + compared(full, rng.permutation(problem.n)[: max(2, problem.n // 10)], BallRule(1e-9), 0)
+
+
+def checked_signs(full: Solution) -> np.ndarray:
+    """What the check says of each support vector."""
+    rows = stored_rows(full.problem.gram, 200.0, np.float64, 2)
+    rows.fetch(np.arange(full.problem.n))
+    return Ball().decide(full, rows)
+
+
+def compared(full: Solution, out: np.ndarray, rule: BallRule, checked: int) -> Counter[str]:
+    """Count a round: whether it was proved, without a step, and whether rightly."""
+    problem = full.problem.without(out)
+    if len(np.unique(problem.v[problem.lower < problem.upper])) < 2:
+        return Counter()
+    rule = BallRule(rule.tol, rule.every, solved=full)
+    ended = solve(problem, start=TOP().seed(full, problem), stop=rule, shrinking=False, max_iter=MOST)
+    code = rule.reasons.index(ended.reason) + 1 if ended.reason in rule.reasons else 0
+    found = Counter(rounds=1, proved=int(code > 1), at_once=int(code > 1 and ended.iterations == 0))
+    if code <= 1 and not checked:
+        return found
+    exact = solve(problem, stop=EXACT, start=ended.alpha, max_iter=MOST)
+    h, far = exact.decision_values[out], margin(exact, out)
+    says: Any = {2: np.ones(1), 3: -np.ones(1), 4: np.sign(ended.decision_values[out])}.get(code)
+    for signs in (each for each in (says, checked * np.ones(1) if checked else None) if each is not None):
+        found += Counter(
+            signs=len(out), wrong=int((signs * h < -far).sum()), close=int((np.abs(h) <= far).sum())
+        )
+    found["checked"] += bool(checked)
+    return found
+
+
+def margin(exact: Solution, out: np.ndarray) -> np.ndarray:
+    """How far h may be from that of the optimum: (w − w*)·(φᵣ − φᵢ) for the ends of b's interval, ‖w − w*‖² ≤ 2 gap."""
+    reach = 2.0 * np.sqrt(np.abs(exact.problem.gram.diagonal()).max())
+    far = float(np.sqrt(2.0 * max(exact.duality_gap, 0.0)) * reach + max(exact.kkt_gap, 0.0))
+    return np.full(len(out), far)
+
+
+def random_rounds(first: int, count: int) -> Counter[str]:
+    """Rounds of small problems: noisy labels, equal examples, weights in every other one, one of three kernels."""
+    found, seed = Counter[str](), first
+    while found["rounds"] < count:
+        rng, seed = np.random.default_rng([seed, 22]), seed + 1
+        n = int(rng.integers(8, 30))
+        X = rng.normal(size=(n, int(rng.integers(1, 4))))
+        X[: n // 6] = X[n // 6 : n // 6 * 2]
+        y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+        y[:4] = 1, -1, 1, -1
+        kernel: Any = [RBF(0.5), Linear(), Polynomial(degree=2, coef0=1.0)][int(rng.integers(3))]
+        C = 10.0 ** rng.integers(-2, 3) * (rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else np.ones(n))
+        problem = DualProblem.classification(X, y, kernel=kernel, C=C)
+        full = solve(problem, stop=KKTGap(10.0 ** -int(rng.integers(2, 6))))
+        checked = checked_signs(full)
+        for _ in range(4):
+            out = rng.choice(np.arange(4, n), size=int(rng.choice([1, 1, 2, 4])), replace=False)
+            rule = BallRule(1e-9, every=int(rng.integers(1, 7)))
+            found += compared(full, out, rule, int(checked[out[0]]) if len(out) == 1 else 0)
+    return found
+
+
+def summary(found: Counter[str], name: str) -> int:
+    """Print the counts; return the exit code."""
+    print(
+        f"{name:20s} {found['rounds']:5d} rounds, {found['proved']} proved ({found['at_once']} without a step), "
+        f"{found['checked']} by the check; {found['signs']} signs, {found['wrong']} wrong, {found['close']} too close",
+        flush=True,
+    )
+    return 1 if found["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
