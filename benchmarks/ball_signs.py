@@ -4,9 +4,9 @@
     python benchmarks/ball_signs.py --random 5000               rounds of random small problems
 
 Of each set some support vectors are left out, one at a time, and a tenth of the examples at once. Each round is ended
-by `BallRule`; the check `Ball` is asked about the support vectors too. A sign counts as wrong if it is not that of h of the
-machine trained without the examples, to a KKT gap of 1e-10; one that this does not tell either is counted apart. The
-exit code is 1 if a sign is wrong.
+by `BallRule`; the check `Ball` is asked about the support vectors too. A sign counts as wrong if it is not that of h of
+the machine trained without the examples, to a KKT gap of 1e-10; one that this does not tell either is counted apart.
+The exit code is 1 if a sign is wrong.
 """
 
 from __future__ import annotations
