@@ -1,4 +1,4 @@
-"""Are the signs that the ball proves those of machines trained to 1e-10?
+"""The signs that the ball proves, beside those of machines trained to 1e-10.
 
     python benchmarks/ball_signs.py --data-dir DIR              14 sets × 2 kernels × with and without weights
     python benchmarks/ball_signs.py --random 5000               rounds of random small problems
