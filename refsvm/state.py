@@ -59,6 +59,9 @@ SNAP: Final = 2e-15
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
 
+TINY: Final = float(np.finfo(float).tiny)
+"""In place of max Kⱼⱼ = 0 below a line."""
+
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
@@ -213,7 +216,7 @@ class SolverState:
         self.rows.subtract(self.gradient, support, delta[support])
         self.updates += len(support)
 
-    def snap(self) -> None:
+    def snap(self, tolerance: float = 0.0) -> None:
         """Set each α within rounding of its bound to the bound: at the end of a solve, whatever its start was.
 
         The last variable to reach a bound may be short of it by what Σα misses: if all others are at theirs, b would be
@@ -221,8 +224,12 @@ class SolverState:
 
             |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
-        I_up and I_down only lose members by it, so that ψ does not grow. G stays: it changes by less than its rounding.
+        I_up and I_down only lose members by it, so that ψ does not grow. G stays. It changes by |αᵢ − bound| max Kⱼⱼ at
+        most: where that is above a hundredth of the KKT gap, or of what it is compared with, αᵢ stays, too. Nothing is
+        done at a point where the KKT gap is above the tolerance: what a rule knows of its b is to stay true.
         """
+        if self.gap > tolerance:
+            return
         alpha, z = self.alpha, self.problem.z
         above, below = alpha - self.lower, self.upper - alpha
         distance = np.minimum(above, below)
@@ -230,7 +237,8 @@ class SolverState:
         if not near.any():
             return
         rounding = abs(z - total(alpha)) + 4.0 * EPSILON * (total(np.abs(alpha)) + abs(z))
-        near &= distance <= rounding
+        allowed = 0.01 * max(abs(self.gap), tolerance) / max(self.largest_diagonal, TINY)
+        near &= distance <= min(rounding, allowed)
         if near.any():
             alpha[near] = np.where(above < below, self.lower, self.upper)[near]
             self.refresh(recompute=False)

@@ -8,7 +8,20 @@ import warnings
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid, Status, iterate, solve
+from refsvm import (
+    RBF,
+    Cold,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    Status,
+    iterate,
+    leave_one_out,
+    solve,
+)
 from refsvm.kernels import Gram
 from refsvm.testing.contract import infeasibility
 
@@ -141,3 +154,18 @@ def test_steps_along_a_flat_direction_go_to_the_box():
         assert abs(state.last_step) == 3.0
         assert state.alpha[i] in {0.0, 3.0}
         assert state.alpha[j] in {0.0, -3.0}
+
+
+def test_what_is_small_beside_other_examples_is_not_rounding(engine):
+    """Two groups that know nothing of each other: α of one is 1e9, of the other 1e-8, and both count."""
+    K = np.diag([1e8] * 4 + [1e-9] * 4)
+    y = np.tile([1, -1], 4)
+    solution = solve(DualProblem.classification(gram=K, y=y, C=1e10), engine=engine)
+    np.testing.assert_allclose(solution.alpha[:4], 1e-8 * y[:4], rtol=1e-3)
+    assert solution.problem.kkt_gap(solution.alpha) <= 1e-3
+    rounds = leave_one_out(gram=K, y=y, C=1e10, checks=(), seeder=Cold(), stop=KKTGap(1e-6), engine=engine)
+    for r in range(8):
+        without = solution.problem.without(r)
+        alone = solve(without, stop=KKTGap(1e-6), engine="numpy")
+        assert without.kkt_gap(alone.alpha) <= 1.1e-6
+        assert abs(rounds.decision_values[r] - without.intercept(alone.alpha)) <= 2e-6

@@ -143,7 +143,7 @@ class Engine:
             from refsvm.solver.polish import polish
 
             polish(state)
-        state.snap()
+        state.snap(rules.stop.restricted_tolerance(0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:

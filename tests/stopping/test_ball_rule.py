@@ -121,3 +121,28 @@ def test_an_indefinite_matrix_proves_nothing():
 def test_what_it_refuses(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
+
+
+def test_the_solution_has_the_signs_that_were_proved(engine):
+    """One α of the seed is within rounding of its bound: set there after the proof, it would move b past 0."""
+    rng = np.random.default_rng([546, 22])
+    n, d = int(rng.integers(8, 30)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d))
+    X[: n // 6] = X[n // 6 : n // 6 * 2]
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+    y[:4] = 1, -1, 1, -1
+    rng.integers(3)
+    C = 10.0 ** rng.integers(-2, 3) * (rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else np.ones(n))
+    tolerance = 10.0 ** -int(rng.integers(2, 6))
+    full = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), stop=KKTGap(tolerance))
+    without = full.problem.without([4, 12])
+    found = solve(
+        without,
+        start=TOP().seed(full, without),
+        stop=BallRule(1e-9, 5, solved=full),
+        shrinking=False,
+        engine=engine,
+    )
+    assert found.reason.startswith("The signs at all left-out")
+    exact = solve(without, stop=KKTGap(1e-10))
+    assert (found.decision_values[[4, 12]] * exact.decision_values[[4, 12]] > 0.0).all()

@@ -26,7 +26,7 @@ from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.compiled.state import forget_displacement, side
-from refsvm.state import NEAR
+from refsvm.state import NEAR, TINY
 
 __all__ = ["NOT_DONE", "SEEDS", "STEPS", "WHOLE", "run_rounds"]
 
@@ -194,8 +194,10 @@ def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-unt
 
 
 @called
-def snap(state, z):  # type: ignore[no-untyped-def]
+def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.state.SolverState.snap`; return whether both sides of b are there still."""
+    if state.now[0].gap > tolerance:
+        return True
     alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0
     for t in range(len(alpha)):
         distance = min(alpha[t] - lower[t], upper[t] - alpha[t])
@@ -206,10 +208,11 @@ def snap(state, z):  # type: ignore[no-untyped-def]
     for value in alpha:
         size += abs(value)
     rounding = abs(z - total(alpha)) + 4.0 * EPS * (size + abs(z))
+    allowed = 0.01 * max(abs(state.now[0].gap), tolerance) / max(largest_diagonal, TINY)
     for t in range(len(alpha)):
         above, below = alpha[t] - lower[t], upper[t] - alpha[t]
         distance = min(above, below)
-        if distance > 0.0 and distance <= NEAR * (upper[t] - lower[t]) and distance <= rounding:
+        if distance > 0.0 and distance <= NEAR * (upper[t] - lower[t]) and distance <= min(rounding, allowed):
             alpha[t] = lower[t] if above < below else upper[t]
     most_violating_pair(state)
     return min(state.now[0].top, state.now[0].bottom) >= 0
@@ -299,7 +302,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         bad = min(now.top, now.bottom) < 0 or outcome == MISSING_ROW
         bad = bad or now.least_curvature < numbers[LEAST_CURVATURE]
         bad = bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE])
-        if bad or not snap(state, seeding.z):
+        if bad or not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE]):
             return number
         results[number, 0] = outcome
         if outcome <= 0:
