@@ -30,17 +30,17 @@ def run(code: str, **environment: str) -> str:
 
 def test_importing_loads_numpy_only_and_is_quick():
     code = (
-        # of the processor: other work on the machine must not count
-        "import time; began = time.process_time(); import refsvm; print(time.process_time() - began);"
-        "import sys; print(*sys.modules)"
+        # of the processor, in those of NumPy: neither other work on the machine must count, nor how fast it is
+        "import time; began = time.process_time(); import numpy; between = time.process_time(); import refsvm;"
+        "print((time.process_time() - between) / (between - began)); import sys; print(*sys.modules)"
     )
-    seconds = []
+    shares = []
     for _ in range(5):
         first, modules = run(code).splitlines()
-        seconds.append(float(first))
+        shares.append(float(first))
     heavy = {"numba", "llvmlite", "scipy", "sklearn", "matplotlib", "pandas", "joblib", "typer", "rich"}
     assert not heavy & set(modules.split())
-    assert min(seconds) < 0.3
+    assert min(shares) < 3.0
 
 
 @pytest.mark.parametrize("module", ["testing", "datasets", "cli", "solver"])

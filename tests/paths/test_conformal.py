@@ -10,6 +10,8 @@ from refsvm.paths.conformal import conformal_intervals
 
 from ..settings import FAST
 
+pytest.importorskip("scipy")
+
 
 def share_as_strange(X, y, x, t, kernel, C, epsilon):
     """p(t) of a machine that is trained anew with (x, t)."""
