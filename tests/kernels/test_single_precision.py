@@ -21,7 +21,7 @@ from refsvm.kernels.threads import load_compiled
 from refsvm.solver.rules import chosen_rules, stored_rows
 from refsvm.testing import Case, check_engines
 
-from ..settings import needs_numba
+from ..settings import needs_jit, needs_numba
 
 
 def test_blocks_are_those_of_the_matrix_rounded():
@@ -84,7 +84,7 @@ def test_far_examples_are_multiplied_in_double_precision():
     np.testing.assert_array_equal(found, gram.block(np.arange(20)).astype(np.float32))
 
 
-@needs_numba
+@needs_jit
 def test_products_of_sparse_float32_data_are_float32_sums():
     Z = pytest.importorskip("scipy.sparse").random_array((30, 9), density=0.5, rng=0, format="csr")
     products = SparseProducts(Z.astype(np.float32), table_from=0)
