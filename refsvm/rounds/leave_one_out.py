@@ -76,7 +76,7 @@ def leave_one_out(
         As in `DualProblem.classification`.
     seeder : Seeder
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
-        to the optimum without r from event to event, and no step of SMO comes after it.
+        to the optimum without r from event to event; steps of SMO follow only where what is free is singular.
     stop : StoppingRule
         When a round ends; ``BallRule()`` by default, ``KKTGap(1e-8)`` where the seeder walks to the end. The ball
         proves the sign, in most rounds without a step, and of the decision value nothing else: ``KKTGap(1e-3)`` goes on
