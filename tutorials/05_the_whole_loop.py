@@ -227,7 +227,7 @@ plt.show()
 # 1. Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
 #    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
 #    the package?
-# 2. Let it choose any pair that gains, at random. How many steps?
+# 2. Let it choose any pair that gains, at random. How many steps, on the first forty examples?
 # 3. Run it with :math:`C` = 0.1, 10 and 100. What becomes of steps, free and bounded support vectors?
 # 4. Which line would you have to change for a problem without the sum?
 #
@@ -285,6 +285,7 @@ for price in (0.1, 10.0, 100.0):
 # 1. Fewer steps, and those of the package.
 # 2. Any pair that gains leads uphill, and chance gets there too. It takes its time.
 # 3. A larger :math:`C` makes more steps, fewer bounded support vectors, and a street that fits the examples closer.
-# 4. The choice: one variable would do. And :math:`b`, which would not exist.
+# 4. The choice, since one variable would do, and with it all that speaks of :math:`j`. And :math:`b`, which would not
+#    exist.
 #
 # .. endfold::

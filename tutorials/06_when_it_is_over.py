@@ -108,10 +108,33 @@ for tol in (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6):
     )
 
 # %%
-# :math:`F` depends on :math:`b`, and the middle of the overlap is not always the :math:`b` that makes it smallest.
-# That one is found exactly: as a function of :math:`b` alone, :math:`F` is convex with bends at the :math:`G_i`, so
-# sort them and find the bend where the slope changes its sign.
+# The best intercept
+# ------------------
 #
+# :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the :math:`b` that makes it
+# smallest. That one is found exactly. In terms of :math:`G` the slack is
+# :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and made of
+# straight pieces: it falls by :math:`C` for each positive example with :math:`G_i>b`, rises by :math:`C` for each
+# negative one with :math:`G_i<b`, and bends at the :math:`G_i`. Sort them and find the bend where the slope changes
+# its sign.
+
+at = moments[10]
+G = problem.gradient(at)
+offsets = np.linspace(-1.5, 1.5, 400)
+slacks = np.maximum(0.0, data.y * (G - offsets[:, None]))
+curve = at @ (problem.v - G) / 2 + 2.0 * slacks.sum(axis=1)
+middle = problem.intercept(at, G)
+lowest = float(G[np.argmin(np.maximum(0.0, data.y * (G - G[:, None])).sum(axis=1))])
+figure, axes = plt.subplots(figsize=(6.4, 3.2))
+axes.plot(offsets, curve, color=POSITIVE, label="$F$ after 10 steps")
+axes.axvline(middle, color=INK, lw=1, label="the middle of the overlap")
+axes.axvline(lowest, color=INK, lw=1, ls="--", label="the best $b$")
+axes.set(xlabel="$b$")
+axes.legend(frameon=False)
+plt.show()
+print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_objective(at, gradient=G):.4f}")
+
+# %%
 # .. shipped:: primal.py
 #    :object: best_intercept
 #
@@ -139,9 +162,9 @@ plt.show()
 # Other reasons to stop
 # ---------------------
 #
-# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) stops when a step is short. That is cheap to see, and
-# says nothing about optimality: a step may be short because the box is near. The rule is here to reproduce the tables
-# of that paper, and as a lesson.
+# The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when a step that moves a variable again is
+# short. That is cheap to see, and says nothing about optimality: a step may be short because the box is near. The
+# rule is here to reproduce the tables of that paper, and as a lesson.
 #
 # .. shipped:: stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
@@ -160,8 +183,9 @@ print(solve(wide, stop=WorkingSetGap(1e-3), shrinking=False).reason)
 # 1. Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
 # 2. Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples of
 #    each class.
-# 3. Stop at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those at
+# 3. Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those at
 #    :math:`10^{-6}`?
+# 4. At the optimum, why is the middle of the overlap a best :math:`b`?
 #
 # .. fold:: Answers
 
@@ -180,6 +204,8 @@ print(f"3. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 # 2. It can. Then every :math:`b` between the two marks satisfies all conditions and gives the same :math:`F`; the
 #    package takes the middle. LIBSVM does too.
 # 3. The line above says it. A sign changes only where :math:`h` is nearly zero.
+# 4. With :math:`\psi\le0` no condition is broken by it, so :math:`F-f` is at most zero by the inequality above, and
+#    never less.
 #
 # .. endfold::
 #

@@ -130,6 +130,17 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
+# What does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: :math:`r` falls to zero, and others share
+# what it had. The entries of :math:`\delta` sum to zero, so :math:`b` may be taken off :math:`G`:
+#
+# .. math:: f(\alpha)-f(\alpha+\delta)
+#           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
+#
+# The second term is how far :math:`w` moves. With one :math:`j` it is
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`, least for the nearest: that is ``TOP``. The first
+# term is least where all that share are free, with :math:`G_i=b`: then it is :math:`|\alpha_r|\,\xi_r`. That is
+# ``AVG``, with the mean of the free ones in the place of :math:`\varphi(x_j)`.
+#
 # .. shipped:: seeders/top.py
 #    :twin:
 #
@@ -269,6 +280,8 @@ plt.show()
 #    are there?
 # 2. Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
 # 3. Check the ball: compute :math:`\rho` and the true distance for one example.
+# 4. Compute both terms of what the seeds of ``TOP`` and ``AVG`` lose for that example. How much do the seeds lack of
+#    the optimum without it?
 #
 # .. fold:: Answers
 
@@ -288,9 +301,17 @@ primal = left_out.primal_objective(full.alpha)  # of the machine w, losses of th
 square = primal - left_out.objective(seed) - apart @ K @ apart / 4
 print(f"3. example {r}: ρ² = {square:.4f}, true squared distance {middle @ K @ middle:.4f}")
 
+for seeder in (TOP(), AVG()):
+    delta = seeder.seed(full, left_out) - full.alpha
+    first, second = -(full.gradient - full.intercept) @ delta, delta @ K @ delta / 2
+    seeded = left_out.objective(full.alpha + delta)
+    lost, lacks = full.objective - seeded, left_out.objective(w_r) - seeded
+    print(f"4. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
+
 # %%
 # 1. They do not: the checks are theorems. Without any there is a round for each example.
 # 2. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
 # 3. The machine is inside.
+# 4. Never more than they lose, as the optimum without an example is no higher than that with it.
 #
 # .. endfold::

@@ -461,6 +461,6 @@ print(f"5. {int((predicted < 0).sum())} of {len(predicted)} are predicted to be 
 # 2. :math:`\alpha` then has no variable at :math:`\pm C`. It satisfies all conditions for every larger :math:`C`.
 # 3. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 4. The intervals of least error overlap; leave-one-out has the smaller one.
-# 5. The training part has one class; :math:`\alpha=0` and :math:`b=-1` is the only solution.
+# 5. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
 #
 # .. endfold::

@@ -187,6 +187,15 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all,
 # and let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
 # restricted (:doc:`chapter 8 <08_rows_cache_shrinking>`), and all of them read one matrix.
+#
+# Are that not too many? The time of one street grows like the square of its examples
+# (:doc:`chapter 9 <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` of them, so all pairs cost
+#
+# .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
+#
+# never more than twice a street for all :math:`n`. One street for each class against all others costs :math:`k\,n^2`.
+# Each class has :math:`k-1` pairs. If one class wins all of its pairs no other can have as many votes. Otherwise there
+# may be a tie, and the class that comes first has it, as in LIBSVM.
 
 kind = np.repeat([0, 1, 2], 50)
 plane = np.column_stack([np.cos(2.1 * kind), np.sin(2.1 * kind)]) + 0.45 * rng.normal(size=(150, 2))
@@ -214,10 +223,11 @@ print(
 # ---------
 #
 # 1. Set :math:`\varepsilon = 1.5`, more than any target is away from 0. How many support vectors are left?
-# 2. Give one example of the hard margin the other label, and put it on top of its neighbour. What does
-#    ``solve(...).status`` say?
+# 2. Add a copy of an example of the hard margin, with the other label. What does ``solve(...).status`` say?
 # 3. Why can an example of a regression not have both of its variables different from zero, for :math:`\varepsilon>0`?
 # 4. Write the box of a problem in which the example :math:`r` counts three times.
+# 5. Three streets can give one vote to each of three classes. Where in the plane of the last picture does that happen,
+#    and which class wins?
 #
 # .. fold:: Answers
 
@@ -234,6 +244,12 @@ weighted = solve(problems["classification"].boxed(*three_times)).objective
 copies = np.append(np.arange(40), [7, 7])
 copied = solve(DualProblem.classification(X[copies], labels[copies], kernel=kernel, C=2.0)).objective
 print(f"4. weight 3: f = {weighted:.3f}; three copies: f = {copied:.3f}")
+first, second, third = model.decision_function(grid).T > 0.0  # of the pairs (0, 1), (0, 2), (1, 2)
+round_robin = (first == third) & (first != second)
+far = np.linalg.norm(grid[round_robin], axis=1)
+inner, outer = far[far < 0.2], far[far >= 0.2]
+print(f"5. {len(inner)} points of the picture in its middle, {len(outer)} beyond {outer.min():.2f};")
+print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}")
 
 # %%
 # 1. The tube holds all targets, and α = 0 is the optimum.
@@ -241,5 +257,7 @@ print(f"4. weight 3: f = {weighted:.3f}; three copies: f = {copied:.3f}")
 # 3. Take the same amount off both: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains :math:`2\varepsilon`
 #    for each unit.
 # 4. :math:`L_r` and :math:`U_r` three times as long.
+# 5. Where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and where no example is near. Each
+#    has one vote, and class 0 comes first.
 #
 # .. endfold::
