@@ -192,9 +192,9 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
 left.loglog(numbers, errors, "o-", color=NEGATIVE, label="error of a kernel value, root of the mean square")
 left.loglog(numbers, 1 / np.sqrt(numbers), "--", color=INK, label=r"$1/\sqrt{D}$")
 right.semilogx(numbers, agree, "o-", color=POSITIVE, label="decisions as with the kernel, heart")
-for axes in (left, right):
+for axes, place in ((left, "lower left"), (right, "lower right")):
     axes.set(xlabel="D, the number of features")
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc=place)
 plt.show()
 
 # %%
