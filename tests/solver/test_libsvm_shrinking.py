@@ -7,11 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, LIBSVMShrinking, NewtonStep, SecondOrder, Status, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    LIBSVMShrinking,
+    Linear,
+    MaximumGain,
+    NewtonStep,
+    SecondOrder,
+    Status,
+    solve,
+)
 from refsvm.datasets import make_banana
 from refsvm.solver import active_sets, libsvm_shrinking, shrinking
 from refsvm.solver.libsvm_shrinking import ActiveSetLoop
-from refsvm.testing import Case, check_engines, check_strategy
+from refsvm.testing import Case, check_engines, check_strategy, smallest_cache_mb
 
 from ..settings import needs_numba
 
@@ -63,6 +74,22 @@ def test_the_answer_is_the_same(engine, period):
 def test_the_engines_take_the_same_steps(period, cache_mb, dtype):
     case = Case("banana", PROBLEM, (*RULES.values(), KKTGap()))
     check_engines(case, shrinking=LIBSVMShrinking(period), cache_mb=cache_mb, cache_dtype=dtype)
+
+
+@needs_numba
+@pytest.mark.parametrize(
+    ("x", "C", "period"),
+    [
+        ([-3.0, 4.0, 1.0, 4.0, 1.0, -1.0], [1.0, 0.001, 1.0, 1.0, 10.0, 1.0], 2),
+        ([-4.0, 3.0, 4.0, -5.0, 1.0, 1.0], [0.001, 0.001, 1.0, 10.0, 10.0, 1.0], 6),
+    ],
+)
+def test_the_engines_compute_the_same_rows_where_those_of_the_previous_pair_are_gone(x, C, period):
+    # a cache of two rows: when all variables return, one of the two is stored and is the next to give way; by fuzzing
+    y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+    problem = DualProblem.classification(np.array(x)[:, None], y, kernel=Linear(), C=np.array(C))
+    case = Case("two rows", problem, (MaximumGain(), NewtonStep(), KKTGap(1e-6)))
+    check_engines(case, shrinking=LIBSVMShrinking(period), cache_mb=smallest_cache_mb(MaximumGain(), 6))
 
 
 def test_variables_leave_one_look_after_the_other_and_return_when_nearly_solved():

@@ -47,9 +47,12 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
         return i, j
     # with one row: the variable that was new in the previous set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
+    # a row that is computed may take the place of another: all are there before the scan begins
+    if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):
+        return i, j
     if rows == 2.0 or not old:
         i, j, best = scan(state, first, i, j, best)
-    if (rows == 2.0 or old) and best < np.inf:
+    if rows == 2.0 or old:
         i, j, best = scan(state, second, i, j, best)
     return i, j
 
