@@ -32,7 +32,7 @@ FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap"
 def loo(
     data: options.Data,
     seeders: options.Seeders = "top",
-    stops: Annotated[str, some_of(FIT)] = "kkt-gap",
+    stops: Annotated[str, some_of(FIT)] = "ball-rule",
     engine: options.Engine = "auto",
     n_jobs: options.Threads = None,
     *,
@@ -42,7 +42,7 @@ def loo(
     """Compute the exact leave-one-out error of two classes, and say what decided each example.
 
     With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
-    check and rule decided.
+    check and rule decided. ball-rule proves the sign of a decision value and ends there; kkt-gap goes on to the value.
     """
     pairs = list(product(names("seeders", seeders, SEEDERS), names("stops", stops, dict.fromkeys(FIT))))
     dataset, width, penalty, _ = training.opened(data)
@@ -94,6 +94,7 @@ COLUMNS: tables.Columns = {
     "zero\nalpha": "{zero alpha}",
     "training\nerror": "{training error}",
     "xi-alpha\nbound": "{xi-alpha bound}",
+    "ball": "{ball}",
     "duality\ngap": "{duality gap}",
     "KKT\ngap": "{kkt}",
 }

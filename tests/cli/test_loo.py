@@ -22,8 +22,17 @@ def small(write):
 def test_the_error_and_what_decided_it():
     shown = works("loo", "heart", "--engine", "numpy").stdout
     assert "leave-one-out error 0.1444: 39 of 270 examples" in shown
-    assert "zero alpha: 112, training error: 38, xi-alpha bound: 2, kkt: 118" in shown
     assert "270 fits like the first would take about" in shown
+    heart = load("heart")
+    counts = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, engine="numpy").counts
+    assert ", ".join(f"{name}: {count}" for name, count in counts.items() if count) in shown
+    assert counts["ball"] > counts["kkt"]
+
+
+def test_the_decision_values_are_asked_for_by_the_rule_that_goes_on_to_them():
+    shown = works("loo", "heart", "--stops", "kkt-gap", "--engine", "numpy").stdout
+    assert "leave-one-out error 0.1444: 39 of 270 examples" in shown
+    assert "zero alpha: 112, training error: 38, xi-alpha bound: 2, kkt: 118" in shown
 
 
 def test_json_is_what_python_returns(small):
@@ -45,7 +54,9 @@ def test_seeders_and_stops_side_by_side(small):
     assert len({run["error"] for run in document["runs"]}) == 1
     steps = {(run["seeder"], run["stop"]): run["round_iterations"] for run in document["runs"]}
     assert steps["top", "kkt-gap"] <= steps["cold", "kkt-gap"]
+    assert all(run["ball"] > 0 for run in document["runs"] if run["stop"] == "ball-rule")
     shown = works("loo", small, "--seeders", "cold,top", "--engine", "numpy").stdout
+    assert "ball" in shown.split("cold")[0]
     assert "cold" in shown
     assert "top" in shown
     assert "seeder" in shown
