@@ -77,8 +77,9 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
     rise, fall = state.upper - alpha, alpha - state.lower
     i, j, best = -1, -1, 0.0
     looked_at = rows_looked_at(state, rows)
+    # a row that is computed may take the place of another: all are there before the scan begins
     for k in looked_at:
-        state.row(k)  # a row that is computed may take the place of another: all are there before the scan begins
+        state.row(k)
     for k in looked_at:
         # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
         difference = G[k] - G
