@@ -226,7 +226,8 @@ def signs(y: Any, n: int) -> np.ndarray:
         )
     if array.dtype.kind == "c" or len(distinct) != 2 or set(distinct) != {-1, 1}:
         shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
-        raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1.")
+        pairs = "" if len(distinct) < 3 else "; do it for each pair of classes, or use SVC, which does"
+        raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1{pairs}.")
     return array.astype(np.float64)
 
 

@@ -265,7 +265,7 @@ def test_a_problem_does_not_change():
         ({"y": LABELS[:, None]}, r"y has shape \(20, 1\)"),
         ({"y": np.ones(20)}, "single class"),
         ({"y": np.where(LABELS > 0, 1, 0)}, "labels 0, 1"),
-        ({"y": np.arange(20)}, "code the two classes as -1 and \\+1"),
+        ({"y": np.arange(20)}, "code the two classes as -1 and \\+1; do it for each pair"),
         ({"y": ["a", "b"] * 10}, "'a', 'b'"),
         ({"C": 0}, "C=0 is not positive"),
         ({"C": -1.5}, "C=-1.5"),

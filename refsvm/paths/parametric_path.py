@@ -48,7 +48,8 @@ def parametric_path(
     ----------
     start, end : DualProblem
         Over the same kernel matrix, positive semi-definite, with bounds that are finite. ``problem.boxed(…)``,
-        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share it.
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share it. A problem has two classes at most;
+        of several, each pair has a path.
     t : (float, float)
         The values of the parameter at both ends, in its own unit; it may rise or fall.
     tracker : PathTracker, default SVMP()
