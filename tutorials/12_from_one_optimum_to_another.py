@@ -31,7 +31,7 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import load, make_banana
-from refsvm.display import GridDisplay, PathDisplay, SeedDisplay, ValidationPathDisplay
+from refsvm.display import GridDisplay, LOOPathDisplay, PathDisplay, SeedDisplay, ValidationPathDisplay
 from refsvm.paths import cross_validate_path
 
 plt.rcParams.update(
@@ -403,6 +403,29 @@ plt.show()
 # %%
 # The curve is ragged: one example more or less. Differences of that size are chance, and a wide interval is a better
 # choice than a deep one. ``curve.best()`` returns the widest of the intervals with the least error.
+#
+# The C of leave-one-out
+# ----------------------
+#
+# With :math:`n` folds of one example there are no :math:`n` paths to follow: the path of all examples tells most of
+# what is asked. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong
+# side although it is trained on, it is wrong without it too. In between a ball like that of chapter 11 moves along
+# with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
+
+alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
+low, high, error = alone.curve.best()
+print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
+walked, branched = sum(alone.breakpoints), np.count_nonzero(alone.breakpoints)
+print(f"{branched} of {heart.n} examples have a branch; {walked} breakpoints on all branches together")
+
+display = LOOPathDisplay.from_result(alone)
+display.ax_.legend(loc="center right", frameon=False)
+plt.show()
+
+# %%
+# One row is one patient who is taken for the other kind by the machine without him, for the :math:`C` that are
+# coloured. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The choice is
+# between the short pieces above.
 #
 # Exercises
 # ---------

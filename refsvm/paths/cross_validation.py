@@ -68,8 +68,8 @@ def cross_validate_path(
     C at which a held-out example changes sides follows exactly.
 
     Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
-    without the example is followed where it is not known (`refsvm.paths.left_out`). A larger fold has an example with a
-    weight nearly everywhere on the path, so that it tells nothing: the path without the fold is followed from its start.
+    without the example is followed where it is not known (`refsvm.paths.left_out`). Of a larger fold some example has
+    a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
 
     Parameters
     ----------

@@ -33,7 +33,9 @@ def test_error_is_that_of_independent_fits(name: str, folds: int | str) -> None:
         assert found.curve.at(C) == pytest.approx(wrong / len(y), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["overlapping, rbf", "every row three times", "heart", "seven, a wide kernel"])
+@pytest.mark.parametrize(
+    "name", ["overlapping, rbf", "every row three times", "heart", "seven, a wide kernel"]
+)
 def test_leave_one_out_is_that_of_a_path_for_each_example(name: str) -> None:
     if name == "heart":
         data = load("heart")
