@@ -68,7 +68,7 @@ def draw(axes, X, y, w, b):
     axes.scatter(*X[y > 0].T, c=POSITIVE, marker="^", label="$y=+1$")
     side = np.linspace(-3.2, 3.2, 50)
     h = np.add.outer(w[1] * side, w[0] * side) + b
-    axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"])
+    axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"], zorder=0)  # behind the points
     axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"])
     axes.plot([], [], "-", color=INK, label="$h=0$")
     axes.plot([], [], "--", color=INK, label=r"kerbs, $h=\pm1$")

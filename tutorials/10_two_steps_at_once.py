@@ -319,7 +319,7 @@ for N in (1, 2, 3, 5, 10):
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
 # 2. A fixed factor is a gamble: here it costs steps on the three points and saves some on the chessboard.
-# 3. Two or three sets save a little more than one. Each plan costs time in each step that plans.
+# 3. A second set saves nothing here, a few more save a sixth or so. Each plan costs time in each step that plans.
 # 4. Its plane has two directions. Two conjugate steps settle both.
 #
 # .. endfold::

@@ -22,6 +22,17 @@
     if (!wide) delete formula.dataset.more;
   }
 
+  // A stop or a bracket behind a formula stays on its line.
+  function join(formula) {
+    const after = formula.nextSibling, stop = after?.nodeType === Node.TEXT_NODE && /^[.,;:!?)]+/.exec(after.data);
+    if (!stop) return;
+    const kept = document.createElement("span");
+    kept.className = "kept";
+    formula.replaceWith(kept);
+    kept.append(formula, stop[0]);
+    after.data = after.data.slice(stop[0].length);
+  }
+
   function all() {
     document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
     document.querySelectorAll(SCROLLS).forEach(mark);
@@ -41,6 +52,7 @@
 
   function start() {
     document.querySelectorAll("img.sphx-glr-single-img, .bd-article p > img, .bd-article figure > img").forEach(frame);
+    document.querySelectorAll(":not(td, th) > span.math").forEach(join);
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
     document.addEventListener("toggle", all, true); // folded answers

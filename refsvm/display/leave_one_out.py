@@ -176,4 +176,7 @@ class LOODecisionDisplay(Display):
             self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
-        return self._labelled({"title": "decided by"})
+        for label, marker in ((self.labels.max(), "o"), (self.labels.min(), "s")):
+            self.ax_.scatter([], [], s=18, color="0.8", marker=marker, label=f"class {label}")
+        look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        return self._labelled({"title": "decided by", **look})

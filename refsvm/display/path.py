@@ -115,7 +115,8 @@ class PathDisplay(Display):
                 lines[0].set_label(f"class {int(label):+d}")
                 self.lines_ += lines
         self.ax_.plot(self.elbow[:, 0], np.full(len(self.elbow), -0.03), "|", color=INK, ms=5, label="events")
-        look = {"frameon": False, "loc": "upper left"}
+        self.ax_.plot([], [], color="0.75", label="on the elbow")
+        look = {"frameon": False, "loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4}
         return self._labelled(look, xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
 
 
@@ -162,7 +163,7 @@ class ValidationPathDisplay(Curves):
                 curve.C, values, where="post", **{"lw": 1.6, "label": name, **line_kwargs}
             )
             low, high, error = curve.best()
-            self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0)
+            self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0, label=f"least: {error:.3f}")
             self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
             self.lines_[name] = line
         return self._labelled(xscale="log", xlabel="C", ylabel="error")
