@@ -101,6 +101,7 @@ html_sidebars = {
         "choosing",
         "experiments",
         "rounds",
+        "lines",
         "coming_from_sklearn",
         "probabilities",
         "saving_models",

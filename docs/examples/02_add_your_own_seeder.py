@@ -63,7 +63,8 @@ print(f"example {r} had the weight {solved.alpha[r]:.3f}; the sum of the seed is
 # ``check_strategy`` tries it on random and degenerate problems: one example left out, many, some put back. The seed
 # must be feasible, the same each time, an array of its own, and lead to the same optimum.
 
-print(check_strategy(InProportion()))
+report = check_strategy(InProportion())
+print(f"{report.rule}: {len(report.problems)} problems. {report.twin}")
 
 # %%
 # A seeder that forgets to repair the sum is found at once:

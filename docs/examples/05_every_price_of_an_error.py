@@ -46,7 +46,7 @@ print(
 
 display = CostPathDisplay({"path": curve}).plot()
 display.ax_.plot(*np.array(refits).T[1:], "x", color="black", label="200 refits")
-display.ax_.legend(frameon=False)
+_ = display.ax_.legend(frameon=False)
 
 # %%
 # What cannot rise

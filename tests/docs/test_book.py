@@ -92,6 +92,17 @@ def test_what_counts_as_code():
     ]
 
 
+def test_no_line_of_prose_is_taken_for_markup():
+    """A line that begins with % is a comment of Markdown, one with "1. " in a paragraph begins a list."""
+    pages = [ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[dp]*/*.md")]
+    wrong = []
+    for page in pages:
+        text = re.sub(r"(?ms)^(```|\$\$).*?^\1", "", page.read_text(encoding="utf-8"))
+        wrong += [(page.name, *found) for found in re.findall(r"(?m)^(\w.*)\n(%.*|1[.)] .*)$", text)]
+    assert len(pages) > 30
+    assert wrong == []
+
+
 @pytest.mark.parametrize("number", range(1, 15))
 def test_every_chapter_has_exercises_with_answers(number):
     chapter = next(file for file in CHAPTERS if file.name.startswith(f"{number:02d}_"))
