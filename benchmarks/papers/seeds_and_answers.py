@@ -99,7 +99,7 @@ def answers(page: Page, records: list[Record]) -> None:
         "most: two results that both keep the tolerance of 1e-3 in the KKT conditions differ by as much near h = 0. "
         f"Solved to 1e-6, {len(rows) - tight} of these {len(rows)} agree too. From the full solution no example is "
         "added, and SIR, MIR and AVG are one rule: what is removed is spread over the free variables.",
-        Grid(("set, C, folds", "way", "examples", "largest |h|"), tuple(rows)),
+        Grid(("set, C, folds", "way", "examples", r"largest \|h\|"), tuple(rows)),
     )
 
 

@@ -93,12 +93,16 @@ def test_what_counts_as_code():
 
 
 def test_no_line_of_prose_is_taken_for_markup():
-    """A line that begins with % is a comment of Markdown, one with "1. " in a paragraph begins a list."""
+    """Lines that begin with % are comments, "1. " in a paragraph begins a list, a bar in a cell ends it."""
     pages = [ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[dp]*/*.md")]
     wrong = []
     for page in pages:
         text = re.sub(r"(?ms)^(```|\$\$).*?^\1", "", page.read_text(encoding="utf-8"))
         wrong += [(page.name, *found) for found in re.findall(r"(?m)^(\w.*)\n(%.*|1[.)] .*)$", text)]
+        tables = re.findall(r"(?m)^(\|.*)\n(\|[-:| ]+\|)$", text)
+        wrong += [
+            (page.name, row) for row, rule in tables if len(re.findall(r"(?<!\\)\|", row)) != rule.count("|")
+        ]
     assert len(pages) > 30
     assert wrong == []
 
