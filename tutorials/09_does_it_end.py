@@ -189,7 +189,7 @@ for D in numbers:
     linear = solve(DualProblem.classification(features, heart.y, kernel=Linear(), C=10.0))
     agree.append(np.mean(np.sign(linear.decision_values) == signs))
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
-left.loglog(numbers, errors, "o-", color=NEGATIVE, label="error of a kernel value, root of the mean square")
+left.loglog(numbers, errors, "o-", color=NEGATIVE, label="error of a kernel value, r.m.s.")
 left.loglog(numbers, 1 / np.sqrt(numbers), "--", color=INK, label=r"$1/\sqrt{D}$")
 right.semilogx(numbers, agree, "o-", color=POSITIVE, label="decisions as with the kernel, heart")
 for axes, place in ((left, "lower left"), (right, "lower right")):
