@@ -96,17 +96,17 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
 
 
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
-    """Return the ends of a line through a problem with v, L and U on the move.
+    """Return the ends of a line through a problem with v, L, U and z on the move.
 
-    "costs": the boxes on one side of 0 open while those on the other close. "others": every third variable leaves, and
-    v turns to what is before it.
+    "costs": the boxes on one side of 0 open while those on the other close. "others": every third variable leaves, v
+    turns to what is before it, and z grows to a quarter of what the upper bounds allow.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":
         return problem.boxed(problem.lower, zero), problem.boxed(zero, problem.upper)
     away = problem.without(np.arange(0, problem.n, 3))
     v = 0.5 * (problem.v + np.roll(problem.v, 1))
-    return problem, DualProblem(problem.gram, v, 0.0, away.lower, away.upper)
+    return problem, DualProblem(problem.gram, v, 0.25 * float(away.upper.sum()), away.lower, away.upper)
 
 
 def _checked(
