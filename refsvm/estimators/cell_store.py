@@ -116,5 +116,7 @@ def fingerprint(X: Any, codes: np.ndarray, search: Any) -> str:
         for array in (split.train, split.test, split.factors, split.test_weights):
             digest.update(np.ascontiguousarray(array).tobytes())
     settings = [(column.gamma, repr(column.kernel)) for column in search.columns]
-    digest.update(repr((X.shape, settings, search.options["tol"], search.options["max_iter"])).encode())
+    options = search.options
+    limits = (options["tol"], options["max_iter"]) + (() if options["stop"] is None else (options["stop"],))
+    digest.update(repr((X.shape, settings, *limits)).encode())
     return digest.hexdigest()

@@ -21,7 +21,7 @@ from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.rows import megabytes
-from refsvm.rounds.grid import Cell, Split, solve_cells
+from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -59,7 +59,9 @@ class Search:
     splits : list of Split
     seeder : Seeder or None
     options : dict
-        ``tol`` and further options of `refsvm.Rounds`.
+        ``tol``, ``stop`` (None for the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
+    one_out : bool
+        Whether each split leaves out one example and all else is the same: then `refsvm.leave_one_out` scores them.
     """
 
     columns: list[GammaColumn]
@@ -67,6 +69,7 @@ class Search:
     splits: list[Split]
     seeder: Seeder | None
     options: dict[str, Any] = field(repr=False)
+    one_out: bool = False
 
     def __sizeof__(self) -> int:
         """About the bytes of all splits: Dask sends what is large to the workers once, not with each task."""
@@ -160,8 +163,14 @@ class Search:
     ) -> Iterator[Cell]:
         """Solve the wanted cells of one γ."""
         options = dict(self.options)
-        stop = KKTGap(options.pop("tol"))
-        gram = column_gram(X, token, column.kernel, options["cache_mb"], stop.tol)
+        kkt = KKTGap(options.pop("tol"))
+        stop = options.pop("stop") or kkt
+        if self.one_out:
+            del options["shrinking"]  # rounds of one example less are short
+            # what is proved is proved of rows in double precision
+            gram = column_gram(X, token, column.kernel, options["cache_mb"], tol=0.0)
+            return left_out_cells(gram, codes, self.Cs, self.splits, wanted, stop=stop, **options)
+        gram = column_gram(X, token, column.kernel, options["cache_mb"], kkt.tol)
         return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
 
 

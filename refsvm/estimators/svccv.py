@@ -37,6 +37,8 @@ from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
+from refsvm.stopping.ball_rule import BallRule
+from refsvm.stopping.base import StoppingRule
 
 __all__ = ["SVCCV"]
 
@@ -66,7 +68,11 @@ class SVCCV(ClassifierMixin, KernelTags):
     class_weight : dict or "balanced", optional
         As in `SVC`; "balanced" is computed on the training part of each split.
     cv : int, "loo", splitter or iterable of (train, test), default 5
-        Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
+        Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out` does it.
+    stop : StoppingRule, optional
+        When a cell is solved: ``KKTGap(tol)`` by default, and ``BallRule(tol)`` with ``cv="loo"``, where most examples
+        are decided without a step. Rules for left-out examples take no other folds, no seeder, and no weights that
+        depend on the split.
     seeder : Seeder, optional
         From one C to the next, and nothing else; by default `ActiveSet` and what changed in the fold before.
     cache_size : float, default 200
@@ -114,6 +120,7 @@ class SVCCV(ClassifierMixin, KernelTags):
     coef0: float = 0.0
     tol: float = 1e-3
     cv: Any = 5
+    stop: StoppingRule | None = None
     class_weight: dict[Any, float] | str | None = None
     seeder: Seeder | None = None
     selector: WorkingSetSelector | None = None
@@ -142,6 +149,7 @@ class SVCCV(ClassifierMixin, KernelTags):
             HasMethods(["split"]),
             Iterable,
         ],
+        "stop": [StoppingRule, None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "seeder": [Seeder, None],
         "selector": [WorkingSetSelector, None],
@@ -194,6 +202,7 @@ class SVCCV(ClassifierMixin, KernelTags):
             refuse_empty_classes(classes, codes[weights > 0.0])
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
         columns = [GammaColumn(gamma, self._kernel(X, gamma)) for gamma in gammas]
+        one_out, stop = self._stop()
         search = Search(
             columns,
             Cs,
@@ -201,9 +210,10 @@ class SVCCV(ClassifierMixin, KernelTags):
             self.seeder,
             {
                 "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
-                "engine": self.engine, "cache_mb": self.cache_size,
+                "engine": self.engine, "cache_mb": self.cache_size, "stop": stop,
                 "max_iter": None if self.max_iter == -1 else self.max_iter,
             },
+            one_out,
         )  # fmt: skip
         cells = search.run(X, codes, n_jobs=self.n_jobs, store=self.store, tell=self._tell)
         self._keep(classes, search, cells)
@@ -244,6 +254,18 @@ class SVCCV(ClassifierMixin, KernelTags):
         return kernel_called(
             self.kernel, X, gamma=1.0 if gamma is None else gamma, degree=self.degree, coef0=self.coef0
         )
+
+    def _stop(self) -> tuple[bool, StoppingRule | None]:
+        """Return whether each split leaves out one example and all else is the same, and the rule that was chosen."""
+        one_out = isinstance(self.cv, str) and self.seeder is None and self.class_weight != "balanced"
+        if one_out and self.stop is None:
+            return True, BallRule(self.tol)
+        if self.stop is not None and self.stop.left_out and not one_out:
+            raise ValueError(
+                f"stop={self.stop!r} decides examples that are left out one at a time; it takes "
+                'cv="loo", seeder=None and no class_weight="balanced". Give these, or leave stop out.'
+            )
+        return one_out, self.stop
 
     def _splits(self, X: Any, y: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Split]:
         """Return the splits, with the factors of C that each has."""

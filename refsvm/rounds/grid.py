@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -14,13 +15,14 @@ from refsvm.kernels.gram import KernelMatrix
 from refsvm.multiclass.prediction import votes
 from refsvm.result import Status
 from refsvm.rounds.family import pair_problems
+from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.seeders.active_set import ActiveSet
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.cold import Cold
 
-__all__ = ["Cell", "Split", "planned", "solve_cells"]
+__all__ = ["Cell", "Split", "left_out_cells", "planned", "solve_cells"]
 
 FOLDS_AT_ONCE: Final = 16
 """Splits that go from one C to the next together, two solutions of each in memory."""
@@ -142,6 +144,72 @@ def solve_cells(
                 raise KeyboardInterrupt
             for pair in pairs:
                 pair.forget()
+
+
+def left_out_cells(
+    gram: KernelMatrix,
+    codes: np.ndarray,
+    Cs: np.ndarray,
+    splits: Sequence[Split],
+    wanted: Sequence[Sequence[int]],
+    **options: Any,
+) -> Iterator[Cell]:
+    """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out` for each pair.
+
+    An example of another class has C = 0 in a pair, and is predicted by the machine that never used it.
+
+    Parameters
+    ----------
+    gram, codes, Cs, wanted
+        As in `solve_cells`.
+    splits : sequence of Split
+        Of one test example each, all with the same factors of the examples that they train on.
+    **options
+        Of `refsvm.leave_one_out`.
+
+    Yields
+    ------
+    Cell
+        C rising, at each C split after split. The seconds of one C are shared among its cells; the steps of its full
+        solutions stand with the first.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; what was yielded before that is complete.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.rounds.grid import Split, left_out_cells
+    >>> gram, i = Gram(Linear(), np.array([[0.0], [1.0], [2.0], [3.0]])), np.arange(4)
+    >>> splits = [Split(k, i[i != k], i[i == k], (i != k) * 1.0, np.ones(1)) for k in range(4)]
+    >>> cells = left_out_cells(gram, i // 2, np.array([10.0]), splits, [[0]] * 4)
+    >>> [cell.score for cell in cells]
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    k, test = int(codes.max()) + 1, np.concatenate([split.test for split in splits])
+    factors = np.maximum(splits[0].factors, splits[1].factors)
+    for place in sorted({place for places in wanted for place in places}):
+        pairs = []
+        for p, q in combinations(range(k), 2):
+            negative, penalties = p if k == 2 else q, np.where((codes == p) | (codes == q), factors, 0.0)
+            signs = np.where(codes == negative, -1, 1)
+            pairs.append(leave_one_out(y=signs, gram=gram, C=Cs[place] * penalties, **options))
+            if pairs[-1].status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
+        right = votes(np.array([each.predictions[test] for each in pairs]).T, k) == codes[test]
+        steps = sum(each.round_iterations[test] for each in pairs)
+        converged = np.all([~np.isin(each.decided_by[test], ("", "limit")) for each in pairs], axis=0)
+        seconds = sum(each.seconds for each in pairs) / len(splits)
+        steps[0] += sum(each.full_solution.iterations for each in pairs)
+        for split, places, found in zip(
+            splits, wanted, zip(right, steps, converged, strict=True), strict=True
+        ):
+            if place in places:
+                yield Cell(split.number, place, float(found[0]), int(found[1]), seconds, 0.0, bool(found[2]))
 
 
 def planned(

@@ -11,11 +11,13 @@ pytest.importorskip("sklearn")
 
 from sklearn import svm
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
-from refsvm import ATO, SVC, SVCCV, Cold
+from refsvm import ATO, SVC, SVCCV, BallRule, Cold, KKTGap, LOODualityGap, leave_one_out
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
+from refsvm.rounds import grid as grid_module
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
@@ -109,6 +111,64 @@ def test_leave_one_out(heart):
         for r in range(len(y))
     ]
     assert abs(model.best_score_ - (1 - np.mean(wrong))) < 1e-12
+
+
+def by_split(model):
+    return np.array([model.cv_results_[f"split{s}_test_score"] for s in range(model.n_splits_)])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_scores_each_example_as_n_folds_do(classes, weighted):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(10, 1))
+    y = (X[:, 0] + rng.normal(size=10) > 0).astype(int)
+    if classes == 3:
+        y = np.where(X[:, 0] > np.quantile(X[:, 0], 0.7), 7, y)
+    options = {"Cs": [10.0, 0.1], "gammas": [0.5, 5.0], "tol": 1e-6, "refit": False, "engine": "numpy"}
+    weights = None
+    if weighted:
+        weights, options["class_weight"] = np.arange(10) % 4 / 2.0 + (np.arange(10) < 8), {y[0]: 3.0}
+    ours, folds = (SVCCV(cv=cv, **options).fit(X, y, weights) for cv in ("loo", LeaveOneOut()))
+    np.testing.assert_array_equal(by_split(ours), by_split(folds))
+    assert ours.best_params_ == folds.best_params_
+    assert ours.n_iter_ < folds.n_iter_
+
+
+@pytest.mark.parametrize("stop", [KKTGap(1e-3), LOODualityGap(1e-3)])
+def test_leave_one_out_takes_other_rules(heart, stop):
+    X, y = heart[0][::6], heart[1][::6]
+    options = {"Cs": [1.0], "gammas": [0.05], "cv": "loo", "refit": False, "engine": "numpy"}
+    by_ball, ours = (SVCCV(**options, stop=rule).fit(X, y) for rule in (None, stop))
+    np.testing.assert_array_equal(by_split(ours), by_split(by_ball))
+    assert ours.n_iter_ >= by_ball.n_iter_
+
+
+def test_leave_one_out_says_what_is_not_solved(heart):
+    X, y = heart[0][::6], heart[1][::6]
+    with pytest.warns(ConvergenceWarning, match="of 45 cells are not solved"):
+        SVCCV(Cs=[1e3], gammas=[0.05], cv="loo", stop=KKTGap(1e-9), max_iter=60, refit=False).fit(X, y)
+
+
+def test_folds_take_a_rule_but_none_for_left_out_examples(heart):
+    X, y = heart
+    ours, same = (SVCCV(**GRID, cv=3, stop=stop, refit=False).fit(X, y) for stop in (None, KKTGap(1e-3)))
+    np.testing.assert_array_equal(by_split(ours), by_split(same))
+    for options in ({"cv": 3}, {"cv": "loo", "class_weight": "balanced"}, {"cv": "loo", "seeder": Cold()}):
+        with pytest.raises(ValueError, match=r'BallRule.* takes cv="loo"'):
+            SVCCV(**GRID, stop=BallRule(), **options).fit(X, y)
+
+
+def test_leave_one_out_is_not_done_twice(heart, tmp_path, monkeypatch):
+    X, y = heart[0][::6], heart[1][::6]
+    given = []
+    monkeypatch.setattr(
+        grid_module, "leave_one_out", lambda **o: given.append(o["C"].max()) or leave_one_out(**o)
+    )
+    options = {"gammas": [0.05], "cv": "loo", "refit": False, "store": tmp_path / "cells.sqlite"}
+    first, again = (SVCCV(Cs=[0.1, 1.0], **options).fit(X, y) for _ in range(2))
+    assert given == [0.1, 1.0]
+    np.testing.assert_array_equal(by_split(first), by_split(again))
 
 
 def test_threads_find_the_same(heart):
