@@ -184,7 +184,7 @@ def left_out_cells(
     >>> from refsvm import Linear
     >>> from refsvm.kernels import Gram
     >>> from refsvm.rounds.grid import Split, left_out_cells
-    >>> gram, i = Gram(Linear(), np.array([[0.0], [1.0], [2.0], [3.0]])), np.arange(4)
+    >>> gram, i = Gram(Linear(), np.array([[0.0], [1.0], [4.0], [5.0]])), np.arange(4)
     >>> splits = [Split(k, i[i != k], i[i == k], (i != k) * 1.0, np.ones(1)) for k in range(4)]
     >>> cells = left_out_cells(gram, i // 2, np.array([10.0]), splits, [[0]] * 4)
     >>> [cell.score for cell in cells]
