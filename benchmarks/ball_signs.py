@@ -20,8 +20,8 @@ import numpy as np
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, Solution, solve
 from refsvm.datasets import paper_suite
-from refsvm.kernels.rows import stored_rows
 from refsvm.rounds.sufficiency import Ball
+from refsvm.solver.rules import stored_rows
 
 LONG = ("spambase", "internet_ads_adbench", "ida_titanic", "chessboard-1000")
 EXACT = KKTGap(1e-10)
