@@ -46,8 +46,13 @@ SINGLE_TOLERANCE: Final = 1e-4
 SINGLE_SHARE: Final = 0.1
 """Most that rounding a kernel value may move G by, one α at its bound, as a share of the tolerance."""
 
-READ_SINGLE: Final = {SecondOrder, ConjugateSecondOrder, NewtonStep, PlanningAheadStep, ConjugateStep, KKTGap}
-"""Rules whose twins are built into the compiled loop, which is compiled for float32 rows too."""
+READ_SINGLE: Final = {
+    (SecondOrder, NewtonStep, KKTGap),
+    (SecondOrder, PlanningAheadStep, KKTGap),
+    (SecondOrder, ConjugateStep, KKTGap),
+    (ConjugateSecondOrder, ConjugateStep, KKTGap),
+}
+"""Rules whose twins are built into a compiled loop together, which is compiled for float32 rows too."""
 
 
 class Rules(NamedTuple):
@@ -71,7 +76,7 @@ class Rules(NamedTuple):
     @property
     def read_single(self) -> bool:
         """Whether all three read float32 rows as they are."""
-        return READ_SINGLE.issuperset(map(type, self))
+        return tuple(map(type, self)) in READ_SINGLE
 
     def take_single(self, problem: DualProblem, crowded: bool) -> bool:
         """Whether float32 rows pay on a large problem, and round no more than the tolerance allows.

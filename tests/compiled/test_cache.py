@@ -83,11 +83,11 @@ def probed(root):
     return run(root, PROBE)
 
 
-def run(root, code, cache="cache"):
+def run(root, code):
     """Run code on the copy in a new process; return its result, and hits and misses of the cache for each twin."""
     done = subprocess.run(
         [sys.executable, "-c", "import numpy as np\nresult = []\n" + code + REPORT],
-        env={**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / cache)},
+        env={**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(root / "cache")},
         cwd=root,
         capture_output=True,
         text=True,
@@ -114,26 +114,21 @@ class edited:  # noqa: N801  # a context manager, used like a function
         self.file.write_text(self.text)
 
 
-def test_leave_one_out_is_compiled_once(root):
-    result, compiled = run(root, LEAVE_ONE_OUT, "rounds")
-    assert compiled["rounds.rounds.compiled_rounds"] == (0, 1)
-    expected = result, {name: (misses, 0) for name, (_, misses) in compiled.items()}
-    assert run(root, LEAVE_ONE_OUT, "rounds") == expected
-
-
-def test_a_loop_is_compiled_once_and_again_after_an_edit_of_a_rule_built_into_it(root):
-    both = "selectors = SecondOrder, MostViolatingPair"
-    first, compiled = run(root, SOLVE.replace("# selectors", both))
+def test_loops_are_compiled_once_and_again_after_an_edit_of_a_rule_built_into_one(root):
+    code = SOLVE.replace("# selectors", "selectors = SecondOrder, MostViolatingPair") + LEAVE_ONE_OUT
+    first, compiled = run(root, code)
     # the default rules are parts of their loop; the other loop calls twins, of which no more are compiled than it needs
     assert compiled == {
         "solver.loop.compiled_steps": (0, 2),
+        "rounds.rounds.compiled_rounds": (0, 1),
+        "seeders.top.top": (0, 1),
         "selectors.most_violating_pair.most_violating_pair": (0, 1),
         "steps.newton.newton": (0, 1),
         "stopping.kkt_gap.kkt_gap": (0, 1),
         "kernels.functions.exponents": (0, 2),  # of float64 and of float32 rows
         "problem.most_violating_pair": (0, 1),
     }
-    again, loaded = run(root, SOLVE.replace("# selectors", both))
+    again, loaded = run(root, code)
     assert again == first
     assert loaded == {name: (misses, 0) for name, (_, misses) in compiled.items()}
     rule = '"""Twin of `refsvm.NewtonStep`."""\n    now = state.now[0]\n'

@@ -1,7 +1,7 @@
 """How the compiled loop calls a rule: through its pointer, or, for the default rules, built into the loop.
 
 A call through a pointer hands over the whole state, some 80 ns each. On a shrunk problem of fifty variables that is
-most of a step. So the loop is compiled separately for the default rules, from the same source: in place of the function
+most of a step. So the loop is compiled separately for a few sets of rules, from the same source: in place of the function
 it gets a marker, and `call` turns the marker into a direct call, which the compiler inlines.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numba
@@ -29,12 +30,21 @@ from refsvm.compiled.stopping.kkt_gap import kkt_gap
 
 __all__ = ["are_built_in", "as_arguments", "call", "entry_point", "pointer_to"]
 
+LOOPS = (
+    (second_order, newton, kkt_gap),
+    (second_order, planning_ahead, kkt_gap),
+    (second_order, planning_ahead, ball_rule),
+    (second_order, conjugate, kkt_gap),
+    (conjugate_second_order, conjugate, kkt_gap),
+)
+"""The rules that are built into a loop together; each set is compiled, all others share the loop with pointers."""
+
 BUILT_IN: dict[Any, Any] = {
     # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
     namedtuple(f"BuiltIn_{rule.__name__}", "nothing", defaults=(0,), module=__name__): rule
-    for rule in (second_order, conjugate_second_order, newton, planning_ahead, conjugate, kkt_gap, ball_rule)
+    for rule in dict.fromkeys(chain.from_iterable(LOOPS))
 }
-"""Marker type of each rule that can be built into the loop."""
+"""Marker type of each of these rules."""
 
 globals().update({marker.__name__: marker for marker in BUILT_IN})
 MARKERS = {rule: marker() for marker, rule in BUILT_IN.items()}
@@ -42,7 +52,7 @@ entry_points: dict[tuple[Any, ...], Any] = {}
 
 
 def as_arguments(*rules: Any) -> tuple[Any, ...]:
-    """Return the markers of three twins if all are default rules, the twins themselves otherwise."""
+    """Return the markers of three twins if they are built in together, the twins themselves otherwise."""
     if numba.config.DISABLE_JIT:
         return rules
     if are_built_in(*rules):
@@ -51,8 +61,8 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 
 
 def are_built_in(*rules: Any) -> bool:
-    """Whether three twins are default rules."""
-    return all(rule in MARKERS for rule in rules)
+    """Whether there is a loop with these three twins built in."""
+    return rules in LOOPS
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
