@@ -109,6 +109,13 @@ class Trace:
             self._stamped.append(rows)
             self._fresh = []
 
+    def append_later(self, later: Trace, steps: int) -> None:
+        """Record the steps of a run that went on after this many."""
+        rows = later.rows
+        rows["iteration"] += steps
+        rows["seconds"] += self.rows["seconds"][-1] if len(self) else 0.0
+        self.extend(rows)
+
     @property
     def rows(self) -> np.ndarray:
         """All recorded steps, in order."""

@@ -73,8 +73,8 @@ def cross_validate(
         Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback. The callback sees the state of the round under way, as in `refsvm.solve`; a true result
-        ends all rounds.
+        time_limit, callback, trace. The callback sees the state of the round under way, as in `refsvm.solve`; a true
+        result ends all rounds.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def hold_out(
             # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
             values[ended.out] = ended.values
             cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
-            reports.append(FoldReport(int(fold[each.out[0]]), pair, *cost, ended.status))
+            reports.append(FoldReport(int(fold[each.out[0]]), pair, *cost, ended.status, ended.trace))
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
 
 

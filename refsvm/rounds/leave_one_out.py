@@ -20,7 +20,7 @@ import numpy as np
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem, classification_given
-from refsvm.result import Status
+from refsvm.result import Status, Trace
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
@@ -61,7 +61,7 @@ def leave_one_out(
     seeder: Seeder | None = None, stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None,
     step: StepRule | None = None, checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True,
     n_jobs: int | None = None, engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None,
-    time_limit: float | None = None, callback: Callable[[int, int], object] | None = None,
+    time_limit: float | None = None, callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
 ) -> LeaveOneOut:  # fmt: skip
     """Predict each example by a machine trained on all others.
 
@@ -102,6 +102,8 @@ def leave_one_out(
         Seconds for everything.
     callback : callable, optional
         Called with the number of examples decided and n from time to time; a true result ends it.
+    trace : bool or int
+        Record every step, or every k-th, of each round; the steps are the same.
 
     Returns
     -------
@@ -140,7 +142,7 @@ def leave_one_out(
         problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
         cache_mb=cache_mb, max_iter=10_000_000 if max_iter is None else max_iter, time_limit=time_limit, n_jobs=n_jobs,
-        cache_dtype="float64",  # what is proved is proved of these rows
+        cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
     ) as rounds:  # fmt: skip
         # 1. solve on all examples, more exactly than the rounds
         found = Found(rounds, callback, began)
@@ -185,6 +187,7 @@ class Found:
         self._rounds, self._callback, self._began, self._told = rounds, callback, began, -np.inf
         self.iterations, self.early = np.zeros(n, dtype=np.int64), 0
         self.gap_rule_kept: bool | None = None
+        self.traces: dict[int, Trace] = {}
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(n))
         self.full = rounds.kept["all"] = rounds.solve()
@@ -213,6 +216,7 @@ class Found:
                 break
         if done:
             examples, values, steps, reasons, statuses, *_ = map(list, zip(*done, strict=True))
+            self.traces |= {each.out: each.trace for each in done if each.trace is not None}
             self.iterations[examples] = steps
             names, self.values[examples] = map(list, zip(*map(stop.outcome, reasons, values), strict=True))
             self.early += sum(name != "kkt" for name in names)
@@ -249,7 +253,7 @@ class Found:
             iterations=self.full.iterations + int(self.iterations.sum()), round_iterations=self.iterations,
             kernel_rows=rounds.rows.computed, seconds=time.perf_counter() - self._began, full_solution=self.full,
             status=Status.CONVERGED if (decided != "").all() else self.status, engine=rounds.used or self.full.engine,
-            gap_rule_kept=self.gap_rule_kept,
+            gap_rule_kept=self.gap_rule_kept, traces=self.traces,
         )  # fmt: skip
 
 

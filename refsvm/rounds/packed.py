@@ -128,7 +128,7 @@ class PackedRounds:
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
         reasons = [self._stop.reasons[code - 1] for code in codes]
-        shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0)
+        shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
         ended = zip(
             turns.out,
             _shared(values, plan[:done, ASKED : ASKED_END + 1], turns),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from refsvm.result import Solution, Status
+from refsvm.result import Solution, Status, Trace
 
 __all__ = ["DECIDERS", "CrossValidation", "FoldReport", "LeaveOneOut"]
 
@@ -48,6 +49,8 @@ class LeaveOneOut:
         What ran the rounds.
     gap_rule_kept : bool or None
         Outcome of the efficiency test; None if there was none to be made.
+    traces : dict of int to Trace
+        The steps of each round, by example, if they were asked for.
     """
 
     predictions: np.ndarray = field(repr=False)
@@ -62,6 +65,7 @@ class LeaveOneOut:
     status: Status
     engine: str
     gap_rule_kept: bool | None = None
+    traces: dict[int, Trace] = field(default_factory=dict, repr=False)
 
     @property
     def is_complete(self) -> bool:
@@ -92,6 +96,10 @@ class LeaveOneOut:
             }
         )  # fmt: skip
 
+    def trace_frame(self) -> Any:
+        """Return `traces` as one pandas DataFrame, one row a step; the column "example" says whose round it is."""
+        return stacked({(r,): trace for r, trace in self.traces.items()}, ["example"])
+
 
 @dataclass(frozen=True)
 class FoldReport:
@@ -108,6 +116,8 @@ class FoldReport:
     seed_seconds, solve_seconds : float
         Time to make the start, and to solve from there. Rounds that are made and run in one go share both alike.
     status : Status
+    trace : Trace, optional
+        Its steps, if they were asked for.
     """
 
     fold: int
@@ -117,6 +127,7 @@ class FoldReport:
     seed_seconds: float
     solve_seconds: float
     status: Status
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -179,4 +190,26 @@ class CrossValidation:
         """Return `rounds` as a pandas DataFrame, one row each; the status by its name."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(each) | {"status": each.status.name} for each in self.rounds])
+        names = [each.name for each in fields(FoldReport) if each.name not in ("status", "trace")]
+        rows = [{name: getattr(each, name) for name in names} for each in self.rounds]
+        return pd.DataFrame(rows).assign(status=[each.status.name for each in self.rounds])
+
+    def trace_frame(self) -> Any:
+        """Return the traces of `rounds` as one pandas DataFrame, one row a step; "fold" and "pair" say whose it is."""
+        traces = {(each.fold, each.pair): each.trace for each in self.rounds if each.trace is not None}
+        return stacked(traces, ["fold", "pair"])
+
+
+def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
+    """Return traces below one another, the first columns of these names saying whose steps they are."""
+    import pandas as pd
+
+    if not traces:
+        raise ValueError("no steps were recorded; pass trace=True.")
+    frames = []
+    for key, trace in traces.items():
+        frame = trace.to_frame()
+        for place, (name, value) in enumerate(zip(names, key, strict=True)):
+            frame.insert(place, name, [value] * len(frame))
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refsvm.result import Status
+from refsvm.result import Status, Trace
 
 __all__ = ["Ended", "Round"]
 
@@ -67,6 +67,8 @@ class Ended(NamedTuple):
         Time to make the start, and to solve from there. Compiled rounds of one chunk share its time.
     kernel_rows : int
         Kernel rows computed.
+    trace : Trace, optional
+        Its steps, if `Rounds` was asked for them.
     """
 
     out: Any
@@ -77,3 +79,4 @@ class Ended(NamedTuple):
     seed_seconds: float
     solve_seconds: float
     kernel_rows: int
+    trace: Trace | None = None

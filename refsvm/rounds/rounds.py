@@ -50,6 +50,8 @@ class Rounds:
         As in `refsvm.solve`. `max_iter` is a limit for each round.
     time_limit : float, optional
         Seconds for all rounds together.
+    trace : bool or int
+        Record every step, or every k-th, of the rounds that `run` gets: they are then not run in compiled chunks.
     n_jobs : int, optional
         Workers that share what `run` gets: threads, or processes where joblib is set up for them
         (``joblib.parallel_config``). −1: one for each core.
@@ -107,12 +109,13 @@ class Rounds:
         time_limit: float | None = None,
         callback: Callable[[SolverState], object] | None = None,
         polish: bool = False,
+        trace: bool | int = False,
         n_jobs: int | None = None,
     ) -> None:
         self.options: dict[str, Any] = {
             "selector": selector, "step": step, "stop": stop, "engine": engine, "shrinking": shrinking,
             "cache_mb": cache_mb, "cache_dtype": cache_dtype, "max_iter": max_iter, "time_limit": time_limit,
-            "callback": callback, "polish": polish,
+            "callback": callback, "polish": polish, "trace": trace,
         }  # fmt: skip
         self._kept: dict[Hashable, Solution] = {}
         self.packed: PackedRounds | None = None  # what the latest run has kept in arrays

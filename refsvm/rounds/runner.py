@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, Final
@@ -71,7 +72,8 @@ class Runner:
         self._family, self._seeder, self._rules = family, seeder, rules
         self._shares = type(seeder).memory is not Rule.memory  # seeds from one solution have work in common
         self._packed: PackedRounds | None = None
-        self._apart, self._waits, self._can_compile = apart, False, True
+        self._apart, self._waits = apart, False
+        self._can_compile = not family.options["trace"]  # rounds in compiled code record no steps
         self._kept: dict[Hashable, Solution] = family.kept
         self._solution: Callable[[Hashable], Solution | None] = self._kept.get
         self._memory: tuple[Solution, int, np.ndarray | None] | None = None
@@ -143,7 +145,8 @@ class Runner:
         if rules.stop.left_out:
             rules = rules._replace(stop=for_example(rules.stop, each.out))
         most = self._limit if is_short and self._shrinks else family.max_iter
-        solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short)
+        trace = family.options["trace"]
+        solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
         return self._ended(each, solution, began, seeded, rows)
 
     def _boxed(self, each: Round) -> DualProblem:
@@ -214,7 +217,14 @@ class Runner:
             and steps < family.max_iter
         ):
             most = family.max_iter - steps
-            solution = family.steps(solution.problem, solution.alpha, solution, self._rules, most)
+            begun = solution.trace
+            trace = family.options["trace"]
+            solution = family.steps(
+                solution.problem, solution.alpha, solution, self._rules, most, trace=trace
+            )
+            if begun is not None and solution.trace is not None:
+                begun.append_later(solution.trace, steps)
+                solution = replace(solution, trace=begun)
             steps += solution.iterations
         family.latest, family.longest = steps, max(family.longest, steps)
         if each.keep is not None:
@@ -225,7 +235,9 @@ class Runner:
         values = solution.decision_values[[] if asked is None else asked]
         times = seeded - began, time.perf_counter() - seeded
         computed = family.rows.computed - rows
-        return Ended(each.out, values, steps, solution.reason, solution.status, *times, computed)
+        return Ended(
+            each.out, values, steps, solution.reason, solution.status, *times, computed, solution.trace
+        )
 
     # -- chunks in compiled code -----------------------------------------------------------------------------------
 
