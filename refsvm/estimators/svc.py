@@ -86,8 +86,7 @@ class SVC(ClassifierMixin, Incremental):
     max_iter, time_limit : int and float, default -1 and None
         Limits on the steps for each pair of classes (−1 or None: max(10⁷, 100n)) and on the seconds of all together.
     warm_start : bool, default False
-        Start from the α of the previous `fit` if there are as many examples and classes; cold, with a warning, if not.
-        Steps of the solver follow, which to its `tol` take less time than the exact walk of `partial_fit`.
+        Start the solver at the α of the last `fit` of as many examples and classes; cold, with a warning, else.
     engine : {"auto", "numba", "numpy"}, default "auto"
         The compiled loop or the readable one; "auto" compiles where Numba is installed.
     verbose : bool or int, default 0
