@@ -138,6 +138,8 @@ class SVMP(PathTracker):
                 continue
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             step = self._next_step(walk, room)
+            if step is None:
+                continue
             if step.length > self.tau_2 * walk.scale or step.length >= room:
                 # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
                 kind = take(walk, step, end)
@@ -171,12 +173,18 @@ class SVMP(PathTracker):
                 return
             steps += most
 
-    def _next_step(self, walk: PathState, room: float) -> Step:
-        """Find the largest fall of λ, at most `room`, and the direction that goes with it."""
+    def _next_step(self, walk: PathState, room: float) -> Step | None:
+        """Find the largest fall of λ, at most `room`, and the direction that goes with it.
+
+        None where the inverse had lost its digits: new factors may say that α must jump first.
+        """
         if not walk.members:
             return empty_elbow_step(walk, room)
-        db, noise = particular_direction(walk, self._factors(walk), self.tau)
-        null = self._factors(walk).null
+        factors = self._factors(walk)
+        db, noise = particular_direction(walk, factors, self.tau)
+        if walk.factors is not factors:
+            return None
+        null = factors.null
         if null.shape[1] == 0:
             # (47): max over 𝓔, 𝓛, 𝓡
             return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)

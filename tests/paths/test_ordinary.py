@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,7 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, DualProblem, Linear, PathTracker, Polynomial, Status, regularization_path
+from refsvm import (
+    RBF,
+    SVMP,
+    DualProblem,
+    Linear,
+    PathTracker,
+    Polynomial,
+    Status,
+    parametric_path,
+    regularization_path,
+)  # fmt: skip
 from refsvm.datasets import make_banana
 from refsvm.paths import PivotedQR, UpdatedInverse
 from refsvm.trackers import svmp
@@ -63,6 +74,22 @@ def test_a_dependent_point_is_left_to_the_qr_factors() -> None:
     state.drop(0, BELOW, "test")
     assert algebra.factorise(state).null.shape == (4, 0)
     assert state.system is not None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(8))
+def test_an_inverse_that_hides_a_dependent_point_leads_nobody_astray(engine: str, seed: int) -> None:
+    """With the least s of all, rounding alone lets dependent points join: what is left of the equations tells."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (40, 3)).astype(float)
+    target = X[:, 0] + 0.3 * rng.normal(size=40)
+    wide, narrow = (DualProblem.regression(X, target, kernel=Linear(), C=1.0, epsilon=e) for e in (1.0, 0.02))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a path that stops half-way, where rounding wins
+        path = parametric_path(
+            wide, narrow, tracker=SVMP(algebra=UpdatedInverse(least_indicator=1e-300)), engine=engine
+        )
+    assert path.kkt_audit().worst <= 1e-6
 
 
 @needs_numba
