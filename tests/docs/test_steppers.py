@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, iterate
+from refsvm import DualProblem, KKTGap, PlanningAheadStep, SecondOrder, iterate
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = DOCS / "_static" / "stepper"
@@ -123,6 +123,21 @@ def test_the_steps_are_those_of_iterate(page, times):
     for chosen, found in zip(rules, walks, strict=True):
         assert found == list(walk(page, K, y, chosen)), chosen
         assert len(found) > 15
+
+
+@needs_node
+@pytest.mark.parametrize(("seed", "C"), [(2, 1000.0), (11, 10.0)])
+def test_the_range_of_planned_steps_decides(page, seed, C):
+    """After a planned step within 1 ± 0.9 of the Newton step, and not within 1 ± 0.5, the selection is another one."""
+    data = page.DATA["banana"](40, rng=seed)
+    K = page.gram(data.X, 0.5)
+    problem = DualProblem.classification(gram=K, y=data.y, C=C)
+    rules = {"selector": SecondOrder(planned_range=0.5), "step": PlanningAheadStep(), "stop": KKTGap(1e-3)}
+    narrow = [state.working_sets[0].tolist() for state in iterate(problem, **rules)]
+    chosen = ("second-order", "planning-ahead", C)
+    [found] = node(WALK, {"K": K.tolist(), "y": data.y.tolist(), "walks": [chosen], "tol": 1e-3})
+    assert found == list(walk(page, K, data.y, chosen))
+    assert [step[:2] for step in found] != narrow
 
 
 @needs_node
