@@ -108,7 +108,7 @@ class LeftOut:
         y, ends = self._y, (k, k + 1)
         takers, loss = self._takers(k, rest, free, label)
         moved = [self._moved(end, rest, takers, label) for end in ends]
-        # ρ² = ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
+        # the squared radius: ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
         reach = reach[:, None] * self._distances[rest]

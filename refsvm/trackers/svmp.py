@@ -60,10 +60,10 @@ class SVMP(PathTracker):
     tau_2 : float
         τ₂: a fall of λ by less than τ₂λ is no progress. The paper takes 1e-8 in units of λ.
     gamma : float
-        γ: largest share of λ that the backup routine may jump. It begins with 1e-7, so that the path
+        Largest share of λ that the backup routine may jump, the paper's γ. It begins with 1e-7, so that the path
         between the two points stays optimal to that order, and takes ten times as much only if it has to.
     ell : int
-        ℓ: events without progress until the backup routine takes over.
+        Events without progress until the backup routine takes over, the paper's ℓ.
     refresh : int
         Events from one recomputation of g to the next.
 
@@ -80,7 +80,7 @@ class SVMP(PathTracker):
     -----
     Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
     (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
-    routine first asks for the derivative at λ, which loses nothing, and jumps to (1 − γ)λ only if that does not help.
+    routine first asks for the derivative at λ, which loses nothing, and jumps only if that does not help.
     Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.walk.runs`.
 
     References

@@ -23,13 +23,13 @@ class Bordered:
     """Solve A x = r with A = [[0, 1ᵀ], [1, K_MM]] for a set M that changes by one variable at a time.
 
         k joins:   w = P u with u = (1, K_Mk),  s = Kₖₖ − uᵀw,    P ← P + (w, −1)(w, −1)ᵀ/s
-                   ρ = rₖ − uᵀx,                                  x ← x − w·ρ/s,   xₖ ← ρ/s
+                   e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s
         j leaves:  p = P eⱼ,                                      P ← P − ppᵀ/pⱼ,  x ← x − p·xⱼ/pⱼ
 
     P is the inverse of A. Its array has rows and columns of zeros to spare, so that both changes are the product of a
     vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine hull of those of M:
     where it vanishes, A would become singular. Who leaves is replaced by the last one. A variable that moves by `pace`
-    while it is not in M, as its bound does, has xₖ ← pace + ρ/s when it joins, and when it leaves xⱼ − pace stands in
+    while it is not in M, as its bound does, has xₖ ← pace + e/s when it joins, and when it leaves xⱼ − pace stands in
     place of xⱼ. Sums go from left to right, as in the twin.
 
     Parameters
@@ -141,7 +141,7 @@ class Bordered:
 def independent(K: np.ndarray, largest: float) -> np.ndarray:
     """Return the variables that are affinely independent of those before them, ascending; `largest` is max |Kᵢᵢ|.
 
-    Symmetric elimination on K + c·11ᵀ, whose pivots are squared distances as κ is.
+    Symmetric elimination on K + c·11ᵀ, whose pivots are squared distances, as s of `Bordered` is.
 
     Examples
     --------
