@@ -156,12 +156,6 @@ print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
 print("refsvm", model.coef_[0].round(4), f"{model.intercept_[0]:.4f}")
 
 # %%
-# And this is :math:`F` as the package computes it. There ``alpha @ (v - G)`` is :math:`\lVert w\rVert^2`, and the
-# losses are written with the gradient :math:`G` of the next chapter. ``b=None`` asks for the best intercept.
-#
-# .. shipped:: problem.py
-#    :object: DualProblem.primal_objective
-#
 # Exercises
 # ---------
 #

@@ -79,9 +79,9 @@ for i in (0, 1):
 # -----------
 #
 # That :math:`f(\alpha)` is never above :math:`F` can be seen without any theory. Take any feasible :math:`\alpha`,
-# any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Then, as
+# any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is
 # :math:`\alpha^\top K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because
-# :math:`\sum_i\alpha_i=0`,
+# :math:`\sum_i\alpha_i=0`. In the last of these lines :math:`\alpha_iy_i=a_i`, as :math:`y_i^2=1`:
 #
 # .. math::
 #
@@ -155,7 +155,7 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# A solver raises :math:`f`. At each point it may ask what the street of that point would cost, with the best
+# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may ask what the street of that point would cost, with the best
 # intercept. The optimum is between the two curves, all the way.
 
 values = [
@@ -193,10 +193,11 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable,
 # :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: by so much :math:`f` grows for each unit by which
 # :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols
-# this is the one to remember.
+# this is the one to remember. With it the primal objective can be written too: ``alpha @ (v - G)`` is
+# :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: problem.py
-#    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
+#    :object: DualProblem.gradient DualProblem.objective DualProblem.primal_objective DualProblem.duality_gap
 #
 # Exercises
 # ---------

@@ -120,7 +120,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # .. math:: \nabla f\cdot d = \sum_{i,j} t_{ij}\,(G_i-G_j) \;\le\; \psi\sum_{i,j} t_{ij} .
 #
-# If :math:`\psi\le0` no feasible direction leads uphill, and since :math:`f` is concave the point is optimal.
+# If :math:`\psi\le0` no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
+# parabola that bends down, as :math:`d^\top Kd\ge0`: what does not begin uphill never rises. So the point is optimal.
 # **A point is optimal exactly if no pair gains.** That is the whole theory behind this kind of solver. It has a
 # name, *sequential minimal optimisation*, SMO: always the smallest problem that can be solved at all.
 #
