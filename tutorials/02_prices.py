@@ -155,8 +155,9 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may ask what the street of that point would cost, with the best
-# intercept. The optimum is between the two curves, all the way.
+# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may ask
+# what the street of that point would cost, with the best intercept. The optimum is between the two curves, all the
+# way.
 
 values = [
     (state.objective, problem.primal_objective(state.alpha, gradient=state.gradient))

@@ -91,8 +91,8 @@ plt.show()
 #
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
-# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. Two rows are all that a step costs. Of the other :math:`n-2` rows it needs nothing. This line is why
-# the method works for matrices that nobody could store.
+# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. Two rows are all that a step costs. Of the other
+# :math:`n-2` rows it needs nothing. This line is why the method works for matrices that nobody could store.
 #
 # .. shipped:: state.py
 #    :object: SolverState.move moved
@@ -117,8 +117,8 @@ print(f"beside a gradient from scratch: {np.abs(state.gradient - problem.gradien
 #
 # If two examples are the same point, :math:`q=0`: the parabola is a straight line. If their labels differ it goes
 # uphill for ever, and only the box ends it. The Newton step would divide by zero. With
-# :math:`q=10^{-12}` in its place, as the program LIBSVM has it too, the formula gives a giant step, and the box cuts it. A kernel
-# that is not positive semi-definite may have :math:`q<0`; then the same is done.
+# :math:`q=10^{-12}` in its place, as the program LIBSVM has it too, the formula gives a giant step, and the box cuts
+# it. A kernel that is not positive semi-definite may have :math:`q<0`; then the same is done.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))

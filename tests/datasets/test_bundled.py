@@ -52,7 +52,7 @@ def test_a_bundled_set_names_its_source_and_licence(name):
     address = re.search(r"10\.24432/\w+|archive\.ics\.uci\.edu\S+", data.source).group()
     assert address in sources
     n, d, positive = SIZES[name]
-    assert re.search(rf"\| `{name}` \| {n} × {d} \|.*\({n - positive}\).*\({positive}\)", sources)
+    assert re.search(rf"\| `{name}` \| {n}\s×\s{d} \|.*\({n - positive}\).*\({positive}\)", sources)
 
 
 def test_the_monks_follow_their_published_rules():
