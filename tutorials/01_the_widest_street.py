@@ -156,6 +156,13 @@ print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
 print("refsvm", model.coef_[0].round(4), f"{model.intercept_[0]:.4f}")
 
 # %%
+# And this is :math:`F` as the package computes it, to come back to: it is written with the variables
+# :math:`\alpha` and :math:`G` of the next chapter, where its lines are explained.
+#
+# .. shipped:: problem.py
+#    :object: DualProblem.primal_objective
+#    :fold: The primal objective in the package
+#
 # Exercises
 # ---------
 #

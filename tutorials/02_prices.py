@@ -194,11 +194,12 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable,
 # :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: by so much :math:`f` grows for each unit by which
 # :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols
-# this is the one to remember. With it the primal objective can be written too: ``alpha @ (v - G)`` is
-# :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, and ``b=None`` asks for the best intercept.
+# this is the one to remember. With it the code of :math:`F` at the end of chapter 1 can be read: ``alpha @ (v - G)`` is
+# :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for
+# the best intercept.
 #
 # .. shipped:: problem.py
-#    :object: DualProblem.gradient DualProblem.objective DualProblem.primal_objective DualProblem.duality_gap
+#    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
 #
 # Exercises
 # ---------
