@@ -175,6 +175,7 @@ class Page:
         options = ["--full", *self.chosen.full] if self.chosen.full else []
         versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
         command = " ".join((self.script, *options))
+        published = any(" there |" in part for part in self.parts)
         kept, busy = "", " (their seconds were taken while other work was running)"
         if self.kept:
             kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
@@ -184,6 +185,6 @@ class Page:
             f"a shared machine with {os.cpu_count()}, {self._busy()}, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
-            "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C; columns marked *there* "
-            "hold the published figures."
+            "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
+            f"{'; columns marked *there* hold the published figures' if published else ''}."
         )
