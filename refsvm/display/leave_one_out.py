@@ -29,7 +29,7 @@ class LOOGapDisplay(Display):
     primal, bound, dual : ndarrays of shape (t,), float64
         F(α, b̂), H(η) and f(α) after 0, 1, 2, … steps.
     example : int
-        r.
+        The left-out example r.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class LOOGapDisplay(Display):
         problem : DualProblem
             Of all examples.
         example : int
-            r.
+            The left-out example r.
         stop : LOODualityGap, optional
             Its tolerance and number of variables.
         ax : matplotlib Axes, optional

@@ -114,7 +114,7 @@ class BinaryResult:
     alpha : ndarray of shape (m,), float64
         Signed α of these examples.
     intercept : float
-        b.
+        The intercept b.
     dual_objective, primal_objective, kkt_gap : float
         f(α), F(α, b) at the best b, ψ(α).
     iterations, kernel_rows : int

@@ -101,7 +101,7 @@ def least_squares(rows: np.ndarray, right: np.ndarray, max_iter: int, tol: float
     Parameters
     ----------
     rows : ndarray of shape (m, k)
-        A.
+        The matrix A.
     right : ndarray of shape (k,)
     max_iter : int
     tol : float

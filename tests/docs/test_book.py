@@ -107,6 +107,17 @@ def test_no_line_of_prose_is_taken_for_markup():
     assert wrong == []
 
 
+def test_no_description_in_a_docstring_is_taken_for_a_list():
+    """A paragraph that begins with "b." or "r. None" is item b of a list to Sphinx, which shows "1."."""
+    files = sorted((ROOT / "refsvm").rglob("*.py"))
+    listed = re.compile(r"(?m)^ +[\w*, ]+ : .*\n( +[A-Za-z][.)](?: .*)?)$")
+    wrong = [
+        (file.name, *listed.findall(text)) for file in files if listed.search(text := file.read_text("utf-8"))
+    ]
+    assert len(files) > 100
+    assert wrong == []
+
+
 @pytest.mark.parametrize("number", range(1, 15))
 def test_every_chapter_has_exercises_with_answers(number):
     chapter = next(file for file in CHAPTERS if file.name.startswith(f"{number:02d}_"))
