@@ -64,7 +64,7 @@ class LOODualityGap(StoppingRule):
     tol : float
         ε > 0 of the KKT gap.
     example : int, optional
-        The left-out example r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
+        The left-out one, r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
     variables : {2, 1}
         How many ηᵢ move per step of α; 1 is what the paper does.
 
