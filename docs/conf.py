@@ -125,6 +125,9 @@ def as_typed(line):
     return re.sub(quoted_or_bars, lambda found: found[1] or rf"\|{found[2]}\|", line)
 
 
+LONG_VALUE = 400  # signatures of compiled functions fill pages; their values are under [source]
+
+
 def set_docstring(app, what, name, obj, options, lines):
     """Set a docstring as it is typed; an indented block before the first section is a formula.
 
@@ -137,14 +140,19 @@ def set_docstring(app, what, name, obj, options, lines):
     lines[:] = [line if line.startswith(" ") else as_typed(line) for line in prose.split("\n")]
     if sections:
         lines[-1:] = [as_typed(line) for line in sections[0].split("\n")]
+    if what == "data" and len(repr(obj)) > LONG_VALUE:
+        lines += ["", ":meta hide-value:"]
 
 
-def skip_type_aliases(app, what, name, obj, skip, options):
-    """Leave out names of types, such as ``Key = tuple[int, int]``: autodoc shows the docstring of the type itself."""
-    return True if isinstance(obj, GenericAlias) else skip
+def skip_noise(app, what, name, obj, skip, options):
+    """Leave out names of types, of which autodoc shows the docstring of the type, and "Alias for field number 3"."""
+    noise = isinstance(obj, GenericAlias) or str(getattr(obj, "__doc__", "")).startswith(
+        "Alias for field number"
+    )
+    return True if noise else skip
 
 
 def setup(app):
     """Connect the functions above."""
-    app.connect("autodoc-skip-member", skip_type_aliases)
+    app.connect("autodoc-skip-member", skip_noise)
     app.connect("autodoc-process-docstring", set_docstring, priority=400)
