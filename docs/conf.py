@@ -125,7 +125,7 @@ def as_typed(line):
     return re.sub(quoted_or_bars, lambda found: found[1] or rf"\|{found[2]}\|", line)
 
 
-LONG_VALUE = 400  # signatures of compiled functions fill pages; their values are under [source]
+LONG_VALUE = 400  # characters; the types of compiled functions have thousands, and stand under [source]
 
 
 def set_docstring(app, what, name, obj, options, lines):
@@ -140,16 +140,12 @@ def set_docstring(app, what, name, obj, options, lines):
     lines[:] = [line if line.startswith(" ") else as_typed(line) for line in prose.split("\n")]
     if sections:
         lines[-1:] = [as_typed(line) for line in sections[0].split("\n")]
-    if what == "data" and len(repr(obj)) > LONG_VALUE:
-        lines += ["", ":meta hide-value:"]
 
 
 def skip_noise(app, what, name, obj, skip, options):
-    """Leave out names of types, of which autodoc shows the docstring of the type, and "Alias for field number 3"."""
-    noise = isinstance(obj, GenericAlias) or str(getattr(obj, "__doc__", "")).startswith(
-        "Alias for field number"
-    )
-    return True if noise else skip
+    """Leave out what fills pages: names of types, types of compiled functions, and "Alias for field number 3"."""
+    noise = isinstance(obj, GenericAlias) or len(repr(obj)) > LONG_VALUE
+    return True if noise or str(obj.__doc__).startswith("Alias for field number") else skip
 
 
 def setup(app):
