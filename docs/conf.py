@@ -139,7 +139,10 @@ def set_docstring(app, what, name, obj, options, lines):
     prose = re.sub(formula, r"\1.. code-block:: text\n\n\2", prose)
     lines[:] = [line if line.startswith(" ") else as_typed(line) for line in prose.split("\n")]
     if sections:
-        lines[-1:] = [as_typed(line) for line in sections[0].split("\n")]
+        examples = re.compile(r"(?ms)^(\s*>>>.*?(?:\n\s*$|\Z))")  # with what they print
+        parts = enumerate(examples.split(sections[0]))
+        typed = (part if k % 2 else "\n".join(map(as_typed, part.split("\n"))) for k, part in parts)
+        lines[-1:] = "".join(typed).split("\n")
 
 
 def skip_noise(app, what, name, obj, skip, options):

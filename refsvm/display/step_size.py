@@ -19,7 +19,7 @@ __all__ = ["StepSizeDisplay"]
 class StepSizeDisplay(Display):
     """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, above 0 longer, below −1 backwards.
 
-    The axis is linear between −`linear` and `linear` and logarithmic outside; 0 is an edge of the bins.
+    The axis is linear up to `linear` on both sides of 0 and logarithmic outside; 0 is an edge of the bins.
 
     Parameters
     ----------

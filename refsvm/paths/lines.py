@@ -1,9 +1,11 @@
 """Lines with a name: `parametric_path` between two problems of one family, in the unit of what moves.
 
-epsilon_path   the tube of regression:   v¹ = −1 and +1 on the two copies of an example
-nu_path        the share of one-class:   z¹ = Σ wᵢ
-cost_path      C₊ from 0 to C, C₋ = C − C₊: the box of one class opens while that of the other closes
-weight_path    any Cᵢ to any other
+==============  ===============================================================================
+`epsilon_path`  the tube of regression: v¹ = −1 and +1 on the two copies of an example
+`nu_path`       the share of one-class: z¹ = Σ wᵢ
+`cost_path`     C₊ from 0 to C, C₋ = C − C₊: one class's box opens while that of the other closes
+`weight_path`   any Cᵢ to any other
+==============  ===============================================================================
 """
 
 from __future__ import annotations
