@@ -116,6 +116,9 @@ html_sidebars = {
 html_show_sourcelink = False
 
 
+LONG_VALUE = 600  # characters: the types of compiled functions have thousands; a reader finds them under [source]
+
+
 def as_typed(line):
     """Escape what reST would read as markup: "T. Name" is no item of a list, |x| no substitution."""
     line = re.sub(r"^(\s*[A-Z])\. ", r"\1\\. ", line)
@@ -123,9 +126,6 @@ def as_typed(line):
         return line
     quoted_or_bars = r"(``.*?``|`[^`]*`)|\|(?=[^\s|])([^|`]*[^\s|])\|"
     return re.sub(quoted_or_bars, lambda found: found[1] or rf"\|{found[2]}\|", line)
-
-
-LONG_VALUE = 400  # characters; the types of compiled functions have thousands, and stand under [source]
 
 
 def set_docstring(app, what, name, obj, options, lines):
@@ -146,7 +146,7 @@ def set_docstring(app, what, name, obj, options, lines):
 
 
 def skip_noise(app, what, name, obj, skip, options):
-    """Leave out what fills pages: names of types, types of compiled functions, and "Alias for field number 3"."""
+    """Leave out what fills pages: names of types, values of many lines, and "Alias for field number 3"."""
     noise = isinstance(obj, GenericAlias) or len(repr(obj)) > LONG_VALUE
     return True if noise or str(obj.__doc__).startswith("Alias for field number") else skip
 

@@ -40,9 +40,9 @@ HillValley, where it repairs 109 times and the cost is lost without it. What rem
 path, which is solved to rounding here. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
-On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. In six random
-orders of the examples, here and in the paper: how many examples are on the elbow depends on the corner at which the
-program ends, so on the order of the examples; the events, at which λ falls, hardly do.
+On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
+has six random orders of the examples here, and the paper's one figure: how many examples are on the elbow depends
+on the corner at which the program ends, so on the order of the examples; the events, at which λ falls, hardly do.
 `tests/theorems/test_path_theorem.py` has both, and Theorem (i): every β within the box gives an optimum. So the
 largest elbow, 14 or 290, is no property of the data; that our events are fewer than the published ones is not
 explained by the corner.

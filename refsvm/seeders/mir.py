@@ -103,6 +103,7 @@ def least_squares(rows: np.ndarray, right: np.ndarray, max_iter: int, tol: float
     rows : ndarray of shape (m, k)
         The matrix A.
     right : ndarray of shape (k,)
+        The right side.
     max_iter : int
     tol : float
 

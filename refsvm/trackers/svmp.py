@@ -138,7 +138,7 @@ class SVMP(PathTracker):
                 continue
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             step = self._next_step(walk, room)
-            if step is None:
+            if step is None:  # with new factors
                 continue
             if step.length > self.tau_2 * walk.scale or step.length >= room:
                 # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
@@ -176,7 +176,7 @@ class SVMP(PathTracker):
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Find the largest fall of λ, at most `room`, and the direction that goes with it.
 
-        None where the inverse had lost its digits: new factors may say that α must jump first.
+        None where the inverse had lost its digits: its place is taken by new factors, which may say that α must jump.
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
