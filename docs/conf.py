@@ -116,7 +116,7 @@ html_sidebars = {
 html_show_sourcelink = False
 
 
-LONG_VALUE = 600  # characters: the types of compiled functions have thousands; a reader finds them under [source]
+LONG_VALUE = 600  # characters; the types of compiled functions have thousands
 
 
 def as_typed(line):
