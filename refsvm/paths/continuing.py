@@ -101,8 +101,8 @@ def continued(
             solve_at(walk, 0.0, POLISHED, "start")
         for point in tracker.follow(walk, 1.0):
             limit = limits.reached(point)
-            if limit is not None and walk.room(1.0) > 0.0:
-                status = limit
+            if limit is not None and point[0] != 1.0:
+                status, walk.of.alpha[:] = limit, point[1]  # compiled code may be further on
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status

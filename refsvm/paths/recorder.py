@@ -102,24 +102,26 @@ class PathRecorder:
 
     def add(self, point: Point) -> None:
         """Append one breakpoint."""
-        at, self._rows[self._filled] = point[:2]
+        at, self._rows[self._filled], intercept, kind, moves, elbow = point
         self._filled += 1
         if self._filled > POINTS:
             self._compress()
         number = len(self._t)
-        self._events += [(number, *move) for move in point.moves]
+        self._events += [(number, *move) for move in moves]
         self._t.append(at)
-        self._intercept.append(point.intercept)
-        self._elbow.append(point.elbow)
-        self._kind.append(point.kind)
+        self._intercept.append(intercept)
+        self._elbow.append(elbow)
+        self._kind.append(kind)
 
     def _compress(self) -> None:
         """Keep of each point what differs from the one before, and of the last one all."""
         rows = self._rows[: self._filled]
-        differs = rows[1:] != rows[:-1]
-        self._count.append(np.count_nonzero(differs, axis=1))
-        self._index.append(np.nonzero(differs)[1])
-        self._value.append(rows[1:][differs])
+        new = rows[1:].ravel()
+        changed = np.flatnonzero(new != rows[:-1].ravel())
+        point, index = np.divmod(changed, rows.shape[1])
+        self._count.append(np.bincount(point, minlength=len(rows) - 1))
+        self._index.append(index)
+        self._value.append(new[changed])
         self._rows[0], self._filled = rows[-1], 1
 
     def record(self) -> PathRecord:

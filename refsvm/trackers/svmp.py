@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -128,28 +128,22 @@ class SVMP(PathTracker):
             # --- are the conditions kept (56), where the sets have changed at this λ? ---
             if walk.unsettled:
                 yield from self._checked(walk)
-                continue
-            if not walk.has_left():
+            # --- nobody is left to change: α stays ---
+            elif not walk.has_left():
                 yield walk.to_the_end(end)
                 return
             # --- where α or b must move first, at fixed t ---
-            if self._jumped(walk):
+            elif self._jumped(walk):
                 yield walk.breakpoint("jump")
-                continue
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
-            step = self._next_step(walk, room)
-            if step is None:  # with new factors
-                continue
-            if step.length > self.tau_2 * walk.scale or step.length >= room:
-                # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
+            elif (step := self._next_step(walk, room)) is None:
+                continue  # with new factors
+            # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
+            elif step.length > self.tau_2 * walk.scale or step.length >= room:
                 kind = take(walk, step, end)
                 guard.moved_on()
                 steps, jump = steps + 1, FIRST_JUMP
                 yield from self._checked(walk, kind)
-                # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
-                for point in self._ordinary(walk, end, steps):
-                    steps += point.kind == "full rank"
-                    yield point
             # --- no way, as an example is where it should not be ---
             elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 walk.unsettled = True
@@ -160,23 +154,32 @@ class SVMP(PathTracker):
                 guard.moved_on()
                 jump = min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
+            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            before, steps = steps, (yield from self._ordinary(walk, end, steps))
+            if steps > before:
+                guard.moved_on()
+                jump = FIRST_JUMP
 
-    def _ordinary(self, walk: PathState, end: float, steps: int) -> Iterator[Point]:
-        """Yield the points of events that the twin can follow, after so many steps; take ξ afresh every so often."""
-        while walk.status is None:
-            if steps % self.refresh == 0:
+    def _ordinary(self, walk: PathState, end: float, steps: int) -> Generator[Point, None, int]:
+        """Yield the points of events that the twin can follow; take and return how many steps there were.
+
+        ξ is taken afresh every so often.
+        """
+        while walk.status is None and not walk.unsettled and walk.has_left() and walk.room(end) > 0.0:
+            if steps and steps % self.refresh == 0:
                 yield from self._checked(walk, fresh=True)
             most = self.refresh - steps % self.refresh
             points = follow_run(walk, self, end, most)
             yield from points
+            steps += len(points)
             if len(points) < most:
-                return
-            steps += most
+                break
+        return steps
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Find the largest fall of λ, at most `room`, and the direction that goes with it.
 
-        None where the inverse had lost its digits: its place is taken by new factors, which may say that α must jump.
+        None where the inverse had lost its digits: new factors may say that α must jump first.
         """
         if not walk.members:
             return empty_elbow_step(walk, room)

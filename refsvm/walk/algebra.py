@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from refsvm.walk.bordered import Bordered
 from refsvm.walk.state import PathState
 
 __all__ = ["SVD", "ElbowAlgebra", "Factors", "PivotedQR", "QRFactors", "UpdatedInverse", "elbow_matrix"]
+
+ROOM: Final = 64
+"""Columns of a block of LAPACK, at most."""
 
 
 class Factors(Protocol):
@@ -47,7 +50,7 @@ def elbow_matrix(walk: PathState) -> np.ndarray:
     A = np.empty((len(elbow) + 1, len(elbow) + 1), order="F")
     A[0, 0] = 0.0
     A[0, 1:] = A[1:, 0] = 1.0
-    A[1:, 1:] = walk.K[np.ix_(elbow, elbow)]
+    A[1:, 1:] = walk.K[elbow[:, None], elbow]
     return A
 
 
@@ -128,10 +131,13 @@ class PivotedQR(ElbowAlgebra):
 
     def factorise(self, walk: PathState) -> QRFactors:
         """DADE = QR from scratch."""
-        from scipy.linalg import qr
+        from scipy.linalg.lapack import dgeqp3, dorgqr
 
         A, s = scaled_matrix(walk)
-        Q, R, pivots = qr(A, pivoting=True, check_finite=False)
+        # what scipy.linalg.qr calls; its checks took longer than the factors of a small elbow
+        packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
+        R, pivots = np.triu(packed), pivots - 1
+        Q = dorgqr(packed, tau, lwork=ROOM * len(A), overwrite_a=True)[0]
         Q[0] *= s
         diagonal = np.abs(np.diagonal(R))
         r = int((diagonal > self.eps_svd * len(R) * diagonal[0]).sum())
@@ -158,10 +164,10 @@ class QRFactors:
 
     def inverse(self) -> np.ndarray:
         """A⁻¹ = DE R⁻¹ QᵀD, of a regular A."""
-        from scipy.linalg import solve_triangular
+        from scipy.linalg.lapack import dtrtrs
 
         values = np.empty_like(self.Q)
-        values[self.pivots] = solve_triangular(self.R, self.Q.T, check_finite=False)
+        values[self.pivots] = dtrtrs(self.R, self.Q.T)[0]
         values[0] *= self.s
         return values
 

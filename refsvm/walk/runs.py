@@ -26,7 +26,7 @@ class EventLog(NamedTuple):
     t, intercept : ndarrays of shape (e,)
         λ and b̂ after each event, or t and b.
     moved : ndarray of shape (e, 4), int64
-        The example, where it was and where it is, and the size of the elbow after the event.
+        The example, −1 at the end of the line, where it was and where it is, and the size of the elbow after the event.
     scaled : ndarray of shape (e, n)
         ŝ, or α.
     """
@@ -73,7 +73,15 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     sign = walk.sign[example].astype(np.int64)
     moves = zip(example.tolist(), (sign * before).tolist(), (sign * after).tolist(), strict=True)
     numbers = zip(log.t[:events].tolist(), log.scaled, log.intercept.tolist(), size.tolist(), strict=False)
-    return [
+    points = [
         along.point(t, scaled, b, "full rank", (Move(*move, "full rank"),), m)
         for (t, scaled, b, m), move in zip(numbers, moves, strict=False)
     ]
+    if points and example[-1] < 0:  # at the end of the line, where nobody changes its set
+        walk.arrive(end)
+        log.scaled[events - 1] = walk.of.alpha
+        points[-1] = points[-1]._replace(kind="end", moves=())
+    if points and walk.moves:  # what changed its set where the run began
+        points[0] = points[0]._replace(moves=(*walk.moves, *points[0].moves))
+        walk.moves = []
+    return points

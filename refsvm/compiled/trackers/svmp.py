@@ -84,9 +84,11 @@ def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore
 
 
 @called
-def may_cross(walk, i, rooted):  # type: ignore[no-untyped-def]
-    """Return s of i if it may join, 1 if it may leave, 0 if its event is not ordinary."""
+def may_cross(walk, i, hits, rooted):  # type: ignore[no-untyped-def]
+    """Return s of i if it may join, 1 if it may leave or there is nobody, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
+    if i < 0 or hits != 1:
+        return 1.0 if i < 0 and hits == 0 else 0.0
     if walk.side[i] == FREE:
         while walk.members[slot] != i:
             slot += 1
@@ -104,13 +106,15 @@ def may_cross(walk, i, rooted):  # type: ignore[no-untyped-def]
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Go to the next event and let i leave or join the elbow."""
+    """Go to the next event and let i leave or join the elbow; −1 is nobody, at the end of the line."""
     values = walk.values
     move(walk, step, way)
     for slot in range(walk.now[0].m):
         k = walk.members[slot]
         values[AT.alpha, k] = min(max(values[AT.alpha, k], values[AT.lower, k]), values[AT.upper, k])  # (38)
         values[AT.excess, k] = 0.0
+    if i < 0:
+        return
     if walk.side[i] == FREE:
         leave(walk, i)
     else:
@@ -128,29 +132,31 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         if noise_of_excess < 0.0:
             return k
         # --- (47): max over 𝓔, 𝓛, 𝓡 ---
-        i, step = reach(walk, noise_of_alpha, noise_of_excess)
-        t, scale = now[0].t + step * way, max(min(abs(now[0].t), limits[SPAN]), limits[LEAST])
-        if step <= parameters[TAU_2] * scale or step >= (end - now[0].t) * way or (end - t) * way <= enough:
+        (i, step), room = reach(walk, noise_of_alpha, noise_of_excess), (end - now[0].t) * way
+        i, step = (i, step) if step < room else (-1, room)
+        t = now[0].t + step * way if i >= 0 else end
+        scale, near = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - t) * way <= enough
+        if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
-        if t < limits[STALE]:
-            return k
-        # --- one example, no violation (56), and A stays regular ---
+        # --- one example, at the end none, no violation (56), and A stays regular ---
         unit = limits[UNIT] + limits[UNIT_RATE] * t
         hits, worst, total, size = foreseen(walk, step, unit, noise_of_alpha, noise_of_excess)
         rooted = limits[ROOTED] > 0.0
-        s = may_cross(walk, i, rooted) if hits == 1 else 0.0
+        s = may_cross(walk, i, hits, rooted)
         unbalanced = abs(total) / max(size, 1e-300) if rooted else 0.0
         if s == 0.0 or max(worst / unit, unbalanced) > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
-        log.moved[k, 0], log.moved[k, 1] = i, walk.side[i]
+        log.moved[k, 0], log.moved[k, 1] = i, walk.side[max(i, 0)]
         cross(walk, i, s, step, way)
         log.t[k], log.intercept[k], log.moved[k, 2], log.moved[k, 3] = (
-            now[0].t,
+            t,
             now[0].b,
-            walk.side[i],
+            walk.side[max(i, 0)],
             now[0].m,
         )
         for t in range(len(walk.side)):
             log.scaled[k, t] = walk.values[AT.alpha, t]
+        if i < 0:
+            return k + 1
     return len(log.t)
