@@ -18,7 +18,7 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 QUIET = 1.6
-"""Load below which one script has the machine to itself."""
+"""Load, as a mean of five minutes, below which a script on a core of its own is not disturbed by the rest."""
 
 
 def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
@@ -103,7 +103,7 @@ class Page:
     chosen: argparse.Namespace
     parts: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    load: float = field(default_factory=lambda: os.getloadavg()[0])
+    load: float = 0.0
 
     def wants(self, heading: str) -> bool:
         """Whether a section, or several that begin alike, should be measured; if not, those of the page are kept."""
@@ -149,6 +149,8 @@ class Page:
             f"## {heading}",
             *(part.to_markdown() if isinstance(part, Grid) else part.strip() for part in parts),
         ]
+        if any(re.search(r"\bseconds\b|\bCPU\b", text) for text in texts):  # taken in the minutes before
+            self.load = max(self.load, os.getloadavg()[1])
         self.parts += filter(None, texts)
         print("\n\n".join(("", *filter(None, texts))), flush=True)
 
@@ -165,10 +167,10 @@ class Page:
         return found[1] if found else "an earlier run"
 
     def _busy(self) -> str:
-        """Say what else the machine did: a load of one is the script itself, or the one that ran before it."""
-        if max(self.load, os.getloadavg()[0]) < QUIET:
-            return "with nothing else running: read them beside each other"
-        return "while other work was running: read them as rough figures"
+        """Say what else the machine did: a load of one is the script itself."""
+        if self.load < QUIET:
+            return f"at a load of at most {max(self.load, 1.0):.1f}: read them beside each other"
+        return f"while other work was running (load {self.load:.1f}): read them as rough figures"
 
     def _provenance(self) -> str:
         """Say how the page came about."""
@@ -182,7 +184,7 @@ class Page:
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
             f"{kept} Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of "
-            f"a shared machine with {os.cpu_count()}, {self._busy()}, and not against the "
+            f"a shared machine with {os.cpu_count()} cores, {self._busy()}, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
