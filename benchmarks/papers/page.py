@@ -18,7 +18,7 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 QUIET = 1.6
-"""Load, as a mean of five minutes, below which a script on a core of its own is not disturbed by the rest."""
+"""Load, as a mean of five minutes, below which a script with one process is not disturbed by the rest."""
 
 
 def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
@@ -167,10 +167,12 @@ class Page:
         return found[1] if found else "an earlier run"
 
     def _busy(self) -> str:
-        """Say what else the machine did: a load of one is the script itself."""
-        if self.load < QUIET:
-            return f"at a load of at most {max(self.load, 1.0):.1f}: read them beside each other"
-        return f"while other work was running (load {self.load:.1f}): read them as rough figures"
+        """Say what else the machine did: a load of one for each process is the script itself."""
+        processes = self.chosen.jobs or 1
+        at_once = f"{processes} runs at a time, " if processes > 1 else ""
+        if self.load < QUIET + processes - 1:
+            return f"{at_once}at a load of at most {max(self.load, 1.0):.1f}: read them beside each other"
+        return f"{at_once}while other work was running (load {self.load:.1f}): read them as rough figures"
 
     def _provenance(self) -> str:
         """Say how the page came about."""

@@ -148,12 +148,10 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 
 def take(walk: PathState, step: Step, end: float) -> str:
     """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
-    of, members = walk.of, walk.members
     walk.move(step.length, step.db)
     if walk.room(end) == 0.0:
         walk.arrive(end)
-    of.alpha[members] = np.clip(of.alpha[members], of.lower[members], of.upper[members])  # (38)
-    of.excess[members] = 0.0
+    walk.keep_elbow()
     hits = arrived(walk, step.noise)
     for i in hits:
         if walk.side[i] == FREE:

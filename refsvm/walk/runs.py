@@ -79,6 +79,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     ]
     if points and example[-1] < 0:  # at the end of the line, where nobody changes its set
         walk.arrive(end)
+        walk.keep_elbow()
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
     if points and walk.moves:  # what changed its set where the run began

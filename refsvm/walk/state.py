@@ -203,6 +203,12 @@ class PathState(Walk):
         closed = self.side == CLOSED
         of.alpha[closed] = of.lower[closed]
 
+    def keep_elbow(self) -> None:
+        """Let the elbow be in the box with ξ = 0, whatever rounding has left, (38)."""
+        of, elbow = self.of, self.members
+        of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
+        of.excess[elbow] = 0.0
+
     def has_left(self) -> bool:
         """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
         return not self.along.rooted or bool((self.side == self.sign).any())

@@ -62,7 +62,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 
 @called
-def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
+def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
     """Return how many examples will be at the end of their set after this step, the worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
@@ -71,13 +71,13 @@ def foreseen(walk, step, unit, noise_of_alpha, noise_of_excess):  # type: ignore
         if side == FREE:
             lower_rate, upper_rate = values[AT.lower_rate, i], values[AT.upper_rate, i]
             lower, upper = values[AT.lower, i] + step * lower_rate, values[AT.upper, i] + step * upper_rate
-            alpha, near = min(max(alpha, lower), upper), TIE * (upper - lower)
+            alpha, near = min(max(alpha, lower), upper), tie * (upper - lower)
             hits += (d - upper_rate > noise_of_alpha and upper - alpha <= near) or (
                 lower_rate - d > noise_of_alpha and alpha - lower <= near
             )
         elif abs(side) == 1:
             excess = side * (values[AT.excess, i] + step * speed)
-            hits += -side * speed > noise_of_excess and excess <= TIE * unit
+            hits += -side * speed > noise_of_excess and excess <= tie * unit
             worst = max(worst, -excess)
         total, size = total + alpha, size + abs(alpha)
     return hits, worst, total, size
@@ -109,12 +109,12 @@ def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
     """Go to the next event and let i leave or join the elbow; −1 is nobody, at the end of the line."""
     values = walk.values
     move(walk, step, way)
+    if i < 0:
+        return
     for slot in range(walk.now[0].m):
         k = walk.members[slot]
         values[AT.alpha, k] = min(max(values[AT.alpha, k], values[AT.lower, k]), values[AT.upper, k])  # (38)
         values[AT.excess, k] = 0.0
-    if i < 0:
-        return
     if walk.side[i] == FREE:
         leave(walk, i)
     else:
@@ -140,7 +140,8 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
             return k
         # --- one example, at the end none, no violation (56), and A stays regular ---
         unit = limits[UNIT] + limits[UNIT_RATE] * t
-        hits, worst, total, size = foreseen(walk, step, unit, noise_of_alpha, noise_of_excess)
+        tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
+        hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
         rooted = limits[ROOTED] > 0.0
         s = may_cross(walk, i, hits, rooted)
         unbalanced = abs(total) / max(size, 1e-300) if rooted else 0.0
