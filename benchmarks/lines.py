@@ -142,8 +142,8 @@ def shown(name: str, found: Found) -> None:
     )
 
 
-def main() -> None:
-    """Check and count."""
+def main() -> int:
+    """Check and count; return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -173,7 +173,8 @@ def main() -> None:
         f"both engines alike on {sum(row.same for row in rows)}; {sum(row.unsolved for row in rows)} values of t at "
         f"which solve did not end in {STEPS:,} steps"
     )
+    return 1 if any(row.bad for row in rows) else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

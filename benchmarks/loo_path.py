@@ -89,8 +89,8 @@ def along_C(turns: int) -> None:  # noqa: N802
     print(f"least error {error:.4f}, for C from {low:.4f} to {high:.4f}")
 
 
-def main() -> None:
-    """Print one line for each set and kernel."""
+def main() -> int:
+    """Print one line for each set and kernel; return the exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -100,7 +100,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.along_C:
         along_C(options.turns)
-        return
+        return 0
+    every = 0
     print(
         f"{'set':15}{'kernel':8}{'n':>5}{'zero alpha':>12}{'path':>6}{'kkt':>6}{'differ':>10}{'tied':>6}{'wrong':>7}"
     )
@@ -116,9 +117,11 @@ def main() -> None:
             three = "".join(
                 f"{counts[each]:{w}}" for each, w in (("zero alpha", 12), ("path", 6), ("kkt", 6))
             )
+            every += wrong
             ends = f"{differ:10.1e}{tied.sum():6}{wrong:7}"
             print(f"{name:15}{type(kernel).__name__:8}{len(y):5}{three}{ends}", flush=True)
+    return 1 if every else 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
