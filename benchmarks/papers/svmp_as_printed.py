@@ -49,7 +49,7 @@ class PaperSettings(Strategy):
         Cs = np.exp(
             np.random.default_rng(0).uniform(np.log(self.C_min), np.log(self.C_max), size=self.lambdas)
         )
-        Cs = Cs[found.C.min() <= Cs]
+        Cs = Cs[(found.C.min() <= Cs) & (found.C.max() >= Cs)]  # a path that loses its digits ends there
         # ½αᵀKα + C Σ max(0, 1 − yh)
         costs = [
             [0.5 * a @ K @ a + C * np.maximum(0.0, 1.0 - y * (K @ a + path.intercept(C))).sum() for path, a in
@@ -65,5 +65,6 @@ class PaperSettings(Strategy):
             "repairs": found.counts.get("repair", 0) + found.counts.get("backup", 0),
             "cost_percent": 100.0 * float(np.abs(one / other - 1.0).max()),
             "kkt_violation": found.kkt_audit().worst,
+            "reached": float(found.C.max()),
             "status": found.status.name,
         }
