@@ -185,7 +185,7 @@ class Page:
             kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
-            f"{kept} Iterations, kernel rows and objectives come out the same again. Seconds were taken on one core of "
+            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor. Seconds were taken on one core of "
             f"a shared machine with {os.cpu_count()} cores, {self._busy()}, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "

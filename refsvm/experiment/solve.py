@@ -47,6 +47,9 @@ class Solve(Call):
     time_limit : float, optional
     trace : bool
         Count the planned steps, and how long they are compared with Newton's.
+    cache_dtype : {"auto", "float64", "float32"}
+        Give it where rules are compared by kernel rows or seconds: with "auto" large problems have float32 rows, twice
+        as many of which fit, with some rules only.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Solve(Call):
     max_iter: int | None = None
     time_limit: float | None = None
     trace: bool = False
+    cache_dtype: str = "auto"
 
     def __post_init__(self) -> None:
         rules = chosen_rules(self.selector, self.step, self.stop)
