@@ -15,6 +15,7 @@ from pathlib import Path
 import refsvm
 from refsvm.experiment import Comparison, Experiment, Grid
 from refsvm.experiment.grid import p_value, ratio_of
+from refsvm.experiment.identity import computed_by
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 QUIET = 1.6
@@ -185,8 +186,9 @@ class Page:
             kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
-            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor. Seconds were taken on one core of "
-            f"a shared machine with {os.cpu_count()} cores, {self._busy()}, and not against the "
+            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor. Seconds "
+            f"were taken on one core of a shared machine with {os.cpu_count()} cores ({computed_by()['processor']}), "
+            f"{self._busy()}, and not against the "
             "published ones, which are from the computers of their time. Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
