@@ -1,8 +1,8 @@
-"""Ordinary events: the elbow is regular and one example changes its set. Compiled code follows many in one call, and
-goes to the end of the line where nobody does.
+"""Ordinary events: the elbow is regular and one example changes its set. Compiled code follows many in one call.
 
-On data without duplicates almost every event is of this kind. One costs O(mn + m²) operations for m points on the elbow
-and n examples: the rates of G − b̂, and three passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
+It goes to the end of the line too, where nobody changes its set. On data without duplicates almost every event is of
+this kind. One costs O(mn + m²) operations for m points on the elbow and n examples: the rates of G − b̂, and three
+passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
 """
 
 from __future__ import annotations
