@@ -128,7 +128,7 @@ class SVMP(PathTracker):
             # --- are the conditions kept (56), where the sets have changed at this λ? ---
             if walk.unsettled:
                 yield from self._checked(walk)
-            # --- nobody is left to change: α stays ---
+            # --- 𝓛 is empty: α stays ---
             elif not walk.has_left():
                 yield walk.to_the_end(end)
                 return
