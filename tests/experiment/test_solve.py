@@ -44,6 +44,17 @@ def test_a_traced_run_counts_its_planned_steps():
     assert sum(by_hand) == metrics["planned_steps"]
 
 
+def test_rows_are_of_the_precision_that_is_asked_for():
+    board = Problem("board", partial(make_chessboard, 60, rng=0), RBF(0.5), C=1.0).instance()
+    exact, rounded = (
+        Solve(each, cache_dtype=each, engine="numpy").run(board)["objective"]
+        for each in ("float64", "float32")
+    )
+    assert exact != rounded
+    assert exact == pytest.approx(rounded, rel=1e-5)
+    refused(lambda: Solve("x", cache_dtype="float16").run(board), "cache_dtype='float16' is unknown")
+
+
 def test_rules_that_do_not_fit_are_refused_when_the_strategy_is_made():
     refused(lambda: Solve("x", selector=MostViolatingPair(), step=PlanningAheadStep()), "cannot be combined")
 
