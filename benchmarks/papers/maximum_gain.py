@@ -253,7 +253,7 @@ def table_2(page: Page, runs: dict[str, Experiment]) -> None:
     remark = REMARKS["table 2"].format(
         steps=f"{steps[0]:,.0f}",
         times=f"{steps[1] / steps[0]:.1f}",
-        rows=" and ".join(rows),
+        rows=", ".join(rows),
         there=", ".join(ratios),
     )
     page.add("Table 2: the selectors, with shrinking", listing(runs), against_second_order(runs), remark)
