@@ -432,7 +432,8 @@ free ones but r can take αᵣ over, which `refsvm.rounds.sufficiency.XiAlphaBou
 The sections *by `leave_one_out`* have the function of this package: the full solution is ten times as exact as the
 rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. SIZES
 *Prec* is the share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step
-of α, one or two more for η. *Two variables* is the rule as this package has it by default (`LOODualityGap(variables=2)`).
+of α, one or two more for η. *Two variables* is the rule as this package has it by default
+(`LOODualityGap(variables=2)`).
 """
 WHOLE = "Sizes and grids are those of the paper on all sets."
 SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
