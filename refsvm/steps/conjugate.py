@@ -11,7 +11,6 @@ from refsvm._checks import whole
 from refsvm.steps.base import StepRule
 
 if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
     from refsvm.state import SolverState
 
 __all__ = ["CONJUGATE", "ConjugateStep"]
@@ -33,20 +32,18 @@ class ConjugateStep(StepRule):
     is a step of length μ that carries κ = −μβ/q_Δ of the last displacement. The first step, a step after one that was
     cut, and a step whose p has no curvature but rounding, are Newton's.
 
-    So is every 21st. The support of p grows by up to two variables a step, up to all free ones, and a step has to look
-    at each. To begin anew costs nothing: over nine sets at C, 10C and 100C, of the steps of planning ahead, chains of
-    at most 5, 10, 20, 40, 80 and any length took 71, 70, 67, 67, 67 and 67 %, and 90, 89, 85, 87, 92 and 93 % of the
-    time.
+    So is a step whose p would move more than `max_support` variables. The support of p grows by up to two variables a
+    step, up to all free ones, and each step has to look at all of it. To begin anew costs nothing.
 
     Parameters
     ----------
-    longest : int
-        Most steps in a row that go on along the one before.
+    max_support : int
+        Most variables that a step moves.
 
     Raises
     ------
     ValueError
-        If longest is not a whole number ≥ 1.
+        If max_support is not a whole number ≥ 2.
 
     References
     ----------
@@ -64,21 +61,16 @@ class ConjugateStep(StepRule):
     True
     """
 
-    longest: int = 20
+    max_support: int = 40
     carries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole("longest", self.longest, 1)
-
-    def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: how many steps have gone on along the one before since the last Newton step."""
-        return np.zeros(1)
+        whole("max_support", self.max_support, 2)
 
     def length(self, state: SolverState, i: int, j: int) -> tuple[float, float]:
         """Return (μ, κ)."""
-        memory, image = state.step_memory, state.displacement_image
-        goes_on = state.last_free and state.carried_curvature > 0.0 and memory[0] < self.longest
-        if image is not None and goes_on:
+        image = state.displacement_image
+        if image is not None and state.last_free and state.carried_curvature > 0.0:
             # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ
             beta = float(image[i] - image[j])
             sigma = -beta / state.carried_curvature
@@ -86,18 +78,18 @@ class ConjugateStep(StepRule):
             if curvature > CONJUGATE * state.curvature:
                 mu = self._longest(state, i, j, sigma, state.slope / curvature)
                 if mu > 0.0:
-                    memory[0] += 1.0
                     return mu, mu * sigma
-        memory[0] = 0.0
         # μ* = clip(ℓ/q, lo, hi)
         return min(max(state.slope / state.curvature, state.low), state.high), 0.0
 
     def _longest(self, state: SolverState, i: int, j: int, sigma: float, mu: float) -> float:
-        """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
+        """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before; 0 if p moves too many."""
         p = sigma * np.asarray(state.displacement)
         p[i] += 1.0
         p[j] -= 1.0
         A = np.flatnonzero(p)
+        if len(A) > self.max_support:
+            return 0.0
         p, alpha, lower, upper = p[A], state.alpha[A], state.lower[A], state.upper[A]
         after = alpha + mu * p
         if ((lower <= after) & (after <= upper)).all():

@@ -93,13 +93,19 @@ def test_a_variable_that_cuts_the_step_is_assigned_its_bound(name):
     assert abs(alpha.sum() - problem.z) <= 1e-11 * (1.0 + np.abs(alpha).sum())
 
 
-def test_steps_begin_anew_after_a_cut_and_after_so_many():
-    rule, chain = ConjugateStep(longest=4), 0
-    for state in iterate(board(), step=rule, stop=KKTGap(1e-3)):
-        plain = np.count_nonzero(state.displacement) == 2
-        chain = 0 if plain else chain + 1
-        assert chain <= 4
-        assert np.count_nonzero(state.displacement) <= 2 + 2 * 4
+@pytest.mark.parametrize("most", [2, 3, 7])
+def test_steps_begin_anew_after_a_cut_and_where_they_would_move_too_many(most):
+    """A step moves two variables, or goes on and moves `most` at most; with more allowed it does."""
+    moved, free = [], []
+    for state in iterate(board(), step=ConjugateStep(max_support=most), stop=KKTGap(1e-3)):
+        moved.append(np.count_nonzero(state.displacement))
+        if not (free and free[-1]):
+            assert moved[-1] == 2, "a step after a cut is Newton's"
+        free.append(state.last_free)
+    assert max(moved) == most
+    assert 2 in moved[1:]
+    unlimited = iterate(board(), step=ConjugateStep(max_support=60), stop=KKTGap(1e-3))
+    assert max(np.count_nonzero(state.displacement) for state in unlimited) > 7
 
 
 def test_fewer_steps_than_newton_and_planning():
@@ -159,8 +165,8 @@ def test_which_rules_go_together():
     assert chosen_rules(None, ConjugateStep(), None).selector == ConjugateSecondOrder()
     assert chosen_rules(ConjugateSecondOrder(), None, None).step == ConjugateStep()
     assert chosen_rules(None, None, None)[:2] == (SecondOrder(), PlanningAheadStep())
-    with pytest.raises(ValueError, match="longest"):
-        ConjugateStep(0)
+    with pytest.raises(ValueError, match="max_support"):
+        ConjugateStep(1)
 
 
 def test_a_rule_that_carries_and_plans_is_refused():
@@ -180,6 +186,14 @@ def test_both_engines_shrunk_and_with_few_rows(name):
     case = Case(name, PROBLEMS[name], (ConjugateSecondOrder(), ConjugateStep(), KKTGap(1e-6)))
     for shrinking in (False, True):
         check_engines(case, shrinking=shrinking, cache_mb=0.002)
+
+
+@needs_numba
+@pytest.mark.parametrize("most", [2, 3, 6])
+@pytest.mark.parametrize("selector", [SecondOrder(), ConjugateSecondOrder(), HybridMaximumGain()])
+def test_both_engines_begin_anew_at_the_same_steps(selector, most):
+    case = Case("board", board(), (selector, ConjugateStep(max_support=most), KKTGap(1e-4)))
+    check_engines(case, shrinking=False)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def longest(state, i, j, sigma, mu):  # type: ignore[no-untyped-def]
-    """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before."""
+def longest(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
+    """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before; 0 if p moves too many."""
     m = state.now[0].n_support
     delta, alpha, lower, upper = (
         state.moving[0, :m],
@@ -33,10 +33,14 @@ def longest(state, i, j, sigma, mu):  # type: ignore[no-untyped-def]
         p[first] += 1.0
     if second >= 0:
         p[second] -= 1.0
+    moved = (1 if first < 0 else 0) + (1 if second < 0 else 0)
     outside = 0
     for c in range(len(delta)):  # without branches and divisions: mostly the whole step fits
         after = alpha[c] + mu * p[c]
+        moved += 1 if p[c] != 0.0 else 0
         outside += 1 if (after < lower[c]) | (after > upper[c]) else 0
+    if moved > max_support:
+        return 0.0
     if first < 0:
         outside += 1 if state.alpha[i] + mu > state.upper[i] else 0
     if second < 0:
@@ -58,17 +62,14 @@ def longest(state, i, j, sigma, mu):  # type: ignore[no-untyped-def]
 def conjugate(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.ConjugateStep`."""
     now = state.now[0]
-    memory = state.step_memory
-    if now.last_free == 1 and now.carried_curvature > 0.0 and memory[0] < parameters[0]:
+    if now.last_free == 1 and now.carried_curvature > 0.0:
         # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ
         beta = state.displacement_image[i] - state.displacement_image[j]
         sigma = -beta / now.carried_curvature
         curvature = now.curvature + sigma * beta
         if curvature > CONJUGATE * now.curvature:
-            mu = longest(state, i, j, sigma, now.slope / curvature)
+            mu = longest(state, i, j, sigma, now.slope / curvature, parameters[0])
             if mu > 0.0:
-                memory[0] += 1.0
                 return mu, mu * sigma
-    memory[0] = 0.0
     # μ* = clip(ℓ/q, lo, hi)
     return min(max(now.slope / now.curvature, now.low), now.high), 0.0
