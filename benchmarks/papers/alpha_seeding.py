@@ -472,7 +472,7 @@ problems too. `--full adult mnist` measures it again; webdata had not ended afte
 """
 MIR_TEXT = """
 Iterations of ten folds in a chain; the arguments are `max_iter` and `tol` of its conjugate gradients. The limits cost
-3 % of the steps on webdata, and none elsewhere.
+3 % of the steps on webdata, less than 1 % elsewhere.
 """
 TABLE_3_TEXT = """
 CPU seconds, the least of three turns, as in Table 1; LIBSVM at k = 100 is scaled up from ten rounds. Adult, webdata

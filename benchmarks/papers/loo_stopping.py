@@ -472,8 +472,8 @@ TABLE_2 = "The errors are those of one realisation each, and can only be near th
 REMARKS = """
 **Reproduces**: KerEval. With the RBF kernel it is within a factor of 1.2 of the published figure on {fifth} of {of}
 sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is within 15 points on {prec}.
-With and without the rule {other} (*other signs*: the difference, summed over the grid). **Does not**: the speed-ups in
-time. A step of η is a search over all variables, and a step of α in compiled code is not much more than an update of
+With and without the rule {other} (*other signs*: the difference, summed over the grid). **Does not**: the size of the
+speed-ups in time. A step of η is a search over all variables, and a step of α in compiled code is not much more than an update of
 the gradient, so that a step with the rule costs several without. Faster with it here: linear {linear}; RBF {rbf}. Prec
 with the linear kernel: the rule decides more rounds than there, by more than 15 points, on {more}; fewer on {fewer}.
 The next table shows where another order gives another figure. Two variables per step decide more rounds of the linear
