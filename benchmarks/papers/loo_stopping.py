@@ -473,11 +473,11 @@ REMARKS = """
 **Reproduces**: KerEval. With the RBF kernel it is within a factor of 1.2 of the published figure on {fifth} of {of}
 sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is within 15 points on {prec}.
 With and without the rule {other} (*other signs*: the difference, summed over the grid). **Does not**: the size of the
-speed-ups in time. A step of η is a search over all variables, and a step of α in compiled code is not much more than an update of
-the gradient, so that a step with the rule costs several without. Faster with it here: linear {linear}; RBF {rbf}. Prec
-with the linear kernel: the rule decides more rounds than there, by more than 15 points, on {more}; fewer on {fewer}.
-The next table shows where another order gives another figure. Two variables per step decide more rounds of the linear
-kernel than one, and hardly more of the RBF kernel, whose rounds are over before η has come far.
+speed-ups in time. A step of η is a search over all variables, and a step of α in compiled code is not much more than
+an update of the gradient, so that a step with the rule costs several without. Faster with it here: linear {linear};
+RBF {rbf}. Prec with the linear kernel: the rule decides more rounds than there, by more than 15 points, on {more};
+fewer on {fewer}. The next table shows where another order gives another figure. Two variables per step decide more
+rounds of the linear kernel than one, and hardly more of the RBF kernel, whose rounds are over before η has come far.
 """
 FIGURE = """
 By Algorithm 1 as printed, with the CPU seconds of all 64 models; ε = 0.5 is ψ ≤ 1. The steps grow by a factor of
