@@ -18,7 +18,7 @@ from refsvm import regularization_path
 from refsvm.experiment import Instance, Strategy
 from refsvm.experiment.strategy import Record
 
-__all__ = ["BesideR", "installed"]
+__all__ = ["BesideR", "installed", "versions"]
 
 TRACK = """
 suppressMessages(library(svmpath))
@@ -35,6 +35,17 @@ if (inherits(path, "try-error")) {
     cat("tracked", length(path$lambda), max(path$lambda), seconds)
 }
 """
+
+
+VERSIONS = """
+of <- as.character(packageVersion("svmpath"))
+cat(R.version.string, ", svmpath ", of, ", BLAS ", basename(La_library()), sep = "")
+"""
+
+
+def versions() -> str:
+    """Say which R, which svmpath and which BLAS these are."""
+    return subprocess.run(["Rscript", "-e", VERSIONS], capture_output=True, text=True, check=True).stdout
 
 
 def installed() -> bool:

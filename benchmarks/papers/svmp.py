@@ -16,7 +16,7 @@ import numpy as np
 from event_cost import EventCost, noisy
 from libsvm_cost import AgainstLIBSVM
 from page import Page, arguments, carried_out
-from r_svmpath import BesideR, installed
+from r_svmpath import BesideR, installed, versions
 from rounds_along_c import RoundsAlongC
 from svmp_as_printed import CHECK_OFF, PaperSettings
 from svmp_remarks import REMARKS
@@ -333,7 +333,7 @@ def beside_r(page: Page, chosen: Any) -> None:
         f"svmpath says: `{record['failure'].strip()}`" for record in runs.records() if record["failure"]
     ]
     headers = ("set", "n", "events there", "R (s)", "R / path", "breakpoints", "path (s)", "KKT")
-    page.add(heading, Grid(headers, tuple(rows)), *failures, REMARKS["R"])
+    page.add(heading, Grid(headers, tuple(rows)), *failures, REMARKS["R"].format(versions=versions()))
 
 
 def event_cost(page: Page, chosen: Any) -> None:

@@ -89,7 +89,7 @@ like. The path also knows all C in between.
 """,
     "R": """
 CPU seconds of one thread each, the fastest of five turns, both from svmpath's first λ down to 10⁻³, kernel matrix
-included. Where rows are repeated svmpath's system of the elbow is singular, and it stops.
+included. Where rows are repeated svmpath's system of the elbow is singular, and it stops. {versions}.
 """,
     "cost": """
 Normal points in ten dimensions with noisy labels, C from 10⁻³ to 10²; the fastest of three turns, without the kernel
