@@ -206,6 +206,11 @@ class SolverState:
         found: tuple[int, int, float] = look(self.alpha, self.gradient, self.lower, self.upper)
         self.top, self.bottom, self.gap = found
 
+    def renew(self) -> None:
+        """Compute G from scratch; α first gets back the sum z, of which larger values may have rounded some off."""
+        self.alpha[:] = self.problem.feasible(self.alpha)
+        self.refresh()
+
     def shift(self, delta: np.ndarray) -> None:
         """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 

@@ -183,8 +183,8 @@ class Engine:
                 continue
             if not state.drifted(rules.stop.restricted_tolerance(0.0)):
                 return status, max(code, 0)
-            # --- rounding may have spoiled G, and with it the verdict ---
-            state.refresh()
+            # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
+            state.renew()
             if status not in (Status.CONVERGED, Status.STALLED):
                 return status, 0
             code, spoiled = rules.stop.check(state), spoiled + 1

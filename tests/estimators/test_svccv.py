@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
-from refsvm import ATO, SVC, SVCCV, BallRule, Cold, KKTGap, LOODualityGap, leave_one_out
+from refsvm import ATO, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, leave_one_out
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
 from refsvm.rounds import grid as grid_module
@@ -349,3 +349,12 @@ def test_single_precision_finds_the_same(heart, monkeypatch):
         np.testing.assert_array_equal(single[key], readable[key])
     np.testing.assert_allclose(single["mean_test_score"], usual["mean_test_score"], atol=1 / len(y))
     assert not np.array_equal(single["mean_iterations"], usual["mean_iterations"])
+
+
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+def test_folds_that_take_over_large_values_are_solved_too(engine):
+    """A split begins with the examples of the one before at C = 1883; the optimum has α of 10⁻¹⁶, and separates."""
+    rng, y = np.random.default_rng(0), np.where(np.arange(20) % 2, 1, -1)
+    X = 5e7 * (rng.normal(size=(20, 3)) + 2.0 * y[:, None])
+    model = SVCCV(Cs=[1883.0], cv=4, kernel=Linear(), tol=1e-6, refit=False, engine=engine).fit(X, y)
+    assert model.cv_results_["mean_test_score"][0] == 1.0

@@ -220,3 +220,23 @@ def test_rounding_counts_where_no_pair_is_left_too():
     assert not state.drifted(1e-6)
     state.updates, state.largest = 10, 1e12
     assert state.drifted(1e-6)
+
+
+def far_apart():
+    """Two classes in features of 10⁸: where all goes well, the α of the optimum are of 10⁻¹⁶."""
+    rng, y = np.random.default_rng(0), np.where(np.arange(20) % 2, 1, -1)
+    return 5e7 * (rng.normal(size=(20, 3)) + 2.0 * y[:, None]), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_start_of_large_values_spoils_neither_the_gradient_nor_the_sum(engine, seed):
+    """The values fall from 10³ to 10⁻¹⁶; what their sum had been rounded by, 10⁻¹³, would decide everything."""
+    data, y = far_apart()
+    problem = DualProblem.classification(data, y, kernel=Linear(), C=1883.0)
+    start = problem.feasible((problem.lower + problem.upper) * np.random.default_rng(seed).uniform(size=20))
+    warm, cold = (solve(problem, start=at, engine=engine, stop=KKTGap(1e-6)) for at in (start, None))
+    assert warm.status is Status.CONVERGED
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert abs(warm.alpha.sum()) <= 1e-10 * np.abs(warm.alpha).sum()
+    h, expected = (problem.v - each.gradient + each.intercept for each in (warm, cold))
+    np.testing.assert_allclose(h, expected, atol=1e-6)
