@@ -1,0 +1,98 @@
+"""What the page of leave-one-out says about its tables; the script fills in what they count."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ABOUT",
+    "AS_PRINTED",
+    "COUNTED",
+    "FIGURE",
+    "LEFT_OUT",
+    "REMARKS",
+    "SMALLER",
+    "TABLE_2",
+    "TEN_ORDERS",
+    "WHOLE",
+]
+
+ABOUT = """
+**As the paper**, in the sections *as printed*: Algorithm 1, put together from public parts of this package
+(`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8), each of
+which holds up to ε = 0.001, so that ψ ≤ 2ε; the rounds start from the full solution (`AVG`); Algorithm 3 moves one
+variable of η for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
+the linear kernel and 8 × 8 models for RBF are those of the paper. Nine of its thirteen sets are run so: on german,
+image, ringnorm and splice the full solution alone takes 1.6 to more than 5 million steps, with the linear kernel and
+C = 100.
+
+**Not as the paper.** One realisation of each set, drawn by us, where the paper has five that came with the IDA
+benchmark. The working set is the most violating pair in each step, and of η the variable that gains most; the paper
+has Improved SMO (Keerthi et al. 2001), which goes through the examples in turn, and a modification of it. F is
+computed in every tenth step, and only once H has passed the dual objective. The RBF grid is printed as
+$\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
+We take $2^{-11i/7}$, which is what we believe was meant, and C from 1 to 500.
+
+**Errata.** k′ is printed with $-k(x_r,x_r)$, which gives no Gram matrix; with a plus it is that of
+$\\varphi(x)-\\varphi(x_r)$. Corollary 1 is printed for points of $\\mathcal{A}_0(r)$; there $F\\ge H$ always, by weak
+duality, and (14) could never hold. It has to be $\\mathcal{A}(r)$, as in Theorem 1.
+
+**The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing where examples
+have penalties of their own: without r, all others may be at their bounds, and b moves by any amount. We ask that the
+free ones but r can take αᵣ over, which `refsvm.rounds.sufficiency.XiAlphaBound` derives.
+
+The sections *by `leave_one_out`* have the function of this package: the full solution is ten times as exact as the
+rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. SIZES
+*Prec* is the share of the rounds that $F<H$ ended. *KerEval* counts the kernel columns that steps read: two for a step
+of α, one or two more for η. *Two variables* is the rule as this package has it by default
+(`LOODualityGap(variables=2)`).
+"""
+WHOLE = "Sizes and grids are those of the paper on all sets."
+SMALLER = "On {} there are at most 150 training examples, four values of C and 3 × 3 models there."
+AS_PRINTED = {
+    "linear": """
+Speed-ups are the standard approach over the proposed one, summed over the models of a set; the two follow each
+other on each model, and the time is CPU time. No model has another number of errors with the rule than without
+it. **Reproduces** Prec and KerEval on diabetis, heart and waveform, where most of the work is, and that there
+is little to gain on flare and titanic. **Does not**: banana, where no linear model is any good, and the
+efficiency test switches the rule off in four of five models; and the time. There the proposed approach is never
+slower, here a step of η costs more than one of α. Faster here: {faster}; slower: {slower}.
+""",
+    "RBF": """
+**Reproduces** Prec and KerEval, with few exceptions: flare-solar and titanic, where the rule decides more here,
+and banana and thyroid, where it saves less. **Does not**: the time. Faster here: {faster}; slower: {slower}.
+""",
+}
+COUNTED = """
+Counted by steps, a column is read anew whenever it is needed. Here the same two approaches compute their columns, and
+a store holds the last four: a step that comes back to a pair it has just moved costs nothing, in either approach.
+Then less is saved. The paper does not say how large its cache was; it has 5.2 and 2.4 on thyroid, 1.0 and 2.7 on
+titanic. The third check is not used with the linear kernel in this count, since R² needs all columns.
+"""
+LEFT_OUT = """
+The linear models that the sections *by `leave_one_out`* leave out, because 200,000 steps of the paper's solver did
+not reach ψ ≤ ε/10 on all examples: steps to ψ ≤ 2ε, which is what the paper asks for. Ten of the eleven are solved,
+and the limit alone was the reason to leave them out. Those of diabetis, heart and waveform are in the table as
+printed above.
+"""
+TEN_ORDERS = """
+Prec in per cent, with one variable per step as in the paper. The orders differ most on {most}. Of titanic's examples 14
+are distinct; on banana no linear model is any good. Over the ten orders the mean is within 15 points of the published
+figure on {near} of {of} sets.
+"""
+TABLE_2 = "The errors are those of one realisation each, and can only be near the paper's, which are means."
+REMARKS = """
+**Reproduces**: KerEval. With the RBF kernel it is within a factor of 1.2 of the published figure on {fifth} of {of}
+sets, with the linear kernel within a factor of two on {twice}. Prec with the RBF kernel is within 15 points on {prec}.
+With and without the rule {other} (*other signs*: the difference, summed over the grid). **Does not**: the size of the
+speed-ups in time. A step of η is a search over all variables, and a step of α in compiled code is not much more than
+an update of the gradient, so that a step with the rule costs several without. Faster with it here: linear {linear};
+RBF {rbf}. Prec with the linear kernel: the rule decides more rounds than there, by more than 15 points, on {more};
+fewer on {fewer}. The next table shows where another order gives another figure. Two variables per step decide more
+rounds of the linear kernel than one, and hardly more of the RBF kernel, whose rounds are over before η has come far.
+"""
+FIGURE = """
+By Algorithm 1 as printed, with the CPU seconds of all 64 models; ε = 0.5 is ψ ≤ 1. The steps grow by a factor of
+{growth} for each digit. Down from ε = 0.01 the error of the model that is chosen changes by {small} points at most. At
+ε = 0.1 it goes up on {up} of {of} sets, and at ε = 0.5 the best model seems to have {times} times the errors that it
+has: where it breaks down differs from set to set, and nothing in ε tells before, which is the paper's point. A model
+whose full solution was not reached at one of the ε is left out.
+"""
