@@ -12,6 +12,7 @@ import numpy as np
 from refsvm._checks import positive, positive_or_inf, vector
 from refsvm.engine.handover import clock
 from refsvm.engine.limits import interruptible
+from refsvm.formulations import classification_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.growing import whole_rows
 from refsvm.kernels.rows import megabytes
@@ -20,7 +21,7 @@ from refsvm.paths.duplicates import Merged, fewer, merge_duplicates, merge_varia
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
-from refsvm.problem import DualProblem, classification_given
+from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP

@@ -14,9 +14,10 @@ import numpy as np
 from refsvm._checks import penalties, positive_or_inf, refuse_targets
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
+from refsvm.formulations import classification_given
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import votes
-from refsvm.problem import DualProblem, classification_given
+from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.family import pair_problems, shared_gram
 from refsvm.rounds.folds import fold_numbers

@@ -18,8 +18,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive_or_inf
+from refsvm.formulations import classification_given
 from refsvm.kernels.rows import megabytes
-from refsvm.problem import DualProblem, classification_given
+from refsvm.problem import DualProblem
 from refsvm.result import Status, Trace
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Ended, Round
