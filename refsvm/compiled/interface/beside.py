@@ -43,7 +43,7 @@ TRIALS: Final = 2
 MAIN: Final = {
     "kernels": ("kernels/rows.py", "addition"),
     "sparse": ("kernels/sparse.py", "product"),
-    "loop": ("solver/loop.py", "compiled_steps"),
+    "loop": ("solver/loop.py", "*_steps"),
     "single loop": ("solver/loop.py", "loop_with_single_rows"),
     "rounds": ("rounds/rounds.py", "compiled_rounds"),
     "single rounds": ("rounds/rounds.py", "rounds_with_single_rows"),

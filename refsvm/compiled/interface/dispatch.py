@@ -28,7 +28,7 @@ from refsvm.compiled.steps.planning_ahead import planning_ahead
 from refsvm.compiled.stopping.ball_rule import ball_rule
 from refsvm.compiled.stopping.kkt_gap import kkt_gap
 
-__all__ = ["are_built_in", "as_arguments", "call", "entry_point", "pointer_to"]
+__all__ = ["are_built_in", "are_pointers", "as_arguments", "call", "entry_point", "pointer_to"]
 
 LOOPS = (
     (second_order, newton, kkt_gap),
@@ -63,6 +63,11 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 def are_built_in(*rules: Any) -> bool:
     """Whether there is a loop with these three twins built in."""
     return rules in LOOPS
+
+
+def are_pointers(rules: tuple[Any, ...]) -> bool:
+    """Whether these `as_arguments` are called through pointers."""
+    return not numba.config.DISABLE_JIT and type(rules[0]) not in BUILT_IN
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:

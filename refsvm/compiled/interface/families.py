@@ -18,12 +18,11 @@ import numpy as np
 
 from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
-from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.kernels.rows import addition_for
 from refsvm.compiled.kernels.sparse import product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
-from refsvm.compiled.solver.loop import loop, loop_with_single_rows
+from refsvm.compiled.solver.loop import run_of
 
 __all__ = ["could_load", "load"]
 
@@ -36,13 +35,13 @@ def kernels(kind: type = np.float64) -> None:
 def load_loop(*rules: Any) -> None:
     """The loop, and the twins unless they are built into it."""
     kernels()
-    entry_point(loop, STEPS, as_arguments(*rules))
+    run_of(as_arguments(*rules), np.float64)
 
 
 def load_single_loop(*rules: Any) -> None:
     """The same for float32 rows."""
     kernels(np.float32)
-    entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, as_arguments(*rules))
+    run_of(as_arguments(*rules), np.float32)
 
 
 def load_rounds(seeder: Any, *rules: Any) -> None:

@@ -92,7 +92,9 @@ def copied(function: Function, name: str) -> Function:
 def cached(function: Function, *signature: Any, **options: Any) -> Function:
     """Compile a function, at once if a signature is given and on first use otherwise; keep its code on disk."""
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
-    made: Function = njit(*signature, cache=True, **{**OPTIONS, **options})(function)
+    made: Function = njit(*signature, cache=True, **{**OPTIONS, "no_cfunc_wrapper": True, **options})(
+        function
+    )
     return made
 
 
@@ -109,7 +111,7 @@ def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Functi
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        made = cached(function, _nrt=allocates)
+        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # it has a pointer
         made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
         return made
 

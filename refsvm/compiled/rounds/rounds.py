@@ -21,7 +21,7 @@ from refsvm.compiled.interface.layout import (
     STATE_WITH_SINGLE_ROWS,
 )  # fmt: skip
 from refsvm.compiled.interface.seeding import SEED, SEEDING
-from refsvm.compiled.interface.twin import cached, called, copied, inlined
+from refsvm.compiled.interface.twin import cached, called, copied, inlined, merged
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
@@ -249,7 +249,7 @@ def decision_values(v, G, b, positions, first, end, values):  # type: ignore[no-
         values[k] = v[positions[k]] - G[positions[k]] + b
 
 
-@inlined
+@merged
 def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Take steps until one cannot be taken; return why."""
     outcome = STEP_TAKEN

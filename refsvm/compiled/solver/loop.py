@@ -1,14 +1,16 @@
 """The compiled loop: `refsvm.solver.steps` for the twins, a chunk of iterations at a time.
 
-A generator like its readable twin: between two yields it runs compiled, and going on costs no more than a function
-call. It never evaluates a kernel. Where a row is missing it yields, and goes on once `KernelRows` has the row.
+It never evaluates a kernel. Where a row is missing it returns, and goes on once `KernelRows` has the row. Its readable
+twin is a generator; a compiled one would hold the arrays of the state twice, and take three seconds more to compile.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from refsvm.compiled.interface.dispatch import as_arguments, call, entry_point
+from refsvm.compiled.interface.dispatch import are_pointers, as_arguments, call, entry_point
 from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import cached, copied, inlined, merged
@@ -16,7 +18,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 __all__ = [
     "BUDGET_SPENT", "CHECKING", "ENTERING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
-    "begin", "compiled_steps", "one_step",
+    "begin", "compiled_steps", "one_step", "run_of",
 ]  # fmt: skip
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
@@ -117,30 +119,52 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 
 
 def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.solver.steps`: yield an outcome of `one_step` whenever Python is wanted.
+    """Twin of `refsvm.solver.steps`: take steps until Python is wanted; return the outcome of `one_step` that says why.
 
-    It begins, and goes on after a change in Python, with ``now.stage`` at ENTERING. It returns once ``now.end`` is
-    negative: a generator left unfinished would never release its arrays.
+    Called again with the same arguments it goes on. It begins, and goes on after a change in Python, with ``now.stage``
+    at ENTERING. Nothing is done any more once ``now.end`` is negative.
+    """
+    outcome = STEP_TAKEN if state.now[0].end >= 0 else BUDGET_SPENT
+    if state.now[0].stage == ENTERING:
+        for t in range(len(state.alpha)):
+            state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
+        find_support(state)
+        state.now[0].stage = CHECKING
+    while outcome == STEP_TAKEN:
+        outcome = one_step(select, length, check, selector, step, stop, state)
+    write_displacement(state)
+    return outcome
+
+
+merged_steps = merged(compiled_steps)
+
+
+def resumed_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """`compiled_steps` as a generator, for rules that are called through pointers.
+
+    To take over three pointers from Python takes 0.3 ms, longer than most kernel rows; here it is done once. A
+    generator left unfinished would never release its arrays: it returns when ``now.end`` is negative.
     """
     while state.now[0].end >= 0:
-        if state.now[0].stage == ENTERING:
-            for t in range(len(state.alpha)):
-                state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
-            find_support(state)
-            state.now[0].stage = CHECKING
-        outcome = one_step(select, length, check, selector, step, stop, state)
-        if outcome != STEP_TAKEN:
-            write_displacement(state)
-            yield outcome
+        yield merged_steps(select, length, check, selector, step, stop, state)
 
 
 def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
-    """Return a generator of `compiled_steps`."""
+    """Return an iterator of the outcomes for which Python is wanted."""
     rules = as_arguments(select, length, check)
-    if state.kernel.dtype == np.float32:
-        return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)(*rules, *parameters, state)
-    return entry_point(loop, STEPS, rules)(*rules, *parameters, state)
+    run = run_of(rules, state.kernel.dtype)
+    if are_pointers(rules):
+        return run(*rules, *parameters, state)
+    return iter(partial(run, *rules, *parameters, state), None)
+
+
+def run_of(rules, dtype):  # type: ignore[no-untyped-def]
+    """Return what runs the loop with these `as_arguments` on kernel rows of this type, compiled or loaded."""
+    if dtype == np.float32:
+        return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)
+    return entry_point(loop_with_pointers if are_pointers(rules) else loop, STEPS, rules)
 
 
 loop = cached(compiled_steps, nogil=True)
 loop_with_single_rows = cached(copied(compiled_steps, "loop_with_single_rows"), nogil=True)
+loop_with_pointers = cached(resumed_steps, nogil=True)
