@@ -10,7 +10,6 @@ import pytest
 from refsvm.solver import ShrinkingPolicy
 from refsvm.testing import SHRINK_EARLY
 
-from .compiling import compile_a_share, offer, withdraw
 from .settings import needs_numba
 
 # Who needs compiled code waits for it here: which engine takes which step does not depend on what is on disk, and no
@@ -29,21 +28,6 @@ else:
 signal.signal(
     signal.SIGINT, signal.default_int_handler
 )  # a shell ignores Ctrl-C in what it runs in the background
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Before workers start."""
-    offer(config)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """In each worker."""
-    compile_a_share()
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """When all have ended."""
-    withdraw(config)
 
 
 @pytest.fixture(params=["numpy", pytest.param("numba", marks=needs_numba)])

@@ -67,8 +67,8 @@ n, C = len(y), 0.3
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative
 # one. This is the *dual problem*. The package keeps it in one object, and makes it here:
 #
-# .. shipped:: problem.py
-#    :object: DualProblem.classification
+# .. shipped:: formulations.py
+#    :object: Formulations.classification
 
 problem = DualProblem.classification(X, y, kernel=Linear(), C=C)
 for i in (0, 1):

@@ -71,8 +71,8 @@ BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 # :math:`z=\nu n`. An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: that
 # is what :math:`\nu` means.
 #
-# .. shipped:: problem.py
-#    :object: DualProblem.regression DualProblem.one_class
+# .. shipped:: formulations.py
+#    :object: Formulations.regression Formulations.one_class
 #
 # Four problems on the same examples
 # ----------------------------------
