@@ -21,6 +21,8 @@ from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
+from ..settings import needs_jit
+
 numba = pytest.importorskip("numba")
 compiled_engine = pytest.importorskip("refsvm.engine.compiled")
 row_or_ask = pytest.importorskip("refsvm.compiled.interface.rows").row_or_ask
@@ -124,3 +126,21 @@ def test_compiled_code_of_others_can_take_steps():
     assert engine._now["iteration"] == readable.iteration > 10
     assert np.array_equal(compiled.alpha, readable.alpha)
     assert np.array_equal(compiled.gradient, readable.gradient)
+
+
+@needs_jit
+def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
+    """To take over one takes 0.1 ms, longer than most kernel rows."""
+    from numba.experimental import function_type
+
+    look_up, asked = function_type._get_wrapper_address, []
+    monkeypatch.setattr(
+        function_type, "_get_wrapper_address", lambda *rule: asked.append(rule) or look_up(*rule)
+    )
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    for selector in (MostViolatingPair(), SecondOrder()):  # through pointers, and built in
+        solution = solve(problem, selector=selector, step=NewtonStep(), engine="numba", shrinking=False)
+        assert solution.kernel_rows > 10
+    assert len(asked) == 3
