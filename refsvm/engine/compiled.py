@@ -118,12 +118,6 @@ class CompiledLoop:
             values[:] = rule.parameters()
         return True
 
-    def __del__(self) -> None:
-        """End the compiled generator, which releases the arrays it holds."""
-        if hasattr(self, "_steps"):  # not so if a rule has no twin
-            self._now["end"] = -1
-            next(self._steps, None)
-
     def _flush(self) -> None:
         """Move the filled part of the trace buffer to the trace."""
         if self._trace is not None:

@@ -186,7 +186,7 @@ def test_ctrl_c_is_for_the_parent_and_the_child_ends_with_it(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     out, errors = process.communicate(timeout=60)
     assert (out, errors, process.returncode) == ("alive\n", "", 0)
-    until(lambda: not is_running(child))
+    assert not is_running(child)
 
 
 @needs_jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,3 +146,19 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
         solution = solve(problem, selector=selector, step=NewtonStep(), engine="numba", shrinking=False)
         assert solution.kernel_rows > 10
     assert len(asked) == 3
+
+
+@needs_jit
+@pytest.mark.parametrize("selector", [MostViolatingPair(), SecondOrder()], ids=["pointers", "built in"])
+def test_a_loop_releases_its_arrays(selector):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    rules = Rules(selector, NewtonStep(), KKTGap())
+    state = rules.begin(problem, np.zeros(problem.n), stored_rows(problem.gram))
+    loop = compiled_engine.CompiledLoop(state, rules)
+    assert loop.advance(10) == 0  # it could go on
+    alpha = weakref.ref(state.alpha)
+    del loop, state
+    gc.collect()
+    assert alpha() is None

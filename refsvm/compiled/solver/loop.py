@@ -122,14 +122,14 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
     """Twin of `refsvm.solver.steps`: take steps until Python is wanted; return the outcome of `one_step` that says why.
 
     Called again with the same arguments it goes on. It begins, and goes on after a change in Python, with ``now.stage``
-    at ENTERING. Nothing is done any more once ``now.end`` is negative.
+    at ENTERING.
     """
-    outcome = STEP_TAKEN if state.now[0].end >= 0 else BUDGET_SPENT
     if state.now[0].stage == ENTERING:
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)
         state.now[0].stage = CHECKING
+    outcome = STEP_TAKEN
     while outcome == STEP_TAKEN:
         outcome = one_step(select, length, check, selector, step, stop, state)
     write_displacement(state)
@@ -142,10 +142,9 @@ merged_steps = merged(compiled_steps)
 def resumed_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """`compiled_steps` as a generator, for rules that are called through pointers.
 
-    To take over three pointers from Python takes 0.3 ms, longer than most kernel rows; here it is done once. A
-    generator left unfinished would never release its arrays: it returns when ``now.end`` is negative.
+    To take over three pointers from Python takes 0.3 ms, longer than most kernel rows; here it is done once.
     """
-    while state.now[0].end >= 0:
+    while True:
         yield merged_steps(select, length, check, selector, step, stop, state)
 
 
