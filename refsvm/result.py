@@ -27,6 +27,7 @@ TRACE_ROW = np.dtype(
         ("newton", np.float64),  # μ̂ = ℓ/q
         ("planned", np.int64),  # 1 for a planning-ahead step
         ("free", np.int64),  # 1 if the step ended inside the box, 0 if clipped
+        ("moved", np.int64),  # variables that it moved: 2, or more for a step along a carried displacement
         ("objective", np.float64),  # f(α) after the step
         ("gap", np.float64),  # ψ(α) after the step
         ("rows", np.int64),  # kernel rows computed so far
@@ -64,7 +65,7 @@ class Trace:
     every : int
         One step in `every` is recorded.
     rows : structured ndarray of dtype `TRACE_ROW`
-        iteration, i, j, step, newton, planned, free, objective, gap, rows, seconds.
+        iteration, i, j, step, newton, planned, free, moved, objective, gap, rows, seconds.
 
     Examples
     --------
@@ -83,13 +84,14 @@ class Trace:
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""
-        i, j = state.working_sets[0]
+        (i, j), carried = state.working_sets[0], state.displacement
+        moved = 2 if carried is None else np.count_nonzero(carried)
         self._fresh.append(
             np.array(
                 [
                     (
                         state.iteration, i, j, state.last_step, state.last_newton, state.last_planned,
-                        state.last_free, state.objective, state.gap, state.rows.computed, 0.0,
+                        state.last_free, moved, state.objective, state.gap, state.rows.computed, 0.0,
                     )
                 ],
                 dtype=TRACE_ROW,

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 import typer
-from sklearn.exceptions import ConvergenceWarning
 
 import refsvm
 from refsvm.cli import options
@@ -100,6 +99,8 @@ def _end(status: Status, is_cut: bool) -> None:
 
 def trained(estimator: Any, dataset: Dataset, wanted: str) -> bool:
     """Train, and say whether Ctrl-C ended it; the estimator holds the best point then."""
+    from sklearn.exceptions import ConvergenceWarning  # not above: the other commands need not wait for it
+
     y = dataset.y.astype(np.float64) if wanted == "regression" else dataset.y
     try:
         with warnings.catch_warnings():

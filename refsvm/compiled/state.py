@@ -11,6 +11,7 @@ from refsvm.compiled.interface.layout import FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.twin import inlined, merged
 
 __all__ = [
+    "count_moved",
     "displacement_of",
     "find_support",
     "forget_displacement",
@@ -182,6 +183,15 @@ def write_displacement(state):  # type: ignore[no-untyped-def]
 def displacement_of(state, t):  # type: ignore[no-untyped-def]
     """Return Δₜ."""
     return state.moving[0, state.places[t]] if state.places[t] >= 0 else 0.0
+
+
+@inlined
+def count_moved(state):  # type: ignore[no-untyped-def]
+    """Return how many variables the last step moved: those of the pair, or all of Δ where steps carry one."""
+    count = 0 if len(state.displacement) > 0 else 2
+    for c in range(state.now[0].n_support):
+        count += 1 if state.moving[0, c] != 0.0 else 0
+    return count
 
 
 @inlined

@@ -69,6 +69,23 @@ def test_importing_the_command_imports_none_of_it():
     assert result.stdout == "set()\n"
 
 
+def test_commands_import_scikit_learn_only_where_they_need_it():
+    """It takes longer to import than most of them work."""
+    code = """
+import contextlib, sys
+from refsvm.cli.app import app
+with contextlib.suppress(SystemExit):
+    app(sys.argv[1:])
+sys.exit(10 + ("sklearn" in sys.modules))
+"""
+    for command, needs in (
+        (["datasets"], False),
+        (["loo", "heart"], False),
+        (["cv", "heart", "--scale"], True),
+    ):
+        assert process(*command, code=code).returncode == 10 + needs, command
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 def test_a_reader_that_leaves_early_is_no_error():
     command = f"{sys.executable} -m refsvm datasets --json | true"

@@ -227,3 +227,20 @@ def test_rounds_and_folds_take_the_same_predictions():
         cross_validate(X, y, step=step, rng=0, **options) for step in (NewtonStep(), ConjugateStep())
     )
     np.testing.assert_allclose(folds.decision_values, others.decision_values, atol=1e-4)
+
+
+def test_the_trace_says_how_many_variables_each_step_moved(engine, shrinking):
+    """Those whose α has changed; and those of the pair alone for the other steps."""
+    problem = board()
+    steps = iterate(problem, step=ConjugateStep(12), stop=KKTGap(1e-6))
+    alphas = np.array([np.zeros(problem.n), *(state.alpha.copy() for state in steps)])
+    changed = np.count_nonzero(np.diff(alphas, axis=0), axis=1)
+    plain = solve(
+        problem, step=ConjugateStep(12), stop=KKTGap(1e-6), shrinking=False, engine=engine, trace=True
+    )
+    np.testing.assert_array_equal(plain.trace["moved"], changed)
+    assert changed.max() == 12
+    found = solve(problem, step=ConjugateStep(12), engine=engine, shrinking=shrinking, trace=True)
+    assert set(found.trace["moved"].tolist()) == set(range(2, 13))
+    newton = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, trace=True)
+    assert (newton.trace["moved"] == 2).all()
