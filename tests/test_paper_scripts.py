@@ -138,6 +138,7 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     assert second.stdout == first.stdout  # seconds included: nothing was measured again
 
 
+@pytest.mark.slow
 def test_the_newton_step_gap_is_a_rule_like_any_other(monkeypatch):
     from refsvm.testing import check_strategy
 
@@ -147,6 +148,7 @@ def test_the_newton_step_gap_is_a_rule_like_any_other(monkeypatch):
     assert "agree bit for bit" in check_strategy(NewtonStepGap()).twin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.0, 1.1])
 def test_the_candidate_step_is_a_rule_like_any_other(factor, monkeypatch):
     from refsvm.testing import check_strategy

@@ -53,6 +53,7 @@ def complaints(path: Path, text: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_every_public_name_has_a_type(tmp_path):
     lines = ["from collections.abc import Callable", f"from refsvm import {', '.join(refsvm.__all__)}"]
     for name in refsvm.__all__:
@@ -61,6 +62,7 @@ def test_every_public_name_has_a_type(tmp_path):
     assert complaints(tmp_path / "names.py", "\n".join([*lines, SCRIPT])).startswith("Success")
 
 
+@pytest.mark.slow
 def test_a_misspelt_name_is_an_error(tmp_path):
     assert 'has no attribute "SVCC"' in complaints(tmp_path / "typo.py", "from refsvm import SVCC\n")
 

@@ -37,12 +37,14 @@ def compare(name: str, *rules, limit: int = LIMIT, **options) -> None:
     check_engines(case, limit=min(limit, 20) if isinstance(rules[0], Greedy) else limit, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
 def test_every_combination_takes_the_same_steps(selector, step):
     for name in SMALL:
         compare(name, selector, step, KKTGap(1e-6), shrinking=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("selector", SELECTORS, ids=repr)
 def test_every_selector_agrees_within_a_small_cache(selector):
     for name in SMALL:
@@ -63,6 +65,7 @@ def test_every_stopping_rule_stops_both_at_the_same_step(stop):
             compare(name, SecondOrder(), NewtonStep(), stop, shrinking=shrinking)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS, ids=repr)
 @pytest.mark.parametrize("name", LARGE)
 def test_every_step_agrees_where_the_problem_is_shrunk(name, step):

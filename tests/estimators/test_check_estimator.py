@@ -22,6 +22,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(VARIANTS, expected_failed_checks=lambda estimator: {})
 @pytest.mark.filterwarnings("default")
 def test_check(estimator, check):

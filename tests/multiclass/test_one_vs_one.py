@@ -142,6 +142,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     assert seen["max_iter"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4])
 def test_any_number_of_threads_gives_the_same_result(k, engine):
     X, y = examples(k, n=200)

@@ -76,6 +76,7 @@ def test_a_dependent_point_is_left_to_the_qr_factors() -> None:
     assert state.system is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", [1, 2, 4, 6])
 def test_an_inverse_that_hides_a_dependent_point_leads_nobody_astray(engine: str, seed: int) -> None:

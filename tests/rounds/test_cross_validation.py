@@ -204,6 +204,7 @@ def test_hard_margins():
     np.testing.assert_allclose(hard.decision_values, soft.decision_values, atol=0.02)
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.parametrize("seeder", [SIR(), MIR(), ATO(), ATO(budget=np.inf), Cold()], ids=repr)
 @pytest.mark.parametrize("from_full", [False, True])
@@ -218,6 +219,7 @@ def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeyp
     assert np.array_equal(first.decision_values, second.decision_values)
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.parametrize(
     "seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=lambda s: type(s).__name__

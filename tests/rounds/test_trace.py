@@ -36,6 +36,7 @@ def test_recorded_rounds_of_leave_one_out_take_the_same_steps(engine, stop):
     assert not plain.traces
 
 
+@pytest.mark.slow
 def test_recorded_folds_take_the_same_steps_where_a_round_goes_on_with_shrinking_too(engine):
     plain, traced = (cross_validate(**a_long_round(), engine=engine, trace=trace) for trace in (False, True))
     steps = [each.iterations for each in plain.rounds]

@@ -225,6 +225,7 @@ class Counted(ATO):
         return super().memory(solved, steps)
 
 
+@pytest.mark.slow
 @needs_numba  # a seeder of the test's own asks for its twin
 @pytest.mark.parametrize(("budget", "times"), [(0.3, 0), (math.inf, 1)])
 def test_the_inverse_is_made_once_and_not_where_no_path_pays(budget, times, engine):

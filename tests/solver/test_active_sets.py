@@ -83,6 +83,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("options", [{}, {"cache_mb": 0.5}, {"cache_dtype": "float32"}], ids=repr)
 def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):

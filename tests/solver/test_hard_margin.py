@@ -61,6 +61,7 @@ def test_five_points_in_the_plane():
     assert (solution.intercept, solution.objective) == (pytest.approx(-1.0), pytest.approx(0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSEPARABLE)
 def test_without_a_separator_it_says_so(name, engine, shrinking):
     with warnings.catch_warnings():
@@ -96,6 +97,7 @@ def test_duplicates_of_opposite_labels_with_soft_margins_beside_them(engine):
     assert solve(problem, engine=engine, max_iter=50_000).status is Status.INSEPARABLE
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.parametrize(("selector", "step"), list(combinations()), ids=repr)
 def test_every_rule_in_both_engines(selector, step):
@@ -107,6 +109,7 @@ def test_every_rule_in_both_engines(selector, step):
         assert solution.objective == pytest.approx(solve(problem, stop=KKTGap(1e-9)).objective, rel=1e-6)
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.parametrize("name", ["overlap", "one line", "a point inside an edge"])
 def test_the_engines_agree_where_alpha_is_stretched(name):

@@ -142,6 +142,7 @@ def test_all_return_once_when_nearly_solved_and_then_when_solved(monkeypatch):
     assert max(returned[1:]) <= 1e-3
 
 
+@pytest.mark.slow
 def test_a_limit_on_steps_is_kept(engine):
     for most in (1, 41, 300):
         solution = solved(EARLY, engine=engine, max_iter=most)

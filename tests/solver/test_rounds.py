@@ -42,6 +42,7 @@ def boxes():
         yield factor * PROBLEM.lower, factor * PROBLEM.upper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
 def test_a_cold_round_is_the_separate_solve_bit_for_bit(engine, shrinking, cache_mb):
     options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}

@@ -36,6 +36,7 @@ rng = np.random.default_rng(5)
 WITHOUT = [PROBLEM.without(r) for r in (0, 17, 59)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
 def test_a_cold_round_with_the_engine_of_the_last_one_is_the_separate_solve(engine, shrinking, cache_mb):
     options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}
@@ -181,6 +182,7 @@ def test_the_seconds_of_a_trace_are_those_of_the_round():
     assert solution.trace["seconds"][-1] <= solution.seconds
 
 
+@pytest.mark.slow
 def test_boxes_with_and_without_open_sides_in_turn(engine):
     """The hard margin of classes that nothing separates is told apart, whatever the round before."""
     line = DualProblem.classification(X[:, :1], Y, kernel=Linear(), C=1.0)

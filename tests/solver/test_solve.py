@@ -89,6 +89,7 @@ def test_known_answers_are_found(name, engine, shrinking):
         assert solution.intercept == pytest.approx(known.intercept, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
 def test_every_combination_can_be_shrunk(selector, step):
     for name in (name for name in CONVEX if "1e12" not in name):
@@ -124,6 +125,7 @@ def test_small_problems_are_shrunk_here(engine, monkeypatch):
     assert max(sizes) < PLAIN.n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
 def test_all_rules_reach_the_same_objective(selector, step):
     names = CONVEX if not isinstance(selector, Greedy) or FAST == "numba" else ("xor", "any box", "banana")

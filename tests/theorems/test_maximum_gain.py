@@ -152,6 +152,7 @@ def test_the_hybrid_computes_at_most_one_row_a_step(problem, corners, engine):
             assert min(abs(at - problem.lower[b]), abs(at - problem.upper[b])) <= 1.01e-8 * 0.1
 
 
+@pytest.mark.slow
 def test_the_hybrid_needs_fewer_rows_where_they_do_not_fit(engine):
     problem = classification(BANANA, C=100.0, gamma=0.25)
     rows = [
