@@ -80,8 +80,8 @@ sys.exit(10 + ("sklearn" in sys.modules))
 """
     for command, needs in (
         (["datasets"], False),
-        (["loo", "heart"], False),
-        (["cv", "heart", "--scale"], True),
+        (["loo", "heart", "--engine", "numpy"], False),
+        (["cv", "heart", "--engine", "numpy", "--scale"], True),
     ):
         assert process(*command, code=code).returncode == 10 + needs, command
 
