@@ -183,10 +183,33 @@ ON_LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="look
 @ON_LINUX
 def test_ctrl_c_is_for_the_parent_and_the_child_ends_with_it(tmp_path):
     process, child = parent(tmp_path)
+    # not in a session of its own: Linux shares the processor among sessions first, whatever is nice in each
+    assert os.getsid(child) == os.getsid(process.pid) != os.getpgid(child)
     os.killpg(process.pid, signal.SIGINT)
     out, errors = process.communicate(timeout=60)
     assert (out, errors, process.returncode) == ("alive\n", "", 0)
     assert not is_running(child)
+
+
+@needs_jit
+@ON_LINUX
+@pytest.mark.parametrize("cores", [1, 2])
+def test_with_one_core_the_child_leaves_most_of_it_to_its_parent(cores):
+    if len(os.sched_getaffinity(0)) < cores:
+        pytest.skip("this machine has one core")
+    code = f"""
+import os
+from refsvm.compiled.interface import child
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}])
+os.nice = lambda by: os.write(1, str(by).encode())
+child.IDLE_SECONDS = 600.0
+child.main()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        said = process.communicate()[0]
+    assert said == ("5" if cores == 1 else "")
 
 
 @needs_jit

@@ -186,7 +186,9 @@ class Compiler:
         self.process = process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", COMMAND], env=environment, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the parent
+            # Ctrl-C is for the parent. In a session of its own the child would be no nicer than its parent: Linux
+            # shares the processor among sessions first (sched_autogroup)
+            process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
         self.asked = set()

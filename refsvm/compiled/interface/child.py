@@ -20,8 +20,8 @@ IDLE_SECONDS: Final = 1.0
 SLOW: Final = {"seeders.ato", "seeders.mir"}
 """Whose twins take longer than all that others wait for."""
 
-NICENESS: Final = 3
-"""With one core, on which its parent gets two thirds of the time then."""
+NICENESS: Final = 5
+"""With one core, on which its parent gets three quarters of the time then."""
 
 
 def main() -> None:
