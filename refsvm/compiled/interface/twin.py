@@ -25,7 +25,9 @@ from types import FunctionType
 from typing import Any
 
 from numba import njit
+from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
 
 from refsvm.compiled.interface.announcement import announce_compilation
 from refsvm.compiled.interface.stamp import stamp
@@ -89,18 +91,36 @@ def copied(function: Function, name: str) -> Function:
     return copy
 
 
-def cached(function: Function, *signature: Any, **options: Any) -> Function:
-    """Compile a function, at once if a signature is given and on first use otherwise; keep its code on disk."""
+class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Numba's cache, which does not fetch what only the compiler needs before it loads compiled code.
+
+    Numba imports its versions of most of Python and NumPy first, and parts of SciPy: half the time that loading takes.
+    The compiler fetches them by itself. Loaded code needs the runtime's functions, which unpack arrays.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code for a signature, or None."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def cached(function: Function, *signatures: Any, **options: Any) -> Function:
+    """Compile a function, at once if signatures are given and on first use otherwise; keep its code on disk."""
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
-    made: Function = njit(*signature, cache=True, **{**OPTIONS, "no_cfunc_wrapper": True, **options})(
-        function
-    )
+    made: Function = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
+    if isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
+        made._cache = CodeOnDisk(function)
+        for signature in signatures:
+            made.compile(signature)
+        if signatures:
+            made.disable_compile()
     return made
 
 
-def from_python(signature: Any) -> Callable[[Function], Function]:
+def from_python(*signatures: Any) -> Callable[[Function], Function]:
     """Compile a function for Python now, for one signature or several; other threads run meanwhile."""
-    return lambda function: cached(function, signature, nogil=True)
+    return lambda function: cached(function, *signatures, nogil=True)
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
