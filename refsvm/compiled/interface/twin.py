@@ -108,14 +108,15 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function, at once if signatures are given and on first use otherwise; keep its code on disk."""
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
-    made: Function = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
-    if isinstance(made, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
+    made: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
+    if hasattr(made, "compile"):  # NUMBA_DISABLE_JIT interprets it
         made._cache = CodeOnDisk(function)
         for signature in signatures:
             made.compile(signature)
         if signatures:
             made.disable_compile()
-    return made
+    result: Function = made
+    return result
 
 
 def from_python(*signatures: Any) -> Callable[[Function], Function]:
