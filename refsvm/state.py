@@ -130,15 +130,13 @@ class SolverState:
         self.diagonal = rows.diagonal()
         self.largest_diagonal = float(np.abs(self.diagonal).max())
         depth = 2 + history
-        self.working_sets = np.full((depth, 2), -1)
-        self.curvatures = np.zeros(depth)
-        self.candidates = np.full((depth, 2), -1)
-        self.candidate_curvatures = np.zeros(depth)
+        self.working_sets, self.candidates = np.full((depth, 2), -1), np.full((depth, 2), -1)
+        self.curvatures, self.candidate_curvatures = np.zeros(depth), np.zeros(depth)
         self.selector_memory, self.step_memory, self.stop_memory = memories
         self.displacement = np.zeros(problem.n) if carries else None
         self.displacement_image = np.zeros(problem.n) if carries else None
-        self.updates = 0  # of G since it was last computed from scratch, those of the present solve left out
-        self.largest = 0.0
+        # updates of G since it was last computed from scratch, those of the present solve left out
+        self.updates, self.largest = 0, 0.0
         self._forget()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
@@ -193,11 +191,12 @@ class SolverState:
             self.displacement[:] = self.displacement_image[:] = 0.0
             self.carried_slope = self.carried_curvature = 0.0
         if recompute:
-            self.gradient[:] = self.v - self.rows.product(self.alpha)
+            self.gradient[:] = self.v
             self.updates, self.largest = -self.iteration, 0.0
-        self.stalled = 0
-        self.objective = 0.0
+        self.stalled, self.objective = 0, 0.0
         if np.count_nonzero(self.alpha):
+            if recompute:
+                self.gradient -= self.rows.product(self.alpha)
             self.largest = max(self.largest, float(np.abs(self.alpha).max()))
             # f = ½ αᵀ(v + G)
             self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))

@@ -127,22 +127,19 @@ class Gram(KernelMatrix):
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if self.dense is not None:
             out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
-            return out
-        if self.at_once and columns is None and np.array_equal(rows, np.arange(self.n)):
-            self._call(self.X, self.X, out)  # a callable may look whether it is given the same object twice
-            return out
-        height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
-        for start in range(0, len(rows), height):
-            stop = start + height
-            self._evaluate(rows[start:stop], columns, out[start:stop])
+        elif not isinstance(self.kernel, Kernel):
+            self._call(rows, columns, out)
+        else:
+            height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
+            for start in range(0, len(rows), height):
+                part = slice(start, start + height)
+                self._evaluate(self.kernel, rows[part], columns, out[part])
         return out
 
-    def _evaluate(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+    def _evaluate(
+        self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray
+    ) -> None:
         """Write K[rows][:, columns] to `out`, for as many rows as are multiplied at once."""
-        kernel = self.kernel
-        if not isinstance(kernel, Kernel):
-            self._call(self.X[rows], self.X if columns is None else self.X[columns], out)
-            return
         examples = self._examples
         if columns is None and out.dtype == np.float32:
             examples = self._single or examples
@@ -169,10 +166,12 @@ class Gram(KernelMatrix):
         else:
             out[np.arange(len(rows)), rows] = 1.0
 
-    def _call(self, X: Any, Z: Any, out: np.ndarray) -> None:
-        """Write the values of a user's callable to `out`."""
-        assert not isinstance(self.kernel, Kernel | Precomputed)
-        out[:] = shaped(self.kernel(X, Z), out.shape)
+    def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
+        """Write the values of a user's callable to `out`; it may look whether it is given the same object twice."""
+        kernel: Any = self.kernel
+        all_of_them = columns is None and np.array_equal(rows, np.arange(self.n))
+        X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
+        out[:] = shaped(kernel(X, Z), out.shape)
         check_finite_values(out)
 
     def _by_columns(

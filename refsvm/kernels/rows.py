@@ -80,10 +80,11 @@ class KernelRows(KernelMatrix):
     (array([1., 2.]), 0)
     """
 
+    clock = hits = _computed = 0
+
     def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0, values: np.ndarray | None = None) -> None:
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
-        self.prefers_batches, self.rounding, self.is_psd = gram.prefers_batches, gram.rounding, gram.is_psd
-        self.clock = self.hits = self._computed = 0
+        self.rounding, self.is_psd = gram.rounding, gram.is_psd
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
         if values is not None:  # memory in which nothing is stored yet
             self.dense, self.filled, self.slots = None, 0, np.full(self.n, -1)
@@ -122,8 +123,7 @@ class KernelRows(KernelMatrix):
     def product(self, coefficients: np.ndarray) -> np.ndarray:
         """Kα, shape (n,), from the rows of the non-zero entries of α; see `subtract`."""
         support, total = np.flatnonzero(coefficients), np.zeros(self.n)
-        if len(support):
-            self.subtract(total, support, -coefficients[support])
+        self.subtract(total, support, -coefficients[support])
         return total
 
     def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
@@ -244,14 +244,12 @@ class CachedRows(KernelRows):
 
         An index may occur more than once.
         """
-        stored = self.slots[indices] >= 0
-        count = np.count_nonzero(stored)
+        places = self.slots[indices]
         self.clock += 1
-        if count:
-            self.stamps[self.slots[indices[stored]]] = self.clock  # none of these may give way
-        if count < len(indices):
-            missing = indices[~stored] if count else indices
-            is_sorted = np.count_nonzero(missing[1:] > missing[:-1]) == len(missing) - 1  # as nearly always
+        self.stamps[places[places >= 0]] = self.clock  # none of these may give way
+        missing = indices[places < 0]
+        if len(missing):
+            is_sorted = (missing[1:] > missing[:-1]).all()  # as nearly always
             self._store(missing if is_sorted else np.unique(missing))
 
     def fetch_if_few(self, most: int) -> None:
@@ -276,27 +274,18 @@ class CachedRows(KernelRows):
         """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # as in every step of a restricted solve
-            if self.slots[rows[0]] < 0:
-                self._store_one(rows[0])
-            line = self.values[self.slots[rows[0]]]
-            # K[i, j] for all j; "clip" saves a second copy
-            out[0] = line if columns is None else line.take(columns, mode="clip")
-            return out
-        if len(rows) <= self.capacity:
+        if len(rows) == 1 and self.slots[rows[0]] < 0:  # as in every step of a restricted solve
+            self._store_one(rows[0])
+        elif 1 < len(rows) <= self.capacity:
             self.fetch(rows)
-        table, height = self.values.reshape(-1), min(ROWS_AT_A_TIME, self.capacity)
+        height = min(ROWS_AT_A_TIME, self.capacity)
         for start in range(0, len(rows), height):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            places = self.slots[some]
-            # K[i, j] stands at place slots[i]·n + j
-            out[start : start + height] = (
-                self.values[places]
-                if columns is None
-                else table.take(places[:, None] * self.n + columns, mode="clip")
-            )
+            # "clip" saves a second copy
+            values = self.values[self.slots[some]]
+            out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
 
     def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
@@ -352,25 +341,23 @@ class CachedRows(KernelRows):
 
     def _store_one(self, i: int) -> None:
         """Do the same for one row, which happens in every other step and has to be quick, and count it as used."""
-        slot = self.filled
         if self._at_once:
             self._store(np.arange(self.n))
-            slot = i
+            return
+        slot = self.filled
+        if slot < self.capacity:
+            self.filled += 1
+            if self._buffer is not None:
+                self._buffer.ensure_ready(self.filled)
         else:
-            if slot < self.capacity:
-                self.filled += 1
-                if self._buffer is not None:
-                    self._buffer.ensure_ready(self.filled)
-            else:
-                slot = int(self.stamps.argmin())
-                evicted = int(self.owners[slot])
-                if evicted >= 0:
-                    self.slots[evicted], self.owners[slot] = -1, -1
-            self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
-            self.owners[slot], self.slots[i] = i, slot
-            self._computed += 1
+            slot = int(self.stamps.argmin())
+            evicted = int(self.owners[slot])
+            if evicted >= 0:
+                self.slots[evicted], self.owners[slot] = -1, -1
+        self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
+        self._computed += 1
         self.clock += 1
-        self.stamps[slot] = self.clock
+        self.owners[slot], self.slots[i], self.stamps[slot] = i, slot, self.clock
 
 
 def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:

@@ -95,11 +95,6 @@ class Rules(NamedTuple):
         harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
         return harmless and self.read_single and problem.gram.rounds_well
 
-    def rows_needed(self, n: int) -> int:
-        """How many kernel rows must be in memory at once: two of the pair, or those of a rule that wants more."""
-        most = max(2, self.selector.rows_needed(n), self.step.rows_needed(n))
-        return min(most + self.stop.rows_needed(n), n)
-
 
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
@@ -107,28 +102,29 @@ def chosen_rules(
     """Fill in the default rules and refuse what is no rule or does not fit together."""
     if selector is None:
         selector = CONJUGATE_SECOND_ORDER if getattr(step, "carries", False) else SECOND_ORDER
-    selector = WorkingSetSelector.checked("selector", selector)
-    step = StepRule.checked("step", partner(selector) if step is None else step)
-    stop = StoppingRule.checked("stop", KKT_GAP if stop is None else stop)
-    rules = Rules(selector, step, stop)
-    if rules.step.history and not rules.selector.takes_candidates:
-        raise ValueError(
+    else:
+        selector = WorkingSetSelector.checked("selector", selector)
+    if step is None:
+        ordinary = PLANNING_AHEAD if selector.takes_candidates else NEWTON
+        step = CONJUGATE if selector.takes_displacement else ordinary
+    else:
+        step = StepRule.checked("step", step)
+    if step.history and (step.carries or not selector.takes_candidates):
+        raise misfit(selector, step)
+    return Rules(selector, step, KKT_GAP if stop is None else StoppingRule.checked("stop", stop))
+
+
+def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
+    """Return the error that says why a step that plans fits no selector, or not this one."""
+    if not selector.takes_candidates:
+        return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
             "needs a selector that also considers the pairs planned with, such as SecondOrder()."
         )
-    if rules.step.history and rules.step.carries:
-        raise ValueError(
-            f"step={step!r} carries the last displacement and plans with candidates, history = {rules.step.history}; "
-            "a planned step is one of the pair alone: set carries = False or history = 0."
-        )
-    return rules
-
-
-def partner(selector: WorkingSetSelector) -> StepRule:
-    """Return the step rule that a selector goes with by default."""
-    if selector.takes_displacement:
-        return CONJUGATE
-    return PLANNING_AHEAD if selector.takes_candidates else NEWTON
+    return ValueError(
+        f"step={step!r} carries the last displacement and plans with candidates, history = {step.history}; "
+        "a planned step is one of the pair alone: set carries = False or history = 0."
+    )
 
 
 def row_store(
@@ -141,7 +137,10 @@ def row_store(
     large = dtype == "auto" and bool(shrinking) and n >= SINGLE_FROM
     single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
     kept = np.float32 if single else np.float64
-    needed = rules.rows_needed(n)
+    # two of the pair, or those of a rule that wants more
+    needed = min(
+        max(2, rules.selector.rows_needed(n), rules.step.rows_needed(n)) + rules.stop.rows_needed(n), n
+    )
     rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(
@@ -156,7 +155,7 @@ def row_store(
 def stored_rows(
     gram: KernelMatrix,
     cache_mb: float = 200.0,
-    dtype: type = np.float64,
+    dtype: Any = np.float64,
     at_least: int = 0,
     read: Any = np.float64,
 ) -> KernelRows:
@@ -186,20 +185,24 @@ def stored_rows(
     >>> stored_rows(Gram(Linear(), np.array([[1.0], [2.0]]))).row(1)
     array([2., 4.])
     """
-    shared = gram.repeats and gram.store is None
-    examples, n = gram.source if shared else gram, gram.n
-    # as the rules read it
-    held = (K := examples.dense) is not None and K.dtype == np.float64 and K.flags.c_contiguous
-    if held and not shared:
+    K, shared = gram.dense, gram.repeats and gram.store is None
+    if shared or (K is None and dtype != read):
+        return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
+    if K is not None and K.dtype == np.float64 and K.flags.c_contiguous:  # as the rules read it
         return KernelRows(gram, cache_mb)
-    if not shared and (dtype == read or gram.dense is not None):
-        return CachedRows(gram, cache_mb, read)
-    N = examples.n
+    return CachedRows(gram, cache_mb, read)
+
+
+def copied_rows(
+    examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
+) -> KernelRows:
+    """Return copies of the latest of the rows that are kept for some examples; see `stored_rows`."""
+    shared, N = examples is not gram, examples.n
     # of examples that share rows all are kept, if that is less
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
-    kept = KernelRows(examples) if held else CachedRows(examples, budget, dtype)
-    few = megabytes(max(64, at_least) if shared else 64, n)
+    kept = stored_rows(examples, budget, dtype, read=dtype)
+    few = megabytes(max(64, at_least) if shared else 64, gram.n)
     copied = View(kept, gram.indices) if shared else kept
     return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)
 
