@@ -19,17 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.problem import DualProblem
-from refsvm.rule import Rule
-from refsvm.seeders.base import Seeder
+from refsvm import DualProblem, Rule, Seeder, Solution, solve
 from refsvm.selectors import SecondOrder, WorkingSetSelector
-from refsvm.solver import solve, steps
+from refsvm.solver import steps
 from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 
-__all__ = ["Case", "check_solve", "check_value", "check_verdict", "telling"]
+__all__ = ["Case", "check_solve", "check_value", "check_verdict", "require", "telling"]
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
@@ -62,15 +60,26 @@ class Case:
         object.__setattr__(self, "rules", Rules(*self.rules))
 
     @staticmethod
-    def default_rules() -> Rules:
+    def default_rules(tol: float = 1e-3) -> Rules:
         """Return the rules that others are combined with."""
-        return Rules(SecondOrder(), NewtonStep(), KKTGap())
+        return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
+
+    def solve(self, *around: Rule, **options: Any) -> Solution:
+        """Solve the problem by the rules, or others in `options`, as `refsvm.solve` does; errors name all of them."""
+        with telling(self.name, (*around, *self.rules)):
+            return solve(self.problem, **{**self.rules._asdict(), **options})
 
     def require(self, condition: Any, iteration: int, sentence: str) -> None:
         """Unless `condition` holds, raise an AssertionError naming the problem, the rules and the step."""
         if not condition:
             rules = ", ".join(map(repr, self.rules))
             raise AssertionError(f"Problem {self.name!r} with {rules}, step {iteration}: {sentence}")
+
+
+def require(condition: Any, sentence: str) -> None:
+    """Unless `condition` holds, raise an AssertionError with a sentence."""
+    if not condition:
+        raise AssertionError(sentence)
 
 
 @contextmanager
@@ -122,32 +131,32 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     name = type(rule).__name__
     parameters = getattr(type(rule), "__dataclass_params__", None)
     frozen = parameters is not None and parameters.frozen
-    _require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
-    _require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
+    require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
+    require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
     try:
         hash(rule)
     except TypeError as error:
         raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
-    _require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
+    require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
     if find_spec("numba") is not None:
-        _require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
+        require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
         _check_role(rule)
     if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         return
     memory: Any = rule.memory(problem)
     another = rule.memory(problem)
     right = isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1
-    _require(right, f"{name}.memory() returned {memory!r}; it must return a float64 vector.")
+    require(right, f"{name}.memory() returned {memory!r}; it must return a float64 vector.")
     shared = np.shares_memory(memory, another)
-    _require(not shared, f"{name}.memory() returned one array twice; make a new one for each solve.")
+    require(not shared, f"{name}.memory() returned one array twice; make a new one for each solve.")
     if isinstance(rule, StoppingRule):
         sentences = isinstance(rule.reasons, tuple) and all(  # type: ignore[redundant-expr]
             isinstance(reason, str) for reason in rule.reasons
         )
         sentences = sentences and len(rule.reasons) > 0
-        _require(sentences, f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().")
+        require(sentences, f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().")
 
 
 def _check_role(rule: Rule) -> None:
@@ -304,12 +313,8 @@ def check_verdict(case: Case) -> None:
     Good is a loss of a twentieth of f, or a KKT gap of ten times the tolerance; for a rule made for left-out examples,
     the sign that the optimum gives.
     """
-    selector, step, stop = case.rules
-    with telling(case.name, case.rules):
-        exact, found = (
-            solve(case.problem, selector=selector, step=step, stop=each, engine="numpy", shrinking=False)
-            for each in (KKTGap(1e-6), stop)
-        )
+    stop = case.rules.stop
+    exact, found = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
         # the value as leave-one-out takes it: what the rule proves has the last word
@@ -342,8 +347,3 @@ def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
     off = float(outside.sum()) + abs(float(alpha.sum()) - problem.z)
     size = float(np.abs(problem.lower).sum() + np.abs(problem.upper).sum())
     return off / size if off > 0.0 else 0.0
-
-
-def _require(condition: Any, sentence: str) -> None:
-    if not condition:
-        raise AssertionError(sentence)

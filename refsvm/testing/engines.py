@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
 
-from refsvm.result import Solution
-from refsvm.solver.shrinking import Restriction, Shrinking
-from refsvm.solver.solve import solve
-from refsvm.testing.contract import Case, telling
+from refsvm import Restriction, Shrinking, Solution
+from refsvm.testing.contract import Case
 
 __all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
 
@@ -47,24 +45,18 @@ def check_engines(
     >>> problem = practice_problems()["duplicates"]
     >>> check_engines(Case("duplicates", problem, (SecondOrder(), NewtonStep(), KKTGap())), shrinking=False)
     """
+    policy = SHRINK_EARLY if shrinking is True else shrinking
 
-    def run(engine: str, steps: int) -> Solution:
-        selector, step, stop = case.rules
-        policy = SHRINK_EARLY if shrinking is True else shrinking
-        with telling(case.name, case.rules):
-            return solve(
-                case.problem, selector=selector, step=step, stop=stop,
-                engine=engine, max_iter=steps, trace=True, shrinking=policy, **options,
-            )  # fmt: skip
+    def difference(steps: int) -> tuple[int, str] | None:
+        how: dict[str, Any] = {"max_iter": steps, "trace": True, "shrinking": policy, **options}
+        return first_difference(*(case.solve(engine=engine, **how) for engine in ("numpy", "numba")))
 
-    found = first_difference(run("numpy", limit), run("numba", limit))
+    found = difference(limit)
     if found is None:
         return
     t, sentence = found
     if t == 0:  # the trace does not show it
-        t = _first(
-            lambda steps: first_difference(run("numpy", steps), run("numba", steps)) is not None, limit
-        )
+        t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
     case.require(False, t, f"the engines differ ({shown}): {sentence}")
 
@@ -93,39 +85,30 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
     found = []
     if readable.trace is not None and compiled.trace is not None:
         one, other = readable.trace.rows, compiled.trace.rows
-        length = min(len(one), len(other))
         for name in one.dtype.names or ():
-            left, right = one[name][:length], other[name][:length]
-            unequal = np.flatnonzero(~_equal(left, right)).tolist()
-            if unequal and name != "seconds":
-                t = unequal[0]
-                found.append((int(one["iteration"][t]), _sentence(name, left[t].item(), right[t].item())))
+            if name != "seconds":
+                found += [
+                    (int(one["iteration"][t]), _sentence(name, left, right))
+                    for t, left, right in _first_unequal(one[name], other[name])
+                ]
     if found:
         return min(found, key=lambda difference: difference[0])
     for name in ("iterations", "status", "reason", "kernel_rows", "kernel_hits"):
         if getattr(readable, name) != getattr(compiled, name):
             return 0, _sentence(name, getattr(readable, name), getattr(compiled, name))
     for name in ("alpha", "gradient"):
-        left, right = getattr(readable, name), getattr(compiled, name)
-        for i in np.flatnonzero(~_equal(left, right)).tolist():
-            return 0, _sentence(f"{name}[{i}]", float(left[i]), float(right[i]))
+        for i, left, right in _first_unequal(getattr(readable, name), getattr(compiled, name)):
+            return 0, _sentence(f"{name}[{i}]", left, right)
     return None
 
 
-def _equal(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Entry by entry; NaN equals NaN."""
-    equal: np.ndarray = (left == right) | (np.isnan(left) & np.isnan(right))
-    return equal
+def _first_unequal(left: np.ndarray, right: np.ndarray) -> list[tuple[int, Any, Any]]:
+    """Return position and entries of the first difference, over the length that both have; NaN equals NaN."""
+    length = min(len(left), len(right))
+    left, right = left[:length], right[:length]
+    unequal = (left != right) & ~(np.isnan(left) & np.isnan(right))
+    return [(t, left[t].item(), right[t].item()) for t in np.flatnonzero(unequal)[:1].tolist()]
 
 
 def _sentence(name: str, left: object, right: object) -> str:
     return f"{name} is {left!r} in the readable engine and {right!r} in the compiled one."
-
-
-def _first(differ: Callable[[int], bool], limit: int) -> int:
-    """Return the smallest number of steps after which they differ, by bisection."""
-    low, high = 0, limit
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if differ(middle) else (middle, high)
-    return high

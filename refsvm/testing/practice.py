@@ -6,19 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.kernels import RBF, Gram, Linear, Precomputed, Sigmoid
+from refsvm import RBF, DualProblem, Linear, Precomputed, Sigmoid, StoppingRule, WorkingSetSelector
+from refsvm.kernels import Gram
 from refsvm.kernels.rows import megabytes
-from refsvm.problem import DualProblem
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.stopping.base import StoppingRule
 
-__all__ = [
-    "any_box_problem",
-    "large_problem",
-    "left_out_problems",
-    "practice_problems",
-    "smallest_cache_mb",
-]
+__all__ = ["any_box_problem", "large_problem", "left_out_problems", "practice_problems", "smallest_cache_mb"]
 
 
 def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
-from refsvm.kernels.matrix import KernelMatrix
-from refsvm.problem import DualProblem
-from refsvm.rounds.sufficiency import Check
-from refsvm.solver import Restriction, Shrinking, solve
+from refsvm import Check, DualProblem, Restriction, Shrinking, solve
+from refsvm.kernels import KernelMatrix
 from refsvm.solver.rules import stored_rows
-from refsvm.stopping import KKTGap
-from refsvm.testing.contract import Case, telling
+from refsvm.testing.contract import Case, require, telling
 from refsvm.testing.engines import check_engines
 
 __all__ = ["check_check", "check_large", "check_matrix", "check_shrinking"]
@@ -29,19 +25,16 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
     AssertionError
         If it ends for another reason, elsewhere, or after more than twice the steps and a hundred.
     """
-    selector, step, stop = case.rules
-    options: dict[str, Any] = {"selector": selector, "step": step, "stop": stop}
-    with telling(case.name, case.rules):
-        plain = solve(case.problem, shrinking=False, max_iter=100_000, **options)
-        most = 2 * plain.iterations + 100
-        shrunk = solve(case.problem, shrinking=shrinking, max_iter=most, **options)
+    plain = case.solve(shrinking=False, max_iter=100_000)
+    shrunk = case.solve(shrinking=shrinking, max_iter=2 * plain.iterations + 100)
     sentence = (
         f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
         f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "
         "look before every step has to say when, by its period."
     )
     same = abs(shrunk.objective - plain.objective) <= 0.02 * abs(plain.objective)
-    case.require(shrunk.status is plain.status and (same or selector.may_stall), shrunk.iterations, sentence)
+    ended = shrunk.status is plain.status and (same or case.rules.selector.may_stall)
+    case.require(ended, shrunk.iterations, sentence)
 
 
 def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
@@ -54,13 +47,11 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
     """
     taken = 0
     for case in cases:
-        selector, step, stop = case.rules
-        with telling(case.name, (shrinking, *case.rules)):
-            rules: dict[str, Any] = {"selector": selector, "step": step, "stop": stop, "shrinking": shrinking}
-            found = solve(case.problem, engine="numpy", max_iter=20_000, **rules)
-            gap = case.problem.kkt_gap(found.alpha)
-        said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {stop.tolerance:g}."
-        case.require(gap <= 1.01 * stop.tolerance, found.iterations, said)
+        tol = case.rules.stop.tolerance
+        found = case.solve(shrinking, shrinking=shrinking, engine="numpy", max_iter=20_000)
+        gap = case.problem.kkt_gap(found.alpha)
+        said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {tol:g}."
+        case.require(gap <= 1.01 * tol, found.iterations, said)
         if find_spec("numba") is not None:
             check_engines(case, shrinking=shrinking)
         taken += found.iterations
@@ -76,7 +67,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         If it decides an example wrongly, or returns anything but a sign or 0 for each.
     """
     decided = 0
-    rules = Case.default_rules()._replace(stop=KKTGap(1e-6))
+    rules = Case.default_rules(tol=1e-6)
     for name, problem in problems.items():
         labelled = problem.z == 0.0 and bool((np.abs(problem.v) == 1.0).all())
         if not labelled or (check.needs_convex and "indefinite" in name):
@@ -88,19 +79,14 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
             full = solve(problem, stop=rules.stop, engine="numpy")
             signs = np.asarray(check.decide(full, rows))
         right = signs.shape == (problem.n,) and bool(np.isin(signs, (-1, 0, 1)).all())
-        case.require(
-            right, 0, f"{check!r} returned {signs!r}; expected 1, −1 or 0 for each of {problem.n} examples."
-        )
+        said = f"{check!r} returned {signs!r}; expected 1, −1 or 0 for each of {problem.n} examples."
+        case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with telling(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
-            wrong = signs[r] * h < -1e-3
-            case.require(
-                not wrong,
-                0,
-                f"{check!r} says that h has the sign {signs[r]:g} without example {r}: it is {h:.3g}.",
-            )
+            said = f"{check!r} says that h has the sign {signs[r]:g} without example {r}: it is {h:.3g}."
+            case.require(signs[r] * h >= -1e-3, 0, said)
             decided += 1
     return decided
 
@@ -114,15 +100,12 @@ def check_matrix(gram: KernelMatrix) -> int:
         If a block has another shape, holds what is not finite, or contradicts another block or the diagonal.
     """
     name, n = "a block of rows", getattr(gram, "n", None)
+    who = f"Problem {name!r} with {gram!r}"
     ok = isinstance(n, int | np.integer) and n > 1
     all_rows = np.arange(int(n) if ok and n is not None else 0)
     few, others = all_rows[:5:2], all_rows[::-3].copy()
 
-    def require(condition: object, sentence: str) -> None:
-        if not condition:
-            raise AssertionError(f"Problem {name!r} with {gram!r}: {sentence}.")
-
-    require(ok, f"n is {n!r}; give the number of variables")
+    require(ok, f"{who}: n is {n!r}; give the number of variables.")
     with telling(name, (gram,)):
         K, some = gram.block(all_rows), gram.block(few, others)
         out = np.full((len(few), len(others)), np.nan)
@@ -130,10 +113,9 @@ def check_matrix(gram: KernelMatrix) -> int:
         diagonal, part = gram.diagonal(), gram.restrict(others).block(np.arange(len(others)))
         again = gram.block(all_rows)
     right = isinstance(K, np.ndarray) and K.shape == (n, n) and K.dtype == np.float64  # type: ignore[redundant-expr]
-    require(
-        right, f"block(rows) returned {type(K).__name__} of shape {np.shape(K)}; expected float64 of {(n, n)}"
-    )
-    require(np.isfinite(K).all(), "block(rows) holds what is not finite")
+    shape = f"{type(K).__name__} of shape {np.shape(K)}"
+    require(right, f"{who}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
+    require(np.isfinite(K).all(), f"{who}: block(rows) holds what is not finite.")
     size = 1e-12 * float(np.abs(K).max())
     for found, expected, said in (
         (K, K.T, "the matrix is not symmetric"),
@@ -144,5 +126,5 @@ def check_matrix(gram: KernelMatrix) -> int:
         (part, K[np.ix_(others, others)], "restrict(indices) is another matrix"),
     ):
         near = np.shape(found) == expected.shape and np.abs(found - expected).max() <= size
-        require(near, said)
+        require(near, f"{who}: {said}.")
     return 6 * int(K.size)

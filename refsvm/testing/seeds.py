@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
-from refsvm.seeders.base import Seeder
-from refsvm.selectors import SecondOrder
-from refsvm.solver import solve
-from refsvm.solver.rules import Rules, stored_rows
-from refsvm.steps import NewtonStep
-from refsvm.stopping import KKTGap
+from refsvm import DualProblem, Seeder, Solution, solve
+from refsvm.solver.rules import stored_rows
 from refsvm.testing.contract import Case, infeasibility, telling
 
 __all__ = ["check_seeder"]
@@ -38,18 +31,16 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
         if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
             continue
         every = next(removals) * (problem.n // 8 if problem.n % 3 else 1)
-        index = np.arange(problem.n)
-        old, new = _without(problem, index % every == 0), _without(problem, index % every == 1)
-        _check_seed(seeder, name, old, new)
-        _check_seed(seeder, name, problem, new)
-        _check_seed(seeder, name, old, problem)
-        seeds += 3
+        old, new = (problem.without(np.arange(first, problem.n, every)) for first in (0, 1))
+        for one, other in ((old, new), (problem, new), (old, problem)):
+            _check_seed(seeder, name, one, other)
+            seeds += 1
     return seeds
 
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
     """Seed one problem with the solution of another."""
-    rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
+    rules = Case.default_rules(tol=1e-6)
     case = Case(name, new, rules)
     solved = solve(old, stop=rules.stop, engine="numpy")
     alpha = solved.alpha.copy()
@@ -64,9 +55,8 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
     case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")
     same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
-    case.require(
-        same, 0, f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
-    )
+    said = f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
+    case.require(same, 0, said)
     off = infeasibility(new, seed)
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
@@ -83,12 +73,5 @@ def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndar
 
     compiled = compiled_seed(seeder, solved, case.problem, stored_rows(case.problem.gram))
     for i in np.flatnonzero(compiled != seed).tolist():
-        case.require(
-            False, 0, f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
-        )
-
-
-def _without(problem: DualProblem, removed: np.ndarray) -> DualProblem:
-    """Leave several examples out."""
-    lower, upper = np.where(removed, 0.0, problem.lower), np.where(removed, 0.0, problem.upper)
-    return dataclasses.replace(problem, lower=lower, upper=upper)
+        said = f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
+        case.require(False, 0, said)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
-from refsvm.kernels.matrix import KernelMatrix
-from refsvm.problem import DualProblem
-from refsvm.rounds.sufficiency import Check
-from refsvm.rule import Rule
-from refsvm.seeders.base import Seeder
+from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
+from refsvm.kernels import KernelMatrix
 from refsvm.selectors import (
     ConjugateSecondOrder,
     HybridMaximumGain,
@@ -19,7 +17,6 @@ from refsvm.selectors import (
     SecondOrder,
     WorkingSetSelector,
 )
-from refsvm.solver import Shrinking
 from refsvm.solver.rules import Rules
 from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
@@ -29,10 +26,8 @@ from refsvm.testing.practice import large_problem, left_out_problems, practice_p
 from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
 from refsvm.testing.seeds import check_seeder
 from refsvm.testing.trackers import check_tracker
-from refsvm.trackers.base import PathTracker
 
 __all__ = ["StrategyReport", "check_strategy"]
-
 
 FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check)
 
@@ -129,7 +124,10 @@ def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport
     if isinstance(rule, PathTracker):
         return StrategyReport(repr(rule), *check_tracker(rule, problems))
     elif isinstance(rule, Seeder):
-        sentence = _told_of_seeds(rule, check_seeder(rule, problems))
+        seeds = check_seeder(rule, problems)
+        sentence = (
+            _no_twin(rule, "seeds are made in NumPy") or f"The twin agrees bit for bit in {seeds} seeds."
+        )
     elif isinstance(rule, Check):
         sentence = f"It decides {check_check(rule, problems)} examples, all of them rightly."
     else:
@@ -155,15 +153,6 @@ def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tupl
     return walked, sentence
 
 
-def _told_of_seeds(seeder: Seeder, seeds: int) -> str:
-    """Return the sentence on the twin of a seeder for the report."""
-    if find_spec("numba") is None:
-        return "The twin was not compared: Numba is not installed."
-    if seeder.twin() is None:
-        return f"{type(seeder).__name__} has no twin; seeds are made in NumPy only."
-    return f"The twin agrees bit for bit in {seeds} seeds."
-
-
 def _combinations(rule: Rule) -> Iterator[Rules]:
     """Yield the rule together with partners that fit."""
     if isinstance(rule, WorkingSetSelector):
@@ -187,14 +176,18 @@ def _combinations(rule: Rule) -> Iterator[Rules]:
 
 def _check_twin(rule: Rule, cases: list[Case]) -> str:
     """Compare the engines on every case; return the sentence for the report."""
+    sentence = _no_twin(rule, "it runs in the readable engine")
+    if sentence:
+        return sentence
+    for case in cases:
+        least = smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop)
+        for cache_mb, shrinking in product((200.0, least), (False, True)):
+            check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
+    return f"Both engines agree bit for bit in {4 * len(cases)} solves."
+
+
+def _no_twin(rule: Rule, instead: str) -> str:
+    """Return a sentence for the report if there is no twin to compare, or no compiler."""
     if find_spec("numba") is None:
         return "The twin was not compared: Numba is not installed."
-    if rule.twin() is None:
-        return f"{type(rule).__name__} has no twin; it runs in the readable engine only."
-    solves = 0
-    for case in cases:
-        for cache_mb in (200.0, smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop)):
-            for shrinking in (False, True):
-                check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
-                solves += 1
-    return f"Both engines agree bit for bit in {solves} solves."
+    return f"{type(rule).__name__} has no twin; {instead} only." if rule.twin() is None else ""

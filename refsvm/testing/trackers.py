@@ -9,15 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import DualProblem, PathTracker, Status
+from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
 from refsvm.paths.limits import PathLimits
-from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.parametric_path import parametric_path
-from refsvm.paths.path import RegularizationPath
-from refsvm.paths.regularization_path import track
-from refsvm.problem import DualProblem
-from refsvm.result import Status
-from refsvm.testing.contract import telling
-from refsvm.trackers.base import PathTracker
+from refsvm.testing.contract import require, telling
 
 __all__ = ["check_tracker", "path_problems"]
 
@@ -45,9 +40,7 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
         width = float((problem.upper - problem.lower).max())
         rooted = problem.z == 0.0 and not (problem.lower * problem.upper).any()
         if rooted and "indefinite" not in name and width > 0.0:
-            chosen[name] = DualProblem(
-                problem.gram, problem.v, 0.0, problem.lower / width, problem.upper / width
-            )
+            chosen[name] = problem.boxed(problem.lower / width, problem.upper / width)
     return chosen
 
 
@@ -73,14 +66,11 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         At the first check that fails.
     """
     names, breakpoints, compared = [], 0, 0
+    engines = ["numpy"] + ["numba"] * (find_spec("numba") is not None)
+    kinds = KINDS if tracker.any_line else KINDS[:1]
     for name, problem in path_problems(problems).items():
         try:
-            found = [
-                _checked(
-                    tracker, kind, name, problem, ["numpy"] + ["numba"] * (find_spec("numba") is not None)
-                )
-                for kind in (KINDS if tracker.any_line else KINDS[:1])
-            ]
+            found = [_checked(tracker, kind, name, problem, engines) for kind in kinds]
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 continue
@@ -88,7 +78,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         names.append(name)
         breakpoints += sum(points for points, _ in found)
         compared += sum(twins for _, twins in found)
-    _require(bool(names), f"'all' with {tracker!r}", "it has refused every problem.")
+    require(names, f"Problem 'all' with {tracker!r}: it has refused every problem.")
     sentence = "The twin was not compared: Numba is not installed."
     if compared:
         sentence = f"Both engines agree bit for bit on {compared} paths."
@@ -115,14 +105,14 @@ def _checked(
     """Check one line of one problem; return its breakpoints, and how often both engines were compared."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
-    who = f"{name!r} with {tracker!r}"
+    who = f"Problem {name!r} with {tracker!r}"
     _check_path(tracker.accuracy, who, path)
     for engine in engines:
         again = _tracked(tracker, kind, name, problem, engine)
         same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
         said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
-        _require(same, who, said)
+        require(same, f"{who}: {said}")
     return len(path.record.t), engines.count("numba")
 
 
@@ -151,33 +141,26 @@ def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, e
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
         )
-        _require(False, f"{name!r} with {tracker!r}", f"it hangs: no path after {MOST_SECONDS:g} seconds.")
+        raise AssertionError(
+            f"Problem {name!r} with {tracker!r}: it hangs: no path after {MOST_SECONDS:g} seconds."
+        )
     if isinstance(found[0], BaseException):
         raise found[0]
     return found[0]
 
 
-def _check_path(accuracy: float, name: str, path: AnyPath) -> None:
+def _check_path(accuracy: float, who: str, path: AnyPath) -> None:
     """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
-    _require(path.status is Status.CONVERGED, name, f"the path ends with {path.status.name}: {path!r}.")
+    require(path.status is Status.CONVERGED, f"{who}: the path ends with {path.status.name}: {path!r}.")
     at, letter, first, last = path.record.t, "t", 0.0, 1.0
     if isinstance(path, RegularizationPath):
         letter, first, last = "C", C_MIN, C_MAX
-    _require(
-        np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0),
-        name,
-        f"the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}.",
-    )
-    _require(bool((np.diff(at) >= 0.0).all()), name, f"{letter} falls from one breakpoint to the next.")
+    reaches = np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0)
+    require(reaches, f"{who}: the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}.")
+    require((np.diff(at) >= 0.0).all(), f"{who}: {letter} falls from one breakpoint to the next.")
     found = path.kkt_audit(between=3)
-    _require(
-        found.worst <= accuracy,
-        name,
+    said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "
-        f"({found.at:.2e} at breakpoints, {found.between:.2e} between them).",
+        f"({found.at:.2e} at breakpoints, {found.between:.2e} between them)."
     )
-
-
-def _require(condition: bool, name: str, sentence: str) -> None:
-    if not condition:
-        raise AssertionError(f"Problem {name}: {sentence}")
+    require(found.worst <= accuracy, f"{who}: {said}")
