@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 else:
     Axes = Figure = SubFigure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["Axes", "Curves", "Display"]
+__all__ = ["Axes", "Curves", "Display", "require_some"]
 
 
 @dataclass(eq=False)
@@ -51,21 +53,59 @@ class Display:
         return self
 
 
+def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
+    """Refuse to draw nothing, and say what is wanted."""
+    if not given:
+        raise ValueError(f"{name}={{}} is empty; give at least one {wanted}.")
+
+
 @dataclass(eq=False)
-class Curves(Display):
-    """Base of the displays of curves by name.
+class Curves(Display, ABC):
+    """Base of the displays of curves by name; each draws one curve in `_line`.
 
     Attributes
     ----------
     lines_ : dict of str to matplotlib.lines.Line2D
+    such_as : str
+        What to give, for the message where there is no curve.
     """
 
+    such_as: ClassVar[str]
     curves: dict[str, Any]
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
-    def _begin(self, ax: Axes | None, wanted: str) -> None:
-        """Draw on these axes, or new ones, if there is a curve."""
-        if not self.curves:
-            raise ValueError(f"curves={{}} is empty; give at least one {wanted}.")
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        **line_kwargs
+            For the lines of `lines_`, as in ``Axes.plot``.
+
+        Returns
+        -------
+        Self
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve.
+        ImportError
+            If matplotlib is not installed.
+        """
+        require_some("curves", self.curves, self.such_as)
         self._draw_on(ax)
-        self.lines_ = {}
+        self.lines_ = {
+            name: self._line(curve, {"label": name, **line_kwargs}) for name, curve in self.curves.items()
+        }
+        return self._labelled(**self._labels())
+
+    @abstractmethod
+    def _line(self, curve: Any, look: dict[str, Any]) -> Any:
+        """Draw a curve, and return the line that stands for it in the legend."""
+
+    @abstractmethod
+    def _labels(self) -> dict[str, Any]:
+        """Return what the axes are called, their scales and limits."""

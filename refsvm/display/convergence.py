@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
+from refsvm import Solution
 from refsvm._checks import real
-from refsvm.display.canvas import Axes, Display
-from refsvm.result import Solution, Trace
+from refsvm.display.canvas import Axes, Curves, require_some
+from refsvm.result import Trace
 
 __all__ = ["ConvergenceDisplay"]
 
@@ -28,7 +29,7 @@ POINTS: Final = 4000
 
 
 @dataclass(eq=False)
-class ConvergenceDisplay(Display):
+class ConvergenceDisplay(Curves):
     """The KKT gap, or what the objective still lacks, of several solves in one picture, on a logarithmic scale.
 
     For each solve a thin line shows every recorded value, a thick one the smallest so far, and a dot the end. The gap
@@ -70,10 +71,10 @@ class ConvergenceDisplay(Display):
     'kernel rows computed'
     """
 
+    such_as = "solve, such as {'Newton': (steps, gaps)}"
     curves: dict[str, tuple[np.ndarray, np.ndarray]]
     metric: str = "gap"
     against: str = "iterations"
-    lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     @classmethod
     def from_solutions(
@@ -117,10 +118,7 @@ class ConvergenceDisplay(Display):
         """
         _one_of("metric", metric, METRICS)
         _one_of("against", against, AGAINST)
-        if not solutions:
-            raise ValueError(
-                "solutions={} is empty; give at least one solution, such as {'Newton': solve(…)}."
-            )
+        require_some("solutions", solutions, "solution, such as {'Newton': solve(…)}")
         rows = {name: _trace_of(solution, name).rows for name, solution in solutions.items()}
         if best is None:
             best = max(
@@ -131,38 +129,21 @@ class ConvergenceDisplay(Display):
         curves = {}
         for name, steps in rows.items():
             values = steps["gap"] if metric == "gap" else optimum - steps["objective"]
-            curves[name] = (
-                steps[AGAINST[against]].astype(np.float64),
-                np.where(values > 0.0, values, np.nan),
-            )
+            x = steps[AGAINST[against]].astype(np.float64)
+            curves[name] = x, np.where(values > 0.0, values, np.nan)
         return cls(curves, metric, against).plot(ax, **line_kwargs)
 
-    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ConvergenceDisplay:
-        """Draw into `ax`, or into a new figure.
+    def _line(self, curve: tuple[np.ndarray, np.ndarray], look: dict[str, Any]) -> Any:
+        (x, values), least = curve, np.fmin.accumulate(curve[1])
+        at = _thinned(values)
+        (line,) = self.ax_.plot(x[at], least[at], **{"lw": 1.8, **look})
+        thin: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
+        self.ax_.plot(x[at], values[at], **thin, lw=0.5, alpha=0.4)
+        self.ax_.plot(x[-1:], least[-1:], "o", **thin, ms=5)
+        return line
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-        **line_kwargs
-            For the thick lines, as in ``Axes.plot``.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            The display itself.
-        """
-        self._draw_on(ax)
-        self.lines_ = {}
-        for name, (x, values) in self.curves.items():
-            at = _thinned(values)
-            (line,) = self.ax_.plot(
-                x[at], np.fmin.accumulate(values)[at], **{"lw": 1.8, "label": name, **line_kwargs}
-            )
-            look: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
-            self.ax_.plot(x[at], values[at], **look, lw=0.5, alpha=0.4)
-            self.ax_.plot(x[-1:], np.fmin.accumulate(values)[-1:], "o", **look, ms=5)
-            self.lines_[name] = line
-        return self._labelled(yscale="log", xlabel=X_LABELS[self.against], ylabel=METRICS[self.metric])
+    def _labels(self) -> dict[str, Any]:
+        return {"yscale": "log", "xlabel": X_LABELS[self.against], "ylabel": METRICS[self.metric]}
 
 
 def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from refsvm.display.canvas import Axes, Curves
-from refsvm.paths.roc_curve import RocCurve
+from refsvm.paths import RocCurve
 
 __all__ = ["CostPathDisplay"]
 
@@ -38,24 +38,16 @@ class CostPathDisplay(Curves):
     'true positives'
     """
 
+    such_as = "RocCurve, such as {'test': path.roc(X, y)}"
     curves: dict[str, RocCurve]
 
-    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> CostPathDisplay:
-        """Draw into `ax`, or into a new figure; return the display itself.
-
-        Raises
-        ------
-        ValueError
-            If there is no curve.
-        ImportError
-            If matplotlib is not installed.
-        """
-        self._begin(ax, "RocCurve, such as {'test': path.roc(X, y)}")
+    def _draw_on(self, ax: Axes | None) -> None:
+        super()._draw_on(ax)
         self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.8", lw=1.0, label="chance")
-        for name, curve in self.curves.items():
-            (line,) = self.ax_.plot(
-                curve.fpr, curve.tpr, **{"lw": 1.4, "marker": ".", "label": name, **line_kwargs}
-            )
-            self.lines_[name] = line
-        limits: dict[str, Any] = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
-        return self._labelled(xlabel="false positives", ylabel="true positives", **limits)
+
+    def _line(self, curve: RocCurve, look: dict[str, Any]) -> Any:
+        return self.ax_.plot(curve.fpr, curve.tpr, **{"lw": 1.4, "marker": ".", **look})[0]
+
+    def _labels(self) -> dict[str, Any]:
+        limits = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
+        return {"xlabel": "false positives", "ylabel": "true positives", **limits}

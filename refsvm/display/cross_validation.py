@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from refsvm import DualProblem, Seeder, Solution, solve
 from refsvm.display.canvas import Axes, Display
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
-from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
 
 __all__ = ["GridDisplay", "SeedDisplay"]
@@ -67,11 +65,8 @@ class SeedDisplay(Display):
         **kwargs
             For `plot`.
         """
-        from refsvm.solver import solve
-
         seed = seeder.seed(solved, problem)
-        member = np.full(problem.n, "removed")
-        member[:] = "shared"
+        member = np.full(problem.n, "shared", dtype="<U7")
         member[removed(solved.problem, problem)] = "removed"
         member[added(solved.problem, problem)] = "added"
         optimum = solve(problem, start=seed).alpha
@@ -143,12 +138,12 @@ class GridDisplay(Display):
         if "gamma" not in results["params"][0]:
             raise ValueError("These results have no gamma, so there is no grid; plot the scores against C.")
         cells = [(each["gamma"], each["C"]) for each in results["params"]]
-        gammas, Cs = (np.unique([cell[axis] for cell in cells]) for axis in (0, 1))
+        # where each cell is among the values of γ and of C
+        (gammas, row), (Cs, column) = (
+            np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
+        )
         table = np.full((2, len(gammas), len(Cs)), np.nan)
-        for (gamma, C), score, steps in zip(
-            cells, results["mean_test_score"], results["mean_iterations"], strict=True
-        ):
-            table[:, np.searchsorted(gammas, gamma), np.searchsorted(Cs, C)] = score, steps
+        table[:, row, column] = results["mean_test_score"], results["mean_iterations"]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> GridDisplay:
@@ -163,9 +158,8 @@ class GridDisplay(Display):
             For ``Axes.imshow``.
         """
         self._draw_on(ax)
-        image = self.ax_.imshow(
-            self.scores, **{"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
-        )
+        look = {"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
+        image = self.ax_.imshow(self.scores, **look)
         self.figure_.colorbar(image, ax=self.ax_, label="mean score")
         self.ax_.set_xticks(range(len(self.Cs)), [f"{C:g}" for C in self.Cs])
         self.ax_.set_yticks(range(len(self.gammas)), [f"{gamma:.3g}" for gamma in self.gammas])

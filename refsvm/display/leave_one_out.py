@@ -7,11 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import DualProblem, LOODualityGap, iterate
 from refsvm.display.canvas import Axes, Display
-from refsvm.problem import DualProblem
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
-from refsvm.solver.loop import iterate
-from refsvm.stopping.loo_duality_gap import LOODualityGap
 from refsvm.stopping.loo_memory import H
 
 __all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
@@ -168,12 +166,11 @@ class LOODecisionDisplay(Display):
         positive = self.labels == self.labels.max()
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name
-            if not chosen.any():
-                continue
-            for of_class, marker in ((positive, "o"), (~positive, "s")):
-                x, y = self.X[chosen & of_class].T
-                self.ax_.scatter(x, y, s=18, color=colour, marker=marker)
-            self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
+            if chosen.any():
+                for of_class, marker in ((positive, "o"), (~positive, "s")):
+                    x, y = self.X[chosen & of_class].T
+                    self.ax_.scatter(x, y, s=18, color=colour, marker=marker)
+                self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
         for label, marker in ((self.labels.max(), "o"), (self.labels.min(), "s")):

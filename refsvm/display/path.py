@@ -8,9 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.display.canvas import Axes, Curves, Display
-from refsvm.paths.cross_validation import PathCrossValidation
-from refsvm.paths.error_curve import ErrorCurve
-from refsvm.paths.path import RegularizationPath
+from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath
 
 __all__ = ["LOOPathDisplay", "PathDisplay", "ValidationPathDisplay"]
 
@@ -144,29 +142,19 @@ class ValidationPathDisplay(Curves):
     'error'
     """
 
+    such_as = "ErrorCurve, such as {'validation': …}"
     curves: dict[str, ErrorCurve]
 
-    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ValidationPathDisplay:
-        """Draw into `ax`, or into a new figure; return the display itself.
+    def _line(self, curve: ErrorCurve, look: dict[str, Any]) -> Any:
+        values = np.append(curve.error, curve.error[-1])
+        (line,) = self.ax_.step(curve.C, values, where="post", **{"lw": 1.6, **look})
+        low, high, error = curve.best()
+        self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0, label=f"least: {error:.3f}")
+        self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
+        return line
 
-        Raises
-        ------
-        ValueError
-            If there is no curve.
-        ImportError
-            If matplotlib is not installed.
-        """
-        self._begin(ax, "ErrorCurve, such as {'validation': …}")
-        for name, curve in self.curves.items():
-            values = np.append(curve.error, curve.error[-1])
-            (line,) = self.ax_.step(
-                curve.C, values, where="post", **{"lw": 1.6, "label": name, **line_kwargs}
-            )
-            low, high, error = curve.best()
-            self.ax_.axvspan(low, high, color=line.get_color(), alpha=0.15, lw=0, label=f"least: {error:.3f}")
-            self.ax_.plot([low, high], [error, error], color=line.get_color(), lw=4, solid_capstyle="butt")
-            self.lines_[name] = line
-        return self._labelled(xscale="log", xlabel="C", ylabel="error")
+    def _labels(self) -> dict[str, Any]:
+        return {"xscale": "log", "xlabel": "C", "ylabel": "error"}
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import Axes, Display, require_some
 from refsvm.result import Trace
 
 __all__ = ["StepSizeDisplay"]
@@ -75,10 +75,7 @@ class StepSizeDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        if not traces:
-            raise ValueError(
-                "traces={} is empty; give at least one trace, such as {'N = 1': solution.trace}."
-            )
+        require_some("traces", traces, "trace, such as {'N = 1': solution.trace}")
         sizes = {}
         for name, trace in traces.items():
             steps = trace.rows[trace["planned"] == 1]

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import StepRule
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import Axes, Display
 from refsvm.kernels.rows import megabytes
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
-from refsvm.steps.base import StepRule
 
 __all__ = ["WorkingSetDisplay"]
 
