@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from refsvm import SIR, KKTGap, Seeder, Status, StepRule, StoppingRule, WorkingSetSelector, cross_validate
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.result import Status
-from refsvm.rounds.cross_validate import cross_validate
-from refsvm.rounds.results import CrossValidation
-from refsvm.seeders import SIR, Seeder
-from refsvm.selectors import WorkingSetSelector
-from refsvm.steps import StepRule
-from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.rounds import CrossValidation
 
 __all__ = ["CrossValidate"]
 
@@ -55,6 +50,8 @@ class CrossValidate(Call):
     (0.17, 270, 0)
     """
 
+    copied: ClassVar = ("error", "iterations", "kernel_rows", "seed_seconds", "seconds")
+
     seeder: Seeder = SIR()  # noqa: RUF009 (a frozen object)
     folds: int = 10
     from_full: bool = True
@@ -71,8 +68,7 @@ class CrossValidate(Call):
 
     def measured(self, result: CrossValidation) -> Record:
         """Take the error and what it cost."""
-        own = ("error", "iterations", "kernel_rows", "seed_seconds", "seconds")
-        return {name: getattr(result, name) for name in own} | {
+        return super().measured(result) | {
             "rest_seconds": result.seconds - result.seed_seconds,
             "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
         }

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import refsvm
+from refsvm import Status
 from refsvm._checks import whole
 from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import worker_count
 from refsvm.experiment.comparison import REFUSED, Comparison, notes_of, summarise, values_of
 from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import code_of, computed_by, digest
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy, one_thread
-from refsvm.result import Status
 
 __all__ = ["Experiment"]
 
@@ -142,7 +143,7 @@ class Experiment:
         Where a strategy refuses a problem, that is what is stored: status "REFUSED", and the sentence as `reason`. The
         other runs go on, and tables show a dash and the sentence.
         """
-        _check_processes(n_jobs)
+        worker_count(n_jobs)  # refuses what is none
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
@@ -199,13 +200,15 @@ class Experiment:
 
     def records(self) -> list[dict[str, Any]]:
         """Return the finished runs: problem, strategy, permutation, and the metrics."""
-        finished = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
         return [
-            {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation}
-            | finished[run.hash]
-            for run in self._runs
-            if run.hash in finished
+            {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation} | metrics
+            for run, metrics in self._finished()
         ]
+
+    def _finished(self) -> list[tuple[_Run, dict[str, Any]]]:
+        """Return the finished runs with their metrics."""
+        found = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
+        return [(run, found[run.hash]) for run in self._runs if run.hash in found]
 
     def to_frame(self) -> Any:
         """Return `records` as a pandas DataFrame, with all that identifies a run.
@@ -215,18 +218,11 @@ class Experiment:
         """
         import pandas as pd
 
-        runs = {(run.problem, run.strategy.name, run.permutation): run for run in self._runs}
-        rows = []
-        for record in self.records():
-            run = runs[record["problem"], record["strategy"], record["permutation"]]
-            machine = record.pop("computed_by", None) or {}
-            rows.append(
-                record
-                | {"run": run.hash}
-                | {f"identity.{key}": value for key, value in run.config.items()}
-                | {f"computed_by.{key}": value for key, value in machine.items()}
-            )
-        return pd.DataFrame(rows)
+        runs, records = [run for run, _ in self._finished()], self.records()
+        machines = [record.pop("computed_by", None) or {} for record in records]
+        of_run = pd.DataFrame([run.config for run in runs]).add_prefix("identity.")
+        frames = [pd.DataFrame(records).assign(run=[run.hash for run in runs]), of_run]
+        return pd.concat([*frames, pd.DataFrame(machines).add_prefix("computed_by.")], axis="columns")
 
     def compare(self, metric: str, baseline: str | None = None) -> Comparison:
         """Summarise one metric.
@@ -349,12 +345,6 @@ def _outcomes(tasks: Iterable[tuple[RunStore, _Run, Instance]], n_jobs: int | No
         delayed(_carry_out)(*task) for task in tasks
     )
     return outcomes
-
-
-def _check_processes(n_jobs: Any) -> None:
-    """Refuse what is no number of processes."""
-    if n_jobs is not None and (n_jobs == 0 or isinstance(n_jobs, bool) or not isinstance(n_jobs, int)):
-        raise ValueError(f"n_jobs={n_jobs!r} is not a number of processes; give None, 1, 2, … or -1.")
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:

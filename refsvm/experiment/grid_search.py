@@ -6,13 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from refsvm import RBF, Linear, Seeder, Status, StepRule, WorkingSetSelector
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.kernels import RBF, Linear
-from refsvm.result import Status
-from refsvm.seeders import Seeder
-from refsvm.selectors import WorkingSetSelector
-from refsvm.steps import StepRule
 
 __all__ = ["GridSearch"]
 

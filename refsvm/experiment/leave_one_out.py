@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from refsvm import TOP, KKTGap, Seeder, StepRule, StoppingRule, WorkingSetSelector, leave_one_out
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.rounds.leave_one_out import leave_one_out
-from refsvm.rounds.results import LeaveOneOut
+from refsvm.rounds import LeaveOneOut
 from refsvm.rounds.sufficiency import CHECKS, chosen_checks
-from refsvm.seeders import TOP, Seeder
-from refsvm.selectors import WorkingSetSelector
-from refsvm.steps import StepRule
-from refsvm.stopping import KKTGap, StoppingRule
 
 __all__ = ["LeaveOneOutError"]
 
@@ -55,6 +51,8 @@ class LeaveOneOutError(Call):
     (0.1444, 112, 118)
     """
 
+    copied: ClassVar = ("error", "iterations", "kernel_rows", "seconds", "engine")
+
     seeder: Seeder = TOP()  # noqa: RUF009 (a frozen object)
     stop: StoppingRule = KKTGap()  # noqa: RUF009
     selector: WorkingSetSelector | None = None
@@ -77,8 +75,7 @@ class LeaveOneOutError(Call):
         in_round = (decided != "") & ~(np.isin(decided, names) & (steps == 0))
         rounds = int(in_round.sum())
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
-        own = ("error", "iterations", "kernel_rows", "seconds", "engine")
-        return {name: getattr(result, name) for name in own} | {
+        return super().measured(result) | {
             "round_iterations": int(steps.sum()),
             "rounds": rounds,
             "early": early / rounds if rounds else 0.0,

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm._checks import examples, not_negative, penalties, positive, signs, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.experiment.identity import described, fingerprint
-from refsvm.kernels import RBF, Linear, Precomputed
-from refsvm.problem import DualProblem
 
 __all__ = ["Instance", "Problem"]
 

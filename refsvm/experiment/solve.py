@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from refsvm import Shrinking, Solution, StepRule, StoppingRule, WorkingSetSelector, solve
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.result import Solution, Trace
-from refsvm.selectors.base import WorkingSetSelector
+from refsvm.result import Trace
 from refsvm.solver.rules import chosen_rules
-from refsvm.solver.shrinking import Shrinking
-from refsvm.solver.solve import solve
 from refsvm.state import SolverState
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
 
 __all__ = ["STEP_RATIO_EDGES", "Solve"]
 
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
 """Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
-
-_MEASURED: Final = (
-    "iterations", "kernel_rows", "kernel_hits", "seconds", "objective", "primal_objective", "duality_gap", "kkt_gap",
-    "engine",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,6 +66,11 @@ class Solve(Call):
     ('CONVERGED', 129.6)
     """
 
+    copied: ClassVar = (
+        "iterations", "kernel_rows", "kernel_hits", "seconds", "objective", "primal_objective", "duality_gap",
+        "kkt_gap", "engine",
+    )  # fmt: skip
+
     selector: WorkingSetSelector | None = None
     step: StepRule | None = None
     stop: StoppingRule | None = None
@@ -105,7 +101,7 @@ class Solve(Call):
         """Take what is stored from the solution."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
-        record: Record = {name: getattr(result, name) for name in _MEASURED} | {
+        record = super().measured(result) | {
             "support_vectors": int(np.count_nonzero(alpha)),
             "bounded_support_vectors": int(np.count_nonzero(at_bound)),
             "status": result.status.name,

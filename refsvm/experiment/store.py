@@ -7,7 +7,7 @@ import math
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -114,20 +114,14 @@ class RunStore:
         """Keep the file open: while somebody does, closing it elsewhere does not write back the whole log."""
         with self._sentences():
             connection = self._opened()
-        try:
+        with closing(connection):
             yield
-        finally:
-            connection.close()
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         """Open the file for some statements, and close it."""
-        with self._sentences():
-            connection = self._opened()
-            try:
-                yield connection
-            finally:
-                connection.close()
+        with self._sentences(), closing(self._opened()) as connection:
+            yield connection
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
+from refsvm import RBF, Status
 from refsvm.engine.handover import numba_compiles
 from refsvm.experiment.identity import described
 from refsvm.experiment.problem import Instance
-from refsvm.kernels import RBF
-from refsvm.result import Status
 
 __all__ = ["Call", "Strategy", "one_thread"]
 
@@ -123,13 +122,21 @@ class Strategy(ABC):
 class Call(Strategy):
     """One call of a function of this package: the fields but the name are its arguments, by the same names.
 
-    A concrete class has the fields, `engine` among them, and two methods: `call`, and `measured`.
+    A concrete class has the fields, `engine` among them, and two methods: `call`, and `measured` for what is not stored
+    as it is.
+
+    Attributes
+    ----------
+    copied : tuple of str
+        Attributes of what the function returns that are stored as they are.
 
     Raises
     ------
     ValueError
         If a field has no lasting description.
     """
+
+    copied: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         self.settings()
@@ -138,9 +145,9 @@ class Call(Strategy):
     def call(self, instance: Instance, **arguments: Any) -> Any:
         """Call the function with an instance and the fields; what it returns has a `refsvm.Status`."""
 
-    @abstractmethod
     def measured(self, result: Any) -> Record:
         """Take from what the function returned what is stored."""
+        return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance) -> Any:
         """Return what the function returns.

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from refsvm import SVMP, DualProblem, PathTracker, parametric_path, regularization_path
 from refsvm._checks import positive
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.paths.parametric_path import parametric_path
-from refsvm.paths.regularization_path import regularization_path
 from refsvm.paths.tracked import TrackedPath
-from refsvm.problem import DualProblem
-from refsvm.trackers.base import PathTracker
-from refsvm.trackers.svmp import SVMP
 
 __all__ = ["TrackPath"]
 
@@ -76,6 +72,8 @@ class TrackPath(Call):
     'CONVERGED'
     """
 
+    copied: ClassVar = ("nullity", "drift", "seconds", "start_seconds")
+
     tracker: PathTracker = field(default_factory=SVMP)
     C_min: float = 1e-4
     C_max: float = 1e3
@@ -107,8 +105,7 @@ class TrackPath(Call):
     def measured(self, result: TrackedPath) -> Record:
         """Take the numbers of events and calls, the accuracy, and the seconds."""
         counts = {name: result.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
-        own = ("nullity", "drift", "seconds", "start_seconds")
-        return {name: getattr(result, name) for name in own} | {
+        return super().measured(result) | {
             "breakpoints": len(result.record.t),
             "events": len(result.events),
             "largest_elbow": int(result.record.elbow.max()),
