@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,16 @@ LARGEST_TARGET: Final = 1e150
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array (scipy is not imported to find out)."""
     return hasattr(X, "tocsr")
+
+
+def hint(
+    word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
+) -> str:
+    """Return the end of a refusal: the known name that a misspelt word is near to, or what to do if there is none."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {shown(near[0])}?" if near else otherwise
 
 
 def number(name: str, value: Any) -> float:

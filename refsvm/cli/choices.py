@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 import refsvm
-from refsvm._checks import positive
-from refsvm.seeders import Seeder
-from refsvm.selectors import WorkingSetSelector
-from refsvm.steps import StepRule
-from refsvm.stopping import StoppingRule
+from refsvm import Seeder, StepRule, StoppingRule, WorkingSetSelector
+from refsvm._checks import hint, positive
 
 __all__ = ["ENGINES", "SEEDERS", "SELECTORS", "STEPS", "STOPS", "names", "one", "scale_or_number"]
 
@@ -42,9 +38,8 @@ ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the re
 def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
     """Return the entry of a table, or refuse a name that is not in it."""
     if name not in table:
-        near = get_close_matches(name, table, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(table)}."
-        raise ValueError(f"{option}={name!r} is unknown; {hint}")
+        near = hint(name, table, f"choose from {', '.join(table)}.", shown=str)
+        raise ValueError(f"{option}={name!r} is unknown; {near}")
     return table[name]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib.resources import files
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from refsvm._checks import hint
 from refsvm.datasets.dataset import PUBLISHED, Dataset
 
 _LICENCE: Final = "CC BY 4.0"
@@ -113,9 +113,8 @@ def load(name: str) -> Dataset:
     'Statlog (Heart), UCI, doi:10.24432/C57303'
     """
     if name not in _ENTRIES:
-        near = get_close_matches(str(name), names(), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the bundled sets are {', '.join(names())}."
-        raise ValueError(f"name={name!r} is not a bundled set; {hint}")
+        near = hint(str(name), names(), f"the bundled sets are {', '.join(names())}.")
+        raise ValueError(f"name={name!r} is not a bundled set; {near}")
     entry = _ENTRIES[name]
     path = files("refsvm.datasets") / "bundle" / f"{name}.npz"
     with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:

@@ -9,13 +9,13 @@ import re
 import warnings
 import zlib
 from collections.abc import Sequence
-from difflib import get_close_matches
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm._checks import hint
 from refsvm.datasets.archive import existing, opened, refused, require_finite
 
 __all__ = ["Table", "csv_rows", "csv_table", "require_character"]
@@ -178,9 +178,8 @@ def _label_column(path: Path, first_row: list[str], label: str | int) -> int:
             return first_row.index(str(label))
         return range(len(first_row))[int(label) if isinstance(label, str) else operator.index(label)]
     except (ValueError, IndexError, TypeError):
-        near = get_close_matches(str(label), first_row, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the first row is {', '.join(first_row[:10])}."
-        raise ValueError(f"label={label!r} is no column of {str(path)!r}; {hint}") from None
+        near = hint(str(label), first_row, f"the first row is {', '.join(first_row[:10])}.")
+        raise ValueError(f"label={label!r} is no column of {str(path)!r}; {near}") from None
 
 
 def _labels(path: Path, cells: list[str], first: int) -> np.ndarray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from refsvm._checks import hint
 from refsvm.datasets.bundled import load, names
 from refsvm.datasets.cells import csv_rows, csv_table
 from refsvm.datasets.dataset import Dataset
@@ -139,24 +139,16 @@ def _refuse_label(label: str | int | None, text: str) -> None:
 
 
 def _not_found(text: str, directory: Path | None) -> str:
+    def with_folder(name: str) -> str:
+        return repr(str(Path(text).with_name(name)))
+
     if Path(text).suffix:  # it is meant to be a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
-        near = get_close_matches(Path(text).name, beside, n=1, cutoff=0.75)
-        hint = (
-            f"did you mean {str(Path(text).with_name(near[0]))!r}?" if near else "check spelling and folder."
-        )
-        return f"source={text!r} is not a file; {hint}"
+        near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
+        return f"source={text!r} is not a file; {near}"
     known = names() + ([] if directory is None else sorted(path.stem for path in directory.glob("*.npz")))
-    near = get_close_matches(Path(text).stem, known, n=1)
-    where = (
-        f"set {_ENVIRONMENT} to your data directory"
-        if directory is None
-        else f"put {text}.npz in {directory}"
-    )
-    hint = (
-        f"did you mean {near[0]!r}?"
-        if near
-        else f"give a path, {where}, or take one of {', '.join(names())}."
-    )
-    inside = "" if directory is None else f" nor an archive in {directory}"
-    return f"source={text!r} is neither a bundled set nor a file{inside}; {hint}"
+    where, inside = f"set {_ENVIRONMENT} to your data directory", ""
+    if directory is not None:
+        where, inside = f"put {text}.npz in {directory}", f" nor an archive in {directory}"
+    near = hint(Path(text).stem, known, f"give a path, {where}, or take one of {', '.join(names())}.")
+    return f"source={text!r} is neither a bundled set nor a file{inside}; {near}"

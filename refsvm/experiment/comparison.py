@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import hint
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
 __all__ = [
@@ -43,9 +43,8 @@ def values_of(
     if len(refused) == len(records):
         raise ValueError(f"Every run was refused; the first: {refused[0]}")
     if metric not in numeric:
-        near = get_close_matches(metric, numeric, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(sorted(numeric))}."
-        raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {hint}")
+        near = hint(metric, numeric, f"choose from {', '.join(sorted(numeric))}.")
+        raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {near}")
     values: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
         if record.get(metric) is not None:
