@@ -16,7 +16,7 @@ from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import flag, option, some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import binary_labels
-from refsvm.experiment.problem import Problem
+from refsvm.experiment import Problem
 
 __all__ = ["compare"]
 

@@ -6,19 +6,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import product
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from refsvm import Solution, Status
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
 from refsvm.engine.limits import interruptible
+from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
-from refsvm.experiment.experiment import Experiment
-from refsvm.experiment.problem import Instance, Problem
-from refsvm.experiment.solve import Solve
-from refsvm.result import Solution, Status
 from refsvm.state import SolverState
 
 __all__ = ["Choice", "Outcome", "Watch", "choices", "compare_in_orders", "compare_once", "objective_spread"]
@@ -151,12 +149,13 @@ def compare_once(
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
-        for choice, strategy in chosen.items():
+        for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             callback, began = watch(choice), time.perf_counter()
             try:
                 strategy.warm_up()
                 first_use = {"first_use_seconds": time.perf_counter() - began}
-                raise_if(interrupt.pressed)
+                if interrupt.pressed:
+                    break
                 solution = strategy.solve(instance, callback)
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
@@ -166,18 +165,10 @@ def compare_once(
             if solution.trace is not None:
                 outcome.solutions[str(choice)] = solution
             outcome.rows.append(asdict(choice) | strategy.measured(solution) | first_use)
-            if interrupt.pressed:
-                break
         outcome.interrupted = interrupt.pressed
     if outcome.left_out and not (outcome.rows or outcome.interrupted):
         raise ValueError(outcome.left_out[0][1])
     return outcome
-
-
-def raise_if(pressed: bool) -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed."""
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:

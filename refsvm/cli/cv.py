@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import numpy as np
 
+from refsvm import Status, cross_validate
 from refsvm._checks import whole
 from refsvm.cli import options, regression, tables
 from refsvm.cli.choices import SEEDERS, names
-from refsvm.cli.data import Opened, Output, Training, described, task_of
+from refsvm.cli.data import Opened, Output, Training, task_of
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
 from refsvm.engine.warming import prepare
+from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
-from refsvm.experiment.cross_validation import CrossValidate
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.result import Status
-from refsvm.rounds.cross_validate import cross_validate
-from refsvm.rounds.results import CrossValidation
+from refsvm.rounds import CrossValidation
 
 __all__ = ["cv"]
 
@@ -55,9 +54,12 @@ def cv(
     wanted = names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
+    told: dict[str, Any] = {"folds": folds, "tol": training.tol}
     if task_of(opened.data.y, task) == "regression":
         model = {"epsilon": epsilon, "engine": engine}
-        regression.cross_validated(opened, training, output, model, folds, seeds)
+        rows = regression.cross_validated(opened, training, model, folds, seeds)
+        document = {"problem": opened.described(**told, **model), "task": "regression", "runs": rows}
+        output.show_table(document, rows, _heading(opened, folds, ", targets"), regression.COLUMNS)
         return
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     settings = training.settings() | how | {"folds": folds}
@@ -66,9 +68,16 @@ def cv(
     # each random split counts for all seeders, or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
-    told = {"folds": folds, "repeats": repeats, "tol": training.tol}
     if rows or output.json:
-        _show(opened, rows, told, max(map(len, results.values()), default=0), output)
+        orders = max(map(len, results.values()), default=0)
+        heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
+        document = {
+            "problem": opened.described(folds=folds, repeats=repeats, tol=training.tol),
+            "seeders": rows,
+        }
+        output.show_table(document, rows, heading, columns(rows))
+    if output.plot is not None and rows:
+        _draw(rows, output.plot)
     if last.status is Status.INTERRUPTED:
         _end(last, wanted, finished, repeats)
 
@@ -93,8 +102,7 @@ def _runs(
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
-            if show is not None:
-                show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
+            show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
             result = cross_validate(
                 opened.data.X, opened.data.y, kernel=opened.kernel, C=opened.C, seeder=SEEDERS[name](), rng=seed,
                 **settings,
@@ -105,19 +113,17 @@ def _runs(
     return results, result
 
 
-def _show(
-    opened: Opened, rows: list[dict[str, Any]], settings: dict[str, Any], orders: int, output: Output
-) -> None:
-    """Print a line for each seeder, and draw their seconds."""
+def _heading(opened: Opened, folds: int, targets: str = "") -> str:
+    """Say what was cross-validated."""
     data, kernel, C, _ = opened
-    document = {"problem": described(data) | {"kernel": repr(kernel), "C": C} | settings, "seeders": rows}
-    of = f"; means over {orders} random folds" if settings["repeats"] > 1 else ""
-    heading = f"{data.name}: {data.n} examples; {kernel!r}, C={C:.6g}, {settings['folds']} folds{of}"
-    output.show(document, rows, partial(tables.print_table, heading, columns(rows), rows))
-    if output.plot is not None and rows:
-        parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
-        spent = {part: [row[key] for row in rows] for part, key in parts.items()}
-        bars(output.plot, [row["seeder"] for row in rows], spent, "seconds")
+    return f"{data.name}: {data.n} examples{targets}; {kernel!r}, C={C:.6g}, {folds} folds"
+
+
+def _draw(rows: list[dict[str, Any]], file: Path) -> None:
+    """Draw the seconds of each seeder."""
+    parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
+    spent = {part: [row[key] for row in rows] for part, key in parts.items()}
+    bars(file, [row["seeder"] for row in rows], spent, "seconds")
 
 
 def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import refsvm
+from refsvm import KKTGap
 from refsvm._checks import is_sparse, positive
 from refsvm.cli import options, tables
 from refsvm.cli.choices import one, scale_or_number
@@ -20,7 +21,6 @@ from refsvm.datasets.cells import csv_table
 from refsvm.datasets.opening import csv_name
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
-from refsvm.stopping import KKTGap
 
 __all__ = ["Opened", "Output", "Training", "described", "label_text", "task_of", "writable"]
 
@@ -35,6 +35,10 @@ class Opened(NamedTuple):
     kernel: Any
     C: float
     scaling: Scaling | None
+
+    def described(self, **more: Any) -> dict[str, Any]:
+        """Say which problem it is, and more."""
+        return {**described(self.data), "kernel": repr(self.kernel), "C": self.C, **more}
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,13 @@ class Training:
 
     def limits(self) -> dict[str, Any]:
         """Return memory and limits, as the functions of the package call them."""
-        return {
-            "cache_mb": positive("cache_mb", self.cache_mb),
-            "max_iter": self.max_iter,
-            "time_limit": self.time_limit,
-        }
+        memory = positive("cache_mb", self.cache_mb)
+        return {"cache_mb": memory, "max_iter": self.max_iter, "time_limit": self.time_limit}
+
+    def of_estimator(self) -> dict[str, Any]:
+        """Return memory and limits, as the estimators call them."""
+        limits = self.limits()
+        return {"cache_size": limits.pop("cache_mb"), **limits}
 
     def settings(self) -> dict[str, Any]:
         """Return the limits and the stopping rule."""
@@ -122,16 +128,18 @@ class Output:
         if self.json and self.csv:
             raise ValueError("json=True and csv=True exclude each other; give one of them.")
 
-    def show(
-        self, document: dict[str, Any] | list[Any], rows: list[Any], table: Callable[[], object]
-    ) -> None:
-        """Print the document, or the rows, or the table."""
+    def show(self, document: Any, rows: list[Any], tell: Callable[[], object]) -> None:
+        """Print the document, or the rows, or what is told to people."""
         if self.json:
             tables.print_json(document)
         elif self.csv:
             tables.print_csv(rows)
         else:
-            table()
+            tell()
+
+    def show_table(self, document: Any, rows: list[Any], heading: str, columns: tables.Columns) -> None:
+        """Print the document, or the rows, or a table of them."""
+        self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
 def task_of(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from refsvm.cli import options, tables
+from refsvm.cli import options
 from refsvm.cli.data import Output
 from refsvm.datasets import load, names
 
@@ -18,4 +16,4 @@ COLUMNS = {key: f"{{{key}}}" for key in ("name", "n", "d", "licence", "source")}
 def datasets(output: Output) -> None:
     """List the bundled data sets."""
     bundled = [{key: getattr(load(name), key) for key in ENTRIES} for name in names()]
-    output.show(bundled, bundled, partial(tables.print_table, "Bundled data sets", COLUMNS, bundled))
+    output.show_table(bundled, bundled, "Bundled data sets", COLUMNS)

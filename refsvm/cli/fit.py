@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 import refsvm
+from refsvm import KKTGap, Status, write_model
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import Output, Training, described, task_of, writable
@@ -18,9 +19,7 @@ from refsvm.cli.messages import interrupted, is_watched, unfinished
 from refsvm.cli.options import one_of, option
 from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
-from refsvm.multiclass.model_file import whole_numbers, write_model
-from refsvm.result import Status
-from refsvm.stopping import KKTGap
+from refsvm.multiclass.model_file import whole_numbers
 
 __all__ = ["fit"]
 
@@ -79,11 +78,10 @@ def fit(
 
 def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:
     """Return the estimator of a task, with the parameters of its own and the limits."""
-    limits, (name, parameters, *_) = training.limits(), TASKS[task]
-    Limits(n, limits["max_iter"], limits["time_limit"])
-    own = {parameter: given[parameter] for parameter in parameters} | limits
-    memory = own.pop("cache_mb")
-    return getattr(refsvm, name)(**own, tol=KKTGap(training.tol).tol, cache_size=memory, verbose=is_watched())
+    limits, (name, parameters, *_) = training.of_estimator(), TASKS[task]
+    Limits(n, training.max_iter, training.time_limit)
+    own = {parameter: given[parameter] for parameter in parameters}
+    return getattr(refsvm, name)(**own, **limits, tol=KKTGap(training.tol).tol, verbose=is_watched())
 
 
 def _end(status: Status, is_cut: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from refsvm import Status
 from refsvm._checks import is_sparse
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names
@@ -18,10 +19,8 @@ from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import binary_labels
-from refsvm.experiment.leave_one_out import LeaveOneOutError
-from refsvm.experiment.problem import Instance
-from refsvm.result import Status
-from refsvm.rounds.results import LeaveOneOut
+from refsvm.experiment import Instance, LeaveOneOutError
+from refsvm.rounds import LeaveOneOut
 
 __all__ = ["loo"]
 
@@ -76,8 +75,7 @@ def loo(
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:
     """Print a line for each seeder and stopping rule, and draw their seconds."""
-    table = partial(tables.print_table, tables.heading(description), COLUMNS, rows)
-    output.show({"problem": description, "runs": rows}, rows, table)
+    output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), COLUMNS)
     if output.plot is not None:
         names, seconds = [f"{row['seeder']} {row['stop']}" for row in rows], [row["seconds"] for row in rows]
         bars(output.plot, names, {"": seconds}, "seconds")

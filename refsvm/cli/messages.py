@@ -5,14 +5,23 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-__all__ = ["OneSentence", "be_quiet", "be_verbose", "interrupted", "is_watched", "note", "unfinished"]
+__all__ = [
+    "OneSentence",
+    "be_quiet",
+    "be_verbose",
+    "interrupted",
+    "is_watched",
+    "listening",
+    "note",
+    "unfinished",
+]
 
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
@@ -31,7 +40,7 @@ class OneSentence(TyperGroup):
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run a command and exit."""
         try:
-            with _warnings_as_notes(), _notices_as_notes():
+            with _warnings_as_notes(), listening(_tell_notice):
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
@@ -124,22 +133,20 @@ def _warnings_as_notes() -> Iterator[None]:
         yield
 
 
-class _Notices(logging.Handler):
-    """Prints, as notes, the records of the package that are meant for whoever waits for a command.
+def _tell_notice(record: logging.LogRecord) -> None:
+    """Print, as a note, a record of the package that is meant for whoever waits for a command.
 
     The package marks them: ``logger.info("Compiling ...", extra={"notice": True})``.
     """
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print a marked record."""
-        if getattr(record, "notice", False) or _told["verbose"]:
-            note(f"note: {record.getMessage()}")
+    if getattr(record, "notice", False) or _told["verbose"]:
+        note(f"note: {record.getMessage()}")
 
 
 @contextmanager
-def _notices_as_notes() -> Iterator[None]:
-    """Listen to the logger of the package while a command runs."""
-    logger, handler = logging.getLogger("refsvm"), _Notices(logging.INFO)
+def listening(tell: Callable[[logging.LogRecord], None]) -> Iterator[None]:
+    """Hand over what the package logs meanwhile."""
+    logger, handler = logging.getLogger("refsvm"), logging.Handler(logging.INFO)
+    handler.emit = tell  # type: ignore[assignment, method-assign]
     level = logger.level
     logger.addHandler(handler)
     if logger.getEffectiveLevel() > logging.INFO:

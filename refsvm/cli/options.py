@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -116,31 +116,20 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
         own = get_type_hints(command, include_extras=True)
-        groups: dict[str, tuple[Any, list[str]]] = {}
+        groups: dict[str, list[Parameter]] = {}
         shown: list[Parameter] = []
-        for parameter in signature(command).parameters.values():
-            kind = own[parameter.name]
-            if not is_dataclass(kind):
-                shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=kind))
-                continue
-            annotations = get_type_hints(kind, include_extras=True)
-            taken = [field for field in fields(kind) if field.name not in without]
-            groups[parameter.name] = (kind, [field.name for field in taken])
-            shown += [
-                Parameter(
-                    field.name,
-                    Parameter.KEYWORD_ONLY,
-                    annotation=annotations[field.name],
-                    default=defaults.get(field.name, field.default),
-                )
-                for field in taken
-            ]
+        for name, parameter in signature(command).parameters.items():
+            if is_dataclass(own[name]):
+                groups[name] = _options_of(own[name], without, defaults)
+                shown += groups[name]
+            else:
+                shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name]))
         shown += TALK
 
         @wraps(command)
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
-            for name, (kind, taken) in groups.items():
-                options[name] = kind(**{field: options.pop(field) for field in taken})
+            for name, taken in groups.items():
+                options[name] = own[name](**{each.name: options.pop(each.name) for each in taken})
             try:
                 command(**options)
             except KeyboardInterrupt:  # Typer would end silently
@@ -151,3 +140,17 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
         return called
 
     return of_command
+
+
+def _options_of(group: Any, without: Container[str], defaults: Mapping[str, Any]) -> list[Parameter]:
+    """Return the fields of a group of options as parameters of a command."""
+    annotations = get_type_hints(group, include_extras=True)
+    return [
+        each.replace(
+            kind=Parameter.KEYWORD_ONLY,
+            annotation=annotations[name],
+            default=defaults.get(name, each.default),
+        )
+        for name, each in signature(group).parameters.items()
+        if name not in without
+    ]

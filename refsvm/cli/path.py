@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from refsvm import SVMP, Hastie, Status, regularization_path
 from refsvm._checks import whole
 from refsvm.cli import options, tables
 from refsvm.cli.choices import one
@@ -20,10 +21,8 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
 from refsvm.datasets import binary_labels
-from refsvm.experiment.track_path import TrackPath
-from refsvm.paths import SVMP, Hastie, RegularizationPath, cross_validate_path, regularization_path
-from refsvm.result import Status
-from refsvm.walk.breakpoint import Breakpoint
+from refsvm.experiment import TrackPath
+from refsvm.paths import Breakpoint, RegularizationPath, cross_validate_path
 
 __all__ = ["path"]
 
@@ -55,17 +54,14 @@ def path(
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
     with tables.working() as show:
-        if show is not None:
-            show(f"{dataset.n} examples: a kernel matrix of {dataset.n**2 / 2**17:.3g} MiB, and the start")
-        watch = None if show is None else _Watch(show, c_min, c_max)
+        show(f"{dataset.n} examples: a kernel matrix of {dataset.n**2 / 2**17:.3g} MiB, and the start")
+        watch = None if show is tables.unseen else _Watch(show, c_min, c_max)
         found = regularization_path(dataset.X, y, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
-            if show is not None:
-                show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
+            show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
             curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
-        if show is not None:
-            show(f"checking the optimality conditions of {len(found.C)} breakpoints")
+        show(f"checking the optimality conditions of {len(found.C)} breakpoints")
         summary = {**described(dataset), "kernel": repr(kernel), **_summary(found, curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
@@ -86,7 +82,7 @@ class _Watch:
         """Look at a breakpoint; the path goes on."""
         now, (low, high) = time.monotonic(), self._range
         self._count += 1
-        if now - self._last > 0.2:  # seconds between two texts
+        if now - self._last > tables.REFRESH_SECONDS:
             self._last, done = now, math.log(point.C / low) / math.log(high / low)
             rest = f", about {(now - self._began) * (1.0 / done - 1.0):.0f} s left" if done > 0.0 else ""
             self._show(f"C = {point.C:.3g}, {self._count} breakpoints, {point.elbow} on the elbow{rest}")

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 from typer import Argument
 
+from refsvm import read_model
 from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
@@ -19,7 +20,6 @@ from refsvm.datasets import open_data
 from refsvm.datasets.cells import csv_table
 from refsvm.datasets.opening import csv_name
 from refsvm.multiclass.model import Model
-from refsvm.multiclass.model_file import read_model
 
 __all__ = ["predict"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import count
 from typing import Any
 
@@ -12,10 +11,10 @@ import numpy as np
 
 import refsvm
 from refsvm.cli import tables
-from refsvm.cli.data import Opened, Output, Training, described
-from refsvm.experiment.solve import Solve
+from refsvm.cli.data import Opened, Training
+from refsvm.experiment import Solve
 
-__all__ = ["cross_validated", "errors_of", "tuned"]
+__all__ = ["COLUMNS", "cross_validated", "errors_of", "tuned"]
 
 COLUMNS: tables.Columns = {
     "seed": "{seed}",
@@ -27,8 +26,7 @@ COLUMNS: tables.Columns = {
 
 def _model(training: Training, **more: Any) -> Any:
     """Return the regression that the options of a training describe."""
-    limits = training.limits()
-    return refsvm.SVR(tol=training.tol, cache_size=limits.pop("cache_mb"), **limits, **more)
+    return refsvm.SVR(tol=training.tol, **training.of_estimator(), **more)
 
 
 def errors_of(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -39,13 +37,8 @@ def errors_of(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def cross_validated(
-    opened: Opened,
-    training: Training,
-    output: Output,
-    model: dict[str, Any],
-    folds: int,
-    seeds: Sequence[int],
-) -> None:
+    opened: Opened, training: Training, model: dict[str, Any], folds: int, seeds: Sequence[int]
+) -> list[dict[str, Any]]:
     """Predict every target by a regression trained without its fold, for each shuffle of the examples."""
     from sklearn.model_selection import KFold, cross_val_predict
 
@@ -56,19 +49,14 @@ def cross_validated(
     with tables.working() as show:
         Solve("", engine=model["engine"]).warm_up()
         for seed in seeds:
-            if show is not None:
-                show(f"random folds {len(rows) + 1} of {len(seeds)}")
+            show(f"random folds {len(rows) + 1} of {len(seeds)}")
             began = time.perf_counter()
-            predicted = cross_val_predict(
-                regression, data.X, y, cv=KFold(folds, shuffle=True, random_state=seed)
-            )
+            splitter = KFold(folds, shuffle=True, random_state=seed)
+            predicted = cross_val_predict(regression, data.X, y, cv=splitter)
             error, explained = errors_of(predicted, y)
             seconds = time.perf_counter() - began
             rows.append({"seed": seed, "mean_absolute_error": error, "r2": explained, "seconds": seconds})
-    parameters = {"kernel": repr(kernel), "C": C, "folds": folds, "tol": training.tol, **model}
-    heading = f"{data.name}: {data.n} examples, targets; {kernel!r}, C={C:.6g}, {folds} folds"
-    document = {"problem": described(data) | parameters, "task": "regression", "runs": rows}
-    output.show(document, rows, partial(tables.print_table, heading, COLUMNS, rows))
+    return rows
 
 
 def tuned(
@@ -78,7 +66,7 @@ def tuned(
     grid: dict[str, Any],
     splitter: Any,
     n_jobs: int | None,
-    show: Callable[[str], None] | None,
+    show: Callable[[str], None],
 ) -> Any:
     """Search C and γ of a regression, by default five values around that of the kernel; the scores are R²."""
     from sklearn.model_selection import GridSearchCV, ParameterGrid
@@ -91,8 +79,7 @@ def tuned(
     numbers, total = count(1), len(ParameterGrid(grid)) * splitter.get_n_splits()
 
     def score(fitted: Any, X: Any, y: Any) -> float:
-        if show is not None:
-            show(f"{next(numbers)} of {total} fits are done")
+        show(f"{next(numbers)} of {total} fits are done")
         return float(fitted.score(X, y))
 
     # what shows progress on this terminal cannot go to other processes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import logging
 import math
 import sys
 import time
@@ -20,23 +19,17 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from refsvm import Status
 from refsvm.cli.comparison import Choice, Watch, objective_spread
-from refsvm.cli.messages import is_watched
+from refsvm.cli.messages import is_watched, listening
 from refsvm.experiment.comparison import Summary
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.result import Status
 from refsvm.state import SolverState
 
 __all__ = [
-    "Columns",
-    "comparison_table",
-    "heading",
-    "print_csv",
-    "print_json",
-    "print_table",
-    "progress",
-    "working",
-]
+    "REFRESH_SECONDS", "Columns", "comparison_table", "counter", "heading", "print_csv", "print_json", "print_table",
+    "progress", "repetition_table", "unseen", "working",
+]  # fmt: skip
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
 """Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""
@@ -50,7 +43,8 @@ CHOICE: Final[Columns] = {
 TEXT: Final = (*CHOICE, "data", "status", "seeder", "stop", "name", "licence", "source")
 """Columns that are set left."""
 
-_REFRESH_SECONDS = 0.2  # seconds between two states of the progress line
+REFRESH_SECONDS: Final = 0.2
+"""Seconds between two states of the progress line."""
 
 
 def print_json(document: Any) -> None:
@@ -146,15 +140,20 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     console.print(table)
 
 
-@contextmanager
-def working(console: Console | None = None) -> Iterator[Callable[[str], None] | None]:
-    """One line on stderr with the seconds so far, which goes away in the end; None where nobody watches.
+def unseen(text: str) -> None:
+    """Show nothing: nobody watches."""
 
-    What is yielded shows another text. What the package logs for whoever asks how far it is is shown, too.
+
+@contextmanager
+def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """One line on stderr with the seconds so far, which goes away in the end.
+
+    What is yielded shows another text; it is `unseen` where nobody watches. What the package logs for whoever asks how
+    far it is is shown, too.
     """
     console = Console(stderr=True) if console is None else console
     if not is_watched(console.is_terminal):
-        yield None
+        yield unseen
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as shown:
@@ -163,20 +162,15 @@ def working(console: Console | None = None) -> Iterator[Callable[[str], None] | 
         def show(text: str) -> None:
             shown.update(task, description=text, refresh=True)
 
-        listener = logging.Handler(logging.INFO)
-        listener.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
-        logging.getLogger("refsvm").addHandler(listener)
-        try:
+        with listening(lambda record: show(record.getMessage())):
             yield show
-        finally:
-            logging.getLogger("refsvm").removeHandler(listener)
 
 
 @contextmanager
 def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
     """Tell on stderr how many runs are finished."""
     with working(console) as show:
-        yield lambda done, total: None if show is None else show(f"{done}/{total} runs")
+        yield lambda done, total: show(f"{done}/{total} runs")
 
 
 @contextmanager
@@ -192,13 +186,11 @@ def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
 
             def look(state: SolverState) -> None:
                 nonlocal last
-                if show is not None and time.monotonic() - last > _REFRESH_SECONDS:
+                if time.monotonic() - last > REFRESH_SECONDS:
                     last = time.monotonic()
                     show(f"{line}: {state.iteration} iterations, KKT gap {state.gap:.1e}")
 
-            if show is None:
-                return None
             show(line)
-            return look
+            return None if show is unseen else look
 
         yield watch

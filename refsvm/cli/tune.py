@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 import refsvm
+from refsvm import ActiveSet
 from refsvm._checks import positive
 from refsvm.cli import options, regression, tables
 from refsvm.cli.data import Opened, Output, Training, described, task_of
@@ -20,7 +21,6 @@ from refsvm.display import GridDisplay
 from refsvm.engine.warming import prepare
 from refsvm.experiment import CrossValidate, Solve
 from refsvm.experiment.strategy import Call
-from refsvm.seeders import ActiveSet
 
 __all__ = ["tune"]
 
@@ -62,8 +62,7 @@ def tune(
     with tables.working() as show:
         warm.warm_up()
         prepare(ActiveSet())
-        if show is not None:
-            show(f"{folds} folds; C = {Cs}")
+        show(f"{folds} folds; C = {Cs}")
         if is_regression:
             search = regression.tuned(opened, training, epsilon, grid, splitter, n_jobs, show)
         else:

@@ -203,7 +203,7 @@ def test_numbers_that_json_does_not_have_become_null(capsys):
 
 
 def test_a_terminal_sees_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(tables, "_REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(tables, "REFRESH_SECONDS", 0.0)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100)
     wanted = comparison.choices("mvp,second-order", "newton", "numpy", shrinking=False)

@@ -104,10 +104,10 @@ def test_whoever_watches_sees_what_is_said_and_logged():
     assert "all cells are solved" in stream.getvalue()
     messages.be_quiet(True)
     with tables.working(Console(file=stream, force_terminal=True)) as show:
-        assert show is None
+        assert show is tables.unseen
     messages.be_quiet(False)
     with tables.working(Console(file=io.StringIO(), force_terminal=False)) as show:
-        assert show is None
+        assert show is tables.unseen
 
 
 def test_a_path_tells_how_far_it_is():
