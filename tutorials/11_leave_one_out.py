@@ -210,9 +210,6 @@ print(
 #    :twin:
 #    :fold: The whole file
 #
-# .. shipped:: stopping/loo_memory.py
-#    :fold: Its memory
-#
 # A ball that holds the machine
 # -----------------------------
 #
@@ -246,9 +243,6 @@ print(
 # .. shipped:: stopping/ball_rule.py
 #    :twin:
 #    :fold: The rule that asks the ball
-#
-# .. shipped:: stopping/ball_memory.py
-#    :fold: Its memory
 #
 # .. shipped:: stopping/midpoint.py
 #    :fold: The constants of the ball

@@ -10,7 +10,7 @@ import numpy as np
 from refsvm import DualProblem, LOODualityGap, iterate
 from refsvm.display.canvas import Axes, Display
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
-from refsvm.stopping.loo_memory import H
+from refsvm.stopping.loo_duality_gap import H
 
 __all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
 

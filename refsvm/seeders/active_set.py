@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.spread import complete
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
 
 __all__ = ["ActiveSet"]
 

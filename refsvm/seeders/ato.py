@@ -6,21 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import positive_or_inf, whole
 from refsvm.primal import total
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
-from refsvm.seeders.exchange import offset
+from refsvm.seeders.exchange import absent, offset
 from refsvm.seeders.spread import complete
 from refsvm.walk.bordered import SINGULAR, independent, inverse_of
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Line, Walk
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
 
 __all__ = ["ATO"]
 
@@ -161,24 +159,25 @@ class ATO(Seeder):
         largest = float(np.abs(gram.diagonal()).max())
         kept = independent(K, largest)
         inverse = inverse_of(K[np.ix_(kept, kept)])
-        head = [self._most(solved.problem.n, steps), len(free), largest, len(kept)]
+        head = [self._most(solved, steps), len(free), largest, len(kept)]
         return np.concatenate([head, free[kept], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Whether the shortest of these paths may pay, by who goes, who comes back, and the inverse."""
-        n = solved.problem.n
-        most = self._most(n, steps)
+        n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # nothing needs to be counted
             return False
         m = int(np.count_nonzero(_are_free(solved)))
-        going = [int(np.count_nonzero(solved.alpha[out])) for out in left_out]
-        if m > self.max_free or m**3 > SHARED * most or expected(n, m, min(going, default=0)) > most:
-            return False
-        return expected(n, m, _returning(solved)) <= most
+        going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
+        # those that will violate their condition when they come back move, at least
+        violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
+        returning = int(np.count_nonzero(violate & absent(solved.problem)))
+        pays = expected(n, m, max(going, returning)) <= most
+        return pays and m <= self.max_free and m**3 <= SHARED * most
 
-    def _most(self, n: int, steps: int) -> float:
+    def _most(self, solved: Solution, steps: int) -> float:
         """The most work that a path may take: a step makes two passes over n variables."""
-        return self.budget * max(steps, 1) * 2 * (n + STEP_COST)
+        return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 
 def expected(n: int, m: int, moving: int) -> float:
@@ -218,15 +217,6 @@ def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndar
             there = (walk.side == side) & np.isfinite(bound)
             alpha[there] = bound[there]
     return alpha if np.isfinite(alpha).all() else otherwise
-
-
-def _returning(solved: Solution) -> int:
-    """Count the examples left out that will violate their condition when they come back: these move, at least."""
-    problem = solved.problem
-    absent = np.flatnonzero((problem.lower == 0.0) & (problem.upper == 0.0))
-    if not len(absent):
-        return 0
-    return int(np.count_nonzero(problem.v[absent] * (solved.gradient[absent] - offset(solved)) > 0.0))
 
 
 def _are_free(solved: Solution) -> np.ndarray:

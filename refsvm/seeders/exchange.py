@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from refsvm.problem import most_violating_pair
+from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.result import Solution
 
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
-
-__all__ = ["added", "offset", "removed"]
+__all__ = ["absent", "added", "offset", "removed"]
 
 
 def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
@@ -27,7 +22,7 @@ def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
     >>> removed(problem, problem.without(2)), added(problem.without(1), problem.without(2))
     (array([2]), array([1]))
     """
-    return np.flatnonzero(~_absent(old) & _absent(new))
+    return np.flatnonzero(~absent(old) & absent(new))
 
 
 def added(old: DualProblem, new: DualProblem) -> np.ndarray:
@@ -35,7 +30,7 @@ def added(old: DualProblem, new: DualProblem) -> np.ndarray:
     return removed(new, old)
 
 
-def _absent(problem: DualProblem) -> np.ndarray:
+def absent(problem: DualProblem) -> np.ndarray:
     """Whether L = U = 0."""
     return (problem.lower == 0.0) & (problem.upper == 0.0)
 

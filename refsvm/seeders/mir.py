@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.primal import total
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, offset, removed
 from refsvm.seeders.spread import complete, spread
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
 
 __all__ = ["MIR"]
 

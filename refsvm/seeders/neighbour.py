@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.spread import complete
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
 
 __all__ = ["as_the_neighbour", "at_the_bounds"]
 

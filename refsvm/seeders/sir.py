@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from refsvm._checks import whole
 from refsvm.primal import total
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
 from refsvm.seeders.spread import complete, spread
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
 
 __all__ = ["SIR"]
 

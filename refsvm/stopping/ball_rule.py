@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.primal import total
-from refsvm.stopping.ball_memory import (
-    ASKED,
-    AT,
-    BEGUN,
-    CODE,
-    COUNT,
-    EXAMPLE,
-    HAS_POINT,
-    HEAD,
-    INTERCEPT,
-    NEAR,
-    NEXT,
-    PRIMAL,
-)
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.loo_duality_gap import bounds_of, tangent
-from refsvm.stopping.loo_memory import INDEFINITE
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.state import SolverState
+from refsvm.stopping.base import StoppingRule, left_out_examples
+from refsvm.stopping.loo_duality_gap import INDEFINITE, tangent
 from refsvm.stopping.midpoint import certain_sign, distances, radius
-
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
-    from refsvm.state import SolverState
 
 __all__ = ["BallRule"]
 
+BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT = range(-9, 0)
+"""Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
+said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b. Before
+them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α and G of w; v."""
+
+NEAR: Final = 0.03
+"""KKT gap from which on the present machine is tried as w."""
 
 TINY: Final = float(np.finfo(np.float64).tiny)
 """Of a decision value whose sign alone is known."""
@@ -113,36 +103,23 @@ class BallRule(StoppingRule):
         return (self.tol, float(self.every))
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: `HEAD` numbers, then the left-out examples, α and G of w, and v, n values each."""
-        self._refuse(problem)
-        n, given = problem.n, self.solved
-        memory = np.zeros(HEAD + 4 * n)
-        memory[EXAMPLE], memory[ASKED] = -1.0 if self.example is None else self.example, -1.0
-        memory[HEAD + 3 * n :] = problem.v
-        if problem.is_open:  # a hard margin: P is infinite but for rounding
-            memory[NEXT] = np.inf
-        if given is not None and len(given.alpha) == n:
-            memory[HEAD + n : HEAD + 2 * n], memory[HEAD + 2 * n : HEAD + 3 * n] = given.alpha, given.gradient
-            memory[HAS_POINT], memory[INTERCEPT] = 1.0, given.intercept
-        return memory
-
-    def _refuse(self, problem: DualProblem) -> None:
-        """Raise ValueError where the rule has nothing to decide."""
-        if problem.z != 0.0:
-            raise ValueError(
-                f"BallRule needs a problem whose α sums to 0, and here it sums to {problem.z!r}; use KKTGap()."
-            )
-        empty = (problem.lower == 0.0) & (problem.upper == 0.0)
-        if self.example is None and not empty.any():
+        """Return the memory: the left-out examples, α and G of w, and v, n values each; then the numbers."""
+        examples, n, given = left_out_examples(self, self.example, problem), problem.n, self.solved
+        if not len(examples):
             raise ValueError(
                 "BallRule() needs left-out examples, with L = U = 0, and the problem has none; "
                 "solve problem.without(r)."
             )
-        if self.example is not None and not (self.example < problem.n and empty[self.example]):
-            raise ValueError(
-                f"example={self.example!r} is not left out of the problem of {problem.n} examples: its box is not "
-                "L = U = 0; solve problem.without(example)."
-            )
+        memory = np.zeros(4 * n - BEGUN)
+        left_out, alpha, gradient, v = memory[:BEGUN].reshape(4, n)
+        left_out[: len(examples)], memory[COUNT], memory[ASKED] = examples, len(examples), -1.0
+        v[:] = problem.v
+        if problem.is_open:  # a hard margin: P is infinite but for rounding
+            memory[NEXT] = np.inf
+        if given is not None and len(given.alpha) == n:
+            alpha[:], gradient[:] = given.alpha, given.gradient
+            memory[HAS_POINT], memory[INTERCEPT] = 1.0, given.intercept
+        return memory
 
     def check(self, state: SolverState) -> int:
         """Test when that is due, and whatever the gap."""
@@ -181,75 +158,51 @@ class BallRule(StoppingRule):
         return max(gap / 10.0, self.tol)
 
 
-def _parts(state: SolverState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the left-out examples, α and G of w, and v, views of the memory."""
-    left_out, alpha, gradient, v = state.stop_memory[HEAD:].reshape(4, -1)
-    return left_out, alpha, gradient, v
-
-
 def _begin(state: SolverState) -> None:
-    """List the left-out examples, and compute P(w)."""
+    """Take the present machine for w where none is given, and compute P(w)."""
     memory = state.stop_memory
-    left_out, alpha, gradient, v = _parts(state)
-    if memory[EXAMPLE] >= 0.0:
-        examples = np.array([memory[EXAMPLE]])
-    else:
-        examples = np.flatnonzero((state.lower == 0.0) & (state.upper == 0.0)).astype(np.float64)
-    memory[COUNT] = len(examples)
-    left_out[: len(examples)] = examples
+    _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:
         alpha[:], gradient[:] = state.alpha, state.gradient
-        low, high = bounds_of(state)
-        memory[INTERCEPT] = 0.5 * (low + high)
-    # P(w) ≤ ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at any b; that of w is the best one, or close to it
-    losses = tangent(gradient, state.lower, state.upper, float(memory[INTERCEPT]))[0]
-    memory[PRIMAL] = 0.5 * total(alpha * (v - gradient)) + losses
+        memory[INTERCEPT] = state.problem.midway(gradient, state.top, state.bottom)
+    # b of w is the best one, or close to it
+    memory[PRIMAL] = _primal(alpha, gradient, float(memory[INTERCEPT]), state)
     memory[BEGUN] = 1.0
+
+
+def _primal(alpha: np.ndarray, gradient: np.ndarray, b: float, state: SolverState) -> float:
+    """P(w) ≤ ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at any b, with ‖w‖² = αᵀ(v − G)."""
+    losses = tangent(gradient, state.lower, state.upper, b)[0]
+    return 0.5 * total(alpha * (state.v - gradient)) + losses
 
 
 def _proved(state: SolverState) -> int:
     """Return 2 or 3 where the only left-out example has a proved sign, 4 where several have those of h, else 0."""
-    memory = state.stop_memory
-    left_out, alpha, gradient, v = _parts(state)
-    G = state.gradient
-    # D(α) = f(α),  ‖w − w̃‖² = (α_w − α)ᵀ(G − G_w)
-    dual = state.objective
+    memory, G, v, dual = state.stop_memory, state.gradient, state.v, state.objective
+    left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
+    b = state.problem.midway(G, state.top, state.bottom)
+    # the outputs ½(w + w̃)·φᵢ, and ρ;  D(α) = f(α),  ‖w − w̃‖² = (α_w − α)ᵀ(G − G_w)
     apart = total((alpha - state.alpha) * (G - gradient))
     balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, apart))]
+    if state.gap <= NEAR:
+        # the same with w̃ in place of w
+        balls.append((v - G, radius(_primal(state.alpha, G, b, state), dual, 0.0)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])
         if state.least_curvature < INDEFINITE * float(state.diagonal[r]):
             return 0
         reach = distances(state.row(r), state.diagonal, r)
-        sign = _sign(balls[0], reach, r, state)
-        if sign == 0 and state.gap <= NEAR:
-            # the same with w̃ in place of w
-            if len(balls) == 1:
-                balls.append((v - G, radius(_primal(state), dual, 0.0)))
-            sign = _sign(balls[1], reach, r, state)
+        signs = (
+            certain_sign(outputs - outputs[r], rho * reach, v, state.lower, state.upper)
+            for outputs, rho in balls
+        )
+        sign = next(filter(None, signs), 0)
         if sign == 0:
             return 0
-        left_out[k] = sign * (r + 1)
-        memory[AT] = k + 1.0
+        left_out[k], memory[AT] = sign * (r + 1), k + 1.0
     if memory[COUNT] == 1.0:
         return 2 if left_out[0] > 0.0 else 3
-    low, high = bounds_of(state)
-    for k in range(int(memory[COUNT])):
-        r = int(abs(left_out[k])) - 1
-        # h(xᵣ) = vᵣ − Gᵣ + b
-        if (v[r] - G[r] + 0.5 * (low + high) >= 0.0) != (left_out[k] > 0.0):
-            return 0
-    return 4
-
-
-def _sign(ball: tuple[np.ndarray, float], reach: np.ndarray, r: int, state: SolverState) -> int:
-    """Return the sign of h(xᵣ) that a ball proves, or 0; it is the outputs ½(w + w̃)·φᵢ, and ρ."""
-    outputs, rho = ball
-    return certain_sign(outputs - outputs[r], rho * reach, _parts(state)[3], state.lower, state.upper)
-
-
-def _primal(state: SolverState) -> float:
-    """P(w̃) ≤ ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at the b midway between the extremes of G."""
-    G, v = state.gradient, _parts(state)[3]
-    low, high = bounds_of(state)
-    return 0.5 * total(state.alpha * (v - G)) + tangent(G, state.lower, state.upper, 0.5 * (low + high))[0]
+    proved = left_out[: int(memory[COUNT])]
+    R = np.abs(proved).astype(np.int64) - 1
+    # h(xᵣ) = vᵣ − Gᵣ + b
+    return 4 if ((v[R] - G[R] + b >= 0.0) == (proved > 0.0)).all() else 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar
 
+import numpy as np
+
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
 from refsvm.rule import Rule
+from refsvm.state import SolverState
 
-if TYPE_CHECKING:
-    from refsvm.result import Solution
-    from refsvm.state import SolverState
-
-__all__ = ["StoppingRule"]
+__all__ = ["StoppingRule", "for_example", "left_out_examples"]
 
 
 class StoppingRule(Rule):
@@ -61,3 +63,31 @@ class StoppingRule(Rule):
         knows which gap satisfies the rule goes there at once.
         """
         return gap / 2.0
+
+
+def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
+    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
+    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
+
+
+def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:
+    """Return the examples that a rule is about, ascending: all with an empty box L = U = 0, or the one that it names.
+
+    Raises
+    ------
+    ValueError
+        If the sum of α is not 0, or the example named may still move.
+    """
+    if problem.z != 0.0:
+        raise ValueError(
+            f"{type(rule).__name__} needs a problem whose α sums to 0, and here it sums to {problem.z!r}; use KKTGap()."
+        )
+    empty = np.flatnonzero((problem.lower == 0.0) & (problem.upper == 0.0))
+    if example is None:
+        return empty
+    if example not in empty:
+        raise ValueError(
+            f"example={example!r} is not left out of the problem of {problem.n} examples: its box is not "
+            "L = U = 0; solve problem.without(example)."
+        )
+    return np.array([example])

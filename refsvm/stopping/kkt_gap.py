@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from refsvm._checks import positive
+from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
 
 __all__ = ["KKTGap"]
 

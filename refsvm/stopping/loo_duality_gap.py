@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.primal import total
-from refsvm.state import TAU, moved
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.loo_memory import (
-    ASKED,
-    CODE,
-    CUTS,
-    EXACT,
-    EXAMPLE,
-    HEAD,
-    INDEFINITE,
-    NEXT,
-    PARTNER,
-    PERIOD,
-    ROUNDING,
-    SINGULAR,
-    TAKEN,
-    F,
-    H,
-)
+from refsvm.problem import DualProblem
+from refsvm.state import TAU, SolverState, moved
+from refsvm.stopping.base import StoppingRule, left_out_examples
 
-if TYPE_CHECKING:
-    from refsvm.problem import DualProblem
-    from refsvm.state import SolverState
+__all__ = ["LOODualityGap", "best_intercept", "tangent"]
 
-__all__ = ["LOODualityGap", "best_intercept", "bounds_of", "tangent"]
+EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
+"""Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
+what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD
+on: η, v − K′η, K[r] and v, n values each."""
+
+PERIOD: Final = 10
+"""Steps between two evaluations of F, once H has passed f(α)."""
+
+ROUNDING: Final = 1e-10
+"""By how much H has to exceed F, relative to both: more than rounding adds up to."""
+
+SINGULAR: Final = 1e-10
+"""A pair whose 2 × 2 part of K′ has a determinant of less, relative to the product of its diagonal, does not move."""
+
+INDEFINITE: Final = -1e-8
+"""Least curvature met, relative to Kᵣᵣ, from which on K counts as positive semi-definite."""
+
+CUTS: Final = 64
+"""Tangents at most in the search for b̂."""
+
+EXACT: Final = 1e-13
+"""The search for b̂ ends where the objective is as the tangents predict, up to this, relatively."""
 
 
 @dataclass(frozen=True)
@@ -110,32 +113,16 @@ class LOODualityGap(StoppingRule):
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v, n values each."""
-        memory = np.zeros(HEAD + 4 * problem.n)
-        memory[EXAMPLE], memory[TAKEN], memory[ASKED] = self._left_out(problem), -1.0, -1.0
-        memory[PARTNER] = -1.0
+        examples, memory = left_out_examples(self, self.example, problem), np.zeros(HEAD + 4 * problem.n)
+        if len(examples) != 1:
+            raise ValueError(
+                f"LOODualityGap() needs one left-out example, with L = U = 0, and the problem has {len(examples)}; "
+                "solve problem.without(r), or name the example: LOODualityGap(example=r)."
+            )
+        memory[EXAMPLE] = examples[0]
+        memory[[TAKEN, ASKED, PARTNER]] = -1.0
         memory[HEAD + 3 * problem.n :] = problem.v
         return memory
-
-    def _left_out(self, problem: DualProblem) -> int:
-        """Return r, or say why there is none."""
-        if problem.z != 0.0:
-            raise ValueError(
-                f"LOODualityGap needs a problem whose α sums to 0, and here it sums to {problem.z!r}; use KKTGap()."
-            )
-        empty = np.flatnonzero((problem.lower == 0.0) & (problem.upper == 0.0))
-        if self.example is None:
-            if len(empty) != 1:
-                raise ValueError(
-                    f"LOODualityGap() needs one left-out example, with L = U = 0, and the problem has {len(empty)}; "
-                    "solve problem.without(r), or name the example: LOODualityGap(example=r)."
-                )
-            return int(empty[0])
-        if self.example not in empty:
-            raise ValueError(
-                f"example={self.example!r} is not left out of the problem of {problem.n} examples: its box is not "
-                "L = U = 0; solve problem.without(example)."
-            )
-        return int(self.example)
 
     def check(self, state: SolverState) -> int:
         """Move η as often as α has moved since the last time, and compare F with H when that is due."""
@@ -250,7 +237,7 @@ def _decided(state: SolverState) -> bool:
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, _, v = _parts(state)
     G = state.gradient
-    low, high = bounds_of(state)
+    low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
     b, losses = best_intercept(G, state.lower, state.upper, low, high)
     # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ ηᵀ(v + g)
     memory[F] = 0.5 * total(state.alpha * (v - G)) + losses
@@ -259,11 +246,6 @@ def _decided(state: SolverState) -> bool:
     same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
     psd = state.least_curvature >= INDEFINITE * float(state.diagonal[r])
     return bool(psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H])
-
-
-def bounds_of(state: SolverState) -> tuple[float, float]:
-    """Return min over I_down of G and max over I_up of G, between which b̂ lies."""
-    return float(state.gradient[state.bottom]), float(state.gradient[state.top])
 
 
 def best_intercept(

@@ -19,7 +19,7 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.rounds.packed import for_example
+from refsvm.stopping.base import for_example
 
 from ..settings import FAST
 from .sets import brute_force, data

@@ -7,7 +7,7 @@ import pytest
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Precomputed, iterate, solve
 from refsvm.datasets import load
-from refsvm.stopping.ball_memory import AT, COUNT, NEXT, PRIMAL
+from refsvm.stopping.ball_rule import AT, COUNT, NEXT, PRIMAL
 from refsvm.testing import practice_problems
 
 from ..settings import FAST

@@ -7,8 +7,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, LOODualityGap, Polynomial, Precomputed, iterate, solve
 from refsvm.datasets import load
-from refsvm.stopping.loo_duality_gap import best_intercept
-from refsvm.stopping.loo_memory import CODE, EXAMPLE, HEAD, F, H
+from refsvm.stopping.loo_duality_gap import CODE, EXAMPLE, HEAD, F, H, best_intercept
 from refsvm.testing import practice_problems
 
 from ..settings import FAST, INTERPRETED

@@ -7,21 +7,19 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.stopping.loo_duality_gap import tangent
 from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius
-from refsvm.stopping.ball_memory import (
+from refsvm.stopping.ball_rule import (
     ASKED,
     AT,
     BEGUN,
     CODE,
     COUNT,
-    EXAMPLE,
     HAS_POINT,
-    HEAD,
     INTERCEPT,
     NEAR,
     NEXT,
     PRIMAL,
 )  # fmt: skip
-from refsvm.stopping.loo_memory import INDEFINITE
+from refsvm.stopping.loo_duality_gap import INDEFINITE
 
 __all__ = ["ball_rule"]
 
@@ -29,29 +27,7 @@ __all__ = ["ball_rule"]
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
     """The left-out examples, α and G of w, and v."""
-    at = HEAD + n
-    return memory[HEAD:at], memory[at : at + n], memory[at + n : at + 2 * n], memory[at + 2 * n : at + 3 * n]
-
-
-@called
-def list_left_out(state):  # type: ignore[no-untyped-def]
-    """List the examples to be proved, and take the present point for w where none is given."""
-    memory, now, n = state.stop_memory, state.now[0], len(state.alpha)
-    left_out, alpha, gradient, _ = parts(memory, n)
-    count = 0
-    if memory[EXAMPLE] >= 0.0:
-        left_out[0], count = memory[EXAMPLE], 1
-    else:
-        for t in range(n):
-            if state.lower[t] == 0.0 and state.upper[t] == 0.0:
-                left_out[count] = t
-                count += 1
-    memory[COUNT] = count
-    if memory[HAS_POINT] == 0.0:
-        for t in range(n):
-            alpha[t], gradient[t] = state.alpha[t], state.gradient[t]
-        low, high = state.gradient[now.bottom], state.gradient[now.top]
-        memory[INTERCEPT] = 0.5 * (low + high)
+    return memory[:n], memory[n : 2 * n], memory[2 * n : 3 * n], memory[3 * n : 4 * n]
 
 
 @called
@@ -65,11 +41,14 @@ def primal(alpha, G, v, losses):  # type: ignore[no-untyped-def]
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """List the left-out examples, and compute P(w)."""
-    memory, lower, upper = state.stop_memory, state.lower, state.upper
-    list_left_out(state)
-    _, alpha, gradient, v = parts(memory, len(state.alpha))
-    # P(w) ≤ ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at any b; that of w is the best one, or close to it
+    """Take the present machine for w where none is given, and compute P(w)."""
+    memory, now, lower, upper, n = state.stop_memory, state.now[0], state.lower, state.upper, len(state.alpha)
+    _, alpha, gradient, v = parts(memory, n)
+    if memory[HAS_POINT] == 0.0:
+        for t in range(n):
+            alpha[t], gradient[t] = state.alpha[t], state.gradient[t]
+        memory[INTERCEPT] = 0.5 * (gradient[now.bottom] + gradient[now.top])
+    # b of w is the best one, or close to it
     memory[PRIMAL] = primal(alpha, gradient, v, tangent(gradient, lower, upper, memory[INTERCEPT])[0])
     memory[BEGUN] = 1.0
 

@@ -6,7 +6,7 @@ from refsvm.compiled.interface.layout import CHECK, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, inlined, twin
 from refsvm.compiled.state import moved
-from refsvm.stopping.loo_memory import (
+from refsvm.stopping.loo_duality_gap import (
     ASKED,
     CODE,
     CUTS,
@@ -23,7 +23,7 @@ from refsvm.stopping.loo_memory import (
     TAKEN,
     F,
     H,
-)
+)  # fmt: skip
 
 __all__ = ["best_intercept", "loo_duality_gap", "tangent"]
 
