@@ -10,7 +10,8 @@
 `results`         what comes out
 `rounds`          Rounds: related solves over one kernel matrix; all of the above use it
 `round`           what one of them is
-`runner`          one after another: readable, compiled, in threads or processes
+`runner`          one after another: its box, its seed, its steps
+`chunks`          many at a time: in compiled code, in threads or processes
 `packed`          a chunk of them as arrays, for compiled code
 ================  ===============================================================
 """

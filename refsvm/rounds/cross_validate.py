@@ -185,18 +185,13 @@ def gathered(
     rounds = tuple(each for part in done for each in part.reports)
     ends = [each.status for each in rounds] + [part.status for part in done]
     return CrossValidation(
-        classes=classes,
-        predictions=classes[predicted],
-        decision_values=values,
-        fold=fold,
+        classes=classes, predictions=classes[predicted], decision_values=values, fold=fold,
         errors=np.bincount(fold, wrong) / np.bincount(fold),
-        error=float(wrong[known].mean()) if known.any() else float("nan"),
-        rounds=rounds,
+        error=float(wrong[known].mean()) if known.any() else float("nan"), rounds=rounds,
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(part.iterations for part in done),
-        kernel_rows=rows + sum(part.kernel_rows for part in done),
-        seconds=time.perf_counter() - began,
-    )
+        kernel_rows=rows + sum(part.kernel_rows for part in done), seconds=time.perf_counter() - began,
+    )  # fmt: skip
 
 
 def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -143,7 +142,7 @@ def solve_cells(
             if any(pair.status is Status.INTERRUPTED for pair in pairs):
                 raise KeyboardInterrupt
             for pair in pairs:
-                pair.forget()
+                pair.kept.clear()
 
 
 def left_out_cells(
@@ -194,9 +193,8 @@ def left_out_cells(
     factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
         pairs = []
-        for p, q in combinations(range(k), 2):
-            negative, penalties = p if k == 2 else q, np.where((codes == p) | (codes == q), factors, 0.0)
-            signs = np.where(codes == negative, -1, 1)
+        for problem in pair_problems(gram, codes, factors):
+            signs, penalties = np.where(problem.v < 0.0, -1, 1), problem.upper - problem.lower
             pairs.append(leave_one_out(y=signs, gram=gram, C=Cs[place] * penalties, **options))
             if pairs[-1].status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -213,11 +211,7 @@ def left_out_cells(
 
 
 def planned(
-    splits: Sequence[Split],
-    wanted: Sequence[Sequence[int]],
-    Cs: np.ndarray,
-    seeder: Seeder,
-    neighbours: bool,
+    splits: Sequence[Split], wanted: Sequence[Sequence[int]], Cs: np.ndarray, seeder: Seeder, neighbours: bool
 ) -> list[tuple[Split, int, Round]]:
     """Return which cells are solved, in order, and their rounds: all splits at one C, then at the next.
 
@@ -249,22 +243,24 @@ def planned(
     """
     turns: list[tuple[Split, int, Round]] = []
     solved: dict[int, list[int]] = {split.number: [] for split in splits}  # places in Cs
+
+    def name(number: int, back: int) -> tuple[int, int]:
+        """Return the name of the next solution of a split, of its latest (−1) or of that before (−2)."""
+        return number, (len(solved[number]) + back) % 2
+
     for place in sorted({place for _, places in zip(splits, wanted, strict=False) for place in places}):
         neighbour: int | None = None
         for split, places in zip(splits, wanted, strict=False):
             if place not in places:
                 continue
             number, mine = split.number, solved[split.number]
-            origin = (number, (len(mine) - 1) % 2) if mine and not isinstance(seeder, Cold) else None
+            origin = name(number, -1) if mine and not isinstance(seeder, Cold) else None
             beside = None
             if neighbour is not None and neighbours:
-                theirs = solved[neighbour]
-                before = (neighbour, len(theirs) % 2) if mine and theirs[-2:-1] == mine[-1:] else None
-                beside = before, (neighbour, (len(theirs) - 1) % 2)
-            keep = number, len(mine) % 2
-            turns.append(
-                (split, place, Round(None, origin, keep, Cs[place], split.factors, beside, split.test))
-            )
+                before = mine and solved[neighbour][-2:-1] == mine[-1:]
+                beside = name(neighbour, -2) if before else None, name(neighbour, -1)
+            each = Round(None, origin, name(number, 0), Cs[place], split.factors, beside, split.test)
+            turns.append((split, place, each))
             mine.append(place)
             neighbour = number
     return turns
@@ -276,12 +272,7 @@ def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, 
     values = np.array([each.values for each in ended]).T
     right = votes(values, k) == codes[split.test]
     score = float(right @ split.test_weights) / float(split.test_weights.sum())
-    return Cell(
-        split.number,
-        place,
-        score,
-        sum(each.iterations for each in ended),
-        sum(each.seed_seconds + each.solve_seconds for each in ended),
-        time.perf_counter() - began,
-        all(each.status is Status.CONVERGED for each in ended),
-    )
+    steps = sum(each.iterations for each in ended)
+    seconds = sum(each.seed_seconds + each.solve_seconds for each in ended)
+    converged = all(each.status is Status.CONVERGED for each in ended)
+    return Cell(split.number, place, score, steps, seconds, time.perf_counter() - began, converged)

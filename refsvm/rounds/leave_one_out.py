@@ -54,8 +54,6 @@ PATH_TOL: Final = 1e-8
 INTERVAL_SECONDS: Final = 0.02
 """The callback is called no more often."""
 
-LIMIT: Final = Status.MAX_ITER
-
 
 def leave_one_out(
     X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
@@ -146,17 +144,15 @@ def leave_one_out(
         cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
     ) as rounds:  # fmt: skip
         # 1. solve on all examples, more exactly than the rounds
-        found = Found(rounds, callback, began)
+        found, stop = Found(rounds, callback, began), rules.stop
         if found.status is not Status.CONVERGED:
             return found.result(labels)
         # 2. the sufficiency checks, those that hold for this kernel
-        stop = rules.stop
         if not problem.gram.is_psd:
             checks, stop = what_holds(rounds, checks, stop, kkt)
-        found.by_checks(*sufficient(found.full, rounds.rows, checks))
-        stop = stop.knowing(found.full)
+        found.decided, found.signs, found.values = sufficient(found.full, rounds.rows, checks)
         # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-        rest = [Round(r, "all") for r in np.flatnonzero(found.decided == "").tolist()]
+        stop, rest = stop.knowing(found.full), [Round(r, "all") for r in found.undecided()]
         tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
         if tried:
             found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
@@ -186,55 +182,47 @@ class Found:
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         n = rounds.rows.n
         self._rounds, self._callback, self._began, self._told = rounds, callback, began, -np.inf
-        self.iterations, self.early = np.zeros(n, dtype=np.int64), 0
-        self.gap_rule_kept: bool | None = None
-        self.traces: dict[int, Trace] = {}
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(n))
         self.full = rounds.kept["all"] = rounds.solve()
-        self.status = Status.CONVERGED
-        if self.full.status not in {Status.CONVERGED, Status.STALLED}:
-            self.status = self.full.status
-            self.by_checks(*sufficient(self.full, rounds.rows, ()))
+        is_solved = self.full.status in {Status.CONVERGED, Status.STALLED}
+        self.status = Status.CONVERGED if is_solved else self.full.status
+        self.decided, self.signs, self.values = sufficient(self.full, rounds.rows, ())
+        self.iterations, self.early = np.zeros(n, dtype=np.int64), 0
+        self.gap_rule_kept: bool | None = None
+        self.traces: dict[int, Trace] = {}
 
-    def by_checks(self, decided: np.ndarray, signs: np.ndarray, values: np.ndarray) -> None:
-        """Take over what the checks have decided."""
-        self.decided, self.signs, self.values = decided, signs, values
-        self._count = int((decided != "").sum())
+    def undecided(self) -> list[int]:
+        """Return the examples that nothing has decided yet."""
+        return [r for r, name in enumerate(self.decided.tolist()) if not name]
 
     def by_rounds(self, rounds: Iterator[Ended], stop: StoppingRule) -> None:
         """Take over how rounds ended, until a limit, the callback or Ctrl-C ends them."""
         if self.status is not Status.CONVERGED:
             return
-        done: list[Ended] = []
-        for each in rounds:
+        for count, each in enumerate(rounds, len(self.decided) - len(self.undecided()) + 1):
+            r, self.iterations[each.out] = each.out, each.iterations
             if each.status is Status.TIME_LIMIT:
-                self.iterations[each.out], self.status = each.iterations, each.status
+                self.status = each.status
                 break
-            done.append(each)
-            if self._callback is not None and self._should_end(len(done)):
+            name, self.values[r] = stop.outcome(each.reason, each.values)
+            self.early += name != "kkt"
+            self.decided[r] = "limit" if each.status is Status.MAX_ITER else name
+            if each.trace is not None:
+                self.traces[r] = each.trace
+            if self._callback is not None and self._should_end(self._callback, count):
                 self.status = Status.CALLBACK
                 break
-        if done:
-            examples, values, steps, reasons, statuses, *_ = map(list, zip(*done, strict=True))
-            self.traces |= {each.out: each.trace for each in done if each.trace is not None}
-            self.iterations[examples] = steps
-            names, self.values[examples] = map(list, zip(*map(stop.outcome, reasons, values), strict=True))
-            self.early += sum(name != "kkt" for name in names)
-            self.decided[examples] = [
-                "limit" if status is LIMIT else name for name, status in zip(names, statuses, strict=True)
-            ]
-            self._count += len(done)
         if self._rounds.status is not Status.CONVERGED:
             self.status = self._rounds.status
 
-    def _should_end(self, more: int) -> bool:
+    def _should_end(self, callback: Callable[[int, int], object], count: int) -> bool:
         """Tell the callback from time to time how many are decided; return whether it wants to end."""
-        now, count, n = time.perf_counter(), self._count + more, len(self.decided)
+        now, n = time.perf_counter(), len(self.decided)
         if now < self._told + INTERVAL_SECONDS and count < n:
             return False
         self._told = now
-        return self._callback is not None and bool(self._callback(count, n))
+        return bool(callback(count, n))
 
     def keeps(self, tried: int) -> bool:
         """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import accumulate, repeat
 from types import NoneType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows
-from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.seeders.base import Seeder
+from refsvm.rounds.runner import NOBODY, Runner
 from refsvm.seeders.cold import Cold
-from refsvm.solver.rules import Rules
-from refsvm.stopping.base import StoppingRule
+from refsvm.solver.hard_margin import ROUND
+from refsvm.stopping.base import for_example
 
-__all__ = ["PackedRounds", "for_example"]
+__all__ = ["PackedRounds"]
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
-
-NOBODY: Final = np.zeros(0, dtype=np.int64)
-
-
-def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
-    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
-    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
 
 
 class PackedRounds:
@@ -39,48 +30,38 @@ class PackedRounds:
 
     Parameters
     ----------
-    problem : DualProblem
-        In the box that rounds are made of.
-    rows, seeding_rows : KernelRows
-        All kernel rows, and the float64 rows that the seeder reads. `rows` may be float32 for the default rules and a
-        seeder that reads none.
-    rules : Rules
-    seeder : Seeder
-        One without a twin needs seeds that are given.
-    limit : int
-        Steps after which a round is left to Python.
-    kept : dict of names to Solution
-        What rounds start from; `solution` looks further.
+    runner : Runner
+        A seeder without a twin needs seeds that are given.
+    rows : KernelRows
+        All kernel rows. They may be float32 for the default rules and a seeder that reads none.
     """
 
-    def __init__(
-        self,
-        problem: DualProblem,
-        rows: KernelRows,
-        seeding_rows: KernelRows,
-        rules: Rules,
-        seeder: Seeder,
-        limit: int,
-        kept: dict[Hashable, Solution],
-    ) -> None:
+    def __init__(self, runner: Runner, rows: KernelRows) -> None:
         from refsvm.compiled.interface.layout import fresh_state
         from refsvm.compiled.interface.seeding import room_for_seeds
 
-        n, self._stop = problem.n, rules.stop
+        problem, seeder, rules, n = (
+            runner.family.problem,
+            runner.seeder,
+            runner.rules,
+            runner.family.problem.n,
+        )
+        self._problem, self._kept, self._stop = problem, runner.family.kept, rules.stop
         rules = rules._replace(stop=for_example(rules.stop, 0))
         memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
         # kept here, as all arrays: compiled code counts no references
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
-        self._seeding = room_for_seeds(problem, *box, seeding_rows, np.zeros(0))
-        self._problem, self._unit = problem, (np.array(problem.lower), np.array(problem.upper))
+        self._seeding = room_for_seeds(problem, *box, runner.family.rows, np.zeros(0))
+        self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]
-        self._kept, self._places = kept, dict[Hashable, int]()
-        # α, G, L, U of the solutions by their places; which of them `kept` has, and which only this object
+        # α, G, L, U of the solutions by their places, and which they are
+        self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        self._copies, self._newest = dict[Hashable, Solution](), set[Hashable]()
+        # as often as that the readable engine looks whether there is a margin
+        limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
         tolerance, curvature = rules.stop.restricted_tolerance(0.0), -1e-8 * largest
@@ -115,7 +96,8 @@ class PackedRounds:
 
         began = seeded = time.perf_counter()
         turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
-        plan, *more = self._packed(chunk, turns)
+        asked = [out if each is None else each for out, each in zip(turns.out, turns.asked, strict=True)]
+        plan, *more = self._packed(chunk, turns, asked)
         m, results, values = len(chunk), np.zeros((len(chunk), 3)), np.empty(len(more[1]))
         starts = np.empty((m if apart else 0, self._problem.n))
         if apart:
@@ -125,19 +107,15 @@ class PackedRounds:
                 seeds(starts)
             seeded = time.perf_counter()
         done = self._call(STEPS if apart else WHOLE, plan, *more, starts, results, values)
+        for name in {*turns.keep[:done]} - {None}:
+            arrays = [table[self._places[name]] for table in self._solutions]
+            self._kept[name] = self._copies[name] = self._as_solution(*arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
-        ended = zip(
-            turns.out,
-            _shared(values, plan[:done, ASKED : ASKED_END + 1], turns),
-            steps,
-            reasons,
-            *shared,
-            strict=False,
-        )
-        self._newest.update({*turns.keep[:done]} - {None})
+        ranges = plan[:done, ASKED : ASKED_END + 1].tolist()
+        ended = zip(turns.out, _shared(values, asked, ranges), steps, reasons, *shared, strict=False)
         return [*map(partial(tuple.__new__, Ended), ended)], None if done == m else self._rest(*results[done])
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:
@@ -156,16 +134,16 @@ class PackedRounds:
         )  # fmt: skip
         return done
 
-    def _packed(self, chunk: Sequence[Round], turns: Any) -> tuple[np.ndarray, ...]:
+    def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights."""
-        plan, asked, weights = np.full((len(chunk), 9), -1), turns.asked, turns.weights
+        plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.out)
-        plan[:, OUT], plan[:, OUT_END] = plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
-        if {*map(type, asked)} != {NoneType}:
+        plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
+        if {*map(type, turns.asked)} != {NoneType}:
             more, ends = _joined(asked)
             ends += len(positions)
-            plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
             positions = np.concatenate([positions, more])
+        plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
         # --- names become places ---
         if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.beside} == {None}:
             plan[:, ORIGIN] = self._place(turns.origin[0])
@@ -195,8 +173,6 @@ class PackedRounds:
 
     def _place(self, name: Hashable) -> int:
         """Return where the solution of that name is, which is copied there if need be; −1 if there is none."""
-        if name in self._newest:
-            return self._places[name]
         solution = self._kept.get(name)
         if solution is None:
             return -1
@@ -216,25 +192,6 @@ class PackedRounds:
             self._solutions = [np.concatenate([table, more]) for table in self._solutions]
         return place
 
-    def solution(self, name: Hashable) -> Solution | None:
-        """Return the solution of that name; what only this object has becomes kept."""
-        if name in self._newest:
-            alpha, gradient, lower, upper = (table[self._places[name]].copy() for table in self._solutions)
-            self._kept[name] = self._copies[name] = self._as_solution(
-                alpha, gradient, lower, upper, Status.CONVERGED, 0
-            )
-            self._newest.discard(name)
-        return self._kept.get(name)
-
-    def forget(self, name: Hashable) -> None:
-        """Know that a readable round has kept a newer solution of that name."""
-        self._newest.discard(name)
-
-    def close(self) -> None:
-        """Keep what only this object has."""
-        for name in list(self._newest):
-            self.solution(name)
-
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return where the round stands that is not done."""
         from refsvm.compiled.solver.loop import BUDGET_SPENT
@@ -242,19 +199,12 @@ class PackedRounds:
         if curvature < self._numbers[3]:
             self._numbers[3] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
-        alpha, gradient = state.alpha.copy(), state.gradient.copy()
-        return self._as_solution(alpha, gradient, state.lower.copy(), state.upper.copy(), status, int(steps))
+        return self._as_solution(state.alpha, state.gradient, state.lower, state.upper, status, int(steps))
 
-    def _as_solution(
-        self,
-        alpha: np.ndarray,
-        gradient: np.ndarray,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        status: Status,
-        steps: int,
-    ) -> Solution:
-        problem = self._problem
+    def _as_solution(self, *arrays: Any) -> Solution:
+        """Return α, G, L, U as a solution, copied; perhaps with its status and steps."""
+        (alpha, gradient, lower, upper), problem = (each.copy() for each in arrays[:4]), self._problem
+        status, steps = arrays[4:] or (Status.CONVERGED, 0)
         # a share of a box that holds 0 holds it too
         is_plain = problem.holds_zero and not problem.is_open
         boxed = problem._with(lower=lower, upper=upper) if is_plain else problem.boxed(lower, upper)
@@ -272,15 +222,9 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(arrays, dtype=np.int64), np.array([0, *accumulate(map(len, arrays))])
 
 
-def _shared(values: np.ndarray, ranges: np.ndarray, turns: Any) -> list[Any]:
+def _shared(values: np.ndarray, asked: list[Any], ranges: list[list[int]]) -> list[Any]:
     """Return the values of each round: a number if one position was asked for, else an array."""
-    if {*map(type, turns.asked)} == {NoneType}:
-        if {*map(type, turns.out)} == {int}:
-            return values[: len(ranges)].tolist()
-        asked = turns.out
-    else:
-        asked = [each if each is not None else out for each, out in zip(turns.asked, turns.out, strict=True)]
     return [
-        values[begin] if each is not None and np.ndim(each) == 0 else values[begin:end]
-        for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)
+        values.item(begin) if isinstance(each, int | np.integer) else values[begin:end]
+        for each, (begin, end) in zip(asked, ranges, strict=False)
     ]

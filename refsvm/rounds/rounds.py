@@ -24,7 +24,6 @@ from refsvm.engine.pool import worker_count
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.packed import PackedRounds
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders.base import Seeder
@@ -60,6 +59,10 @@ class Rounds:
     ----------
     rows : KernelRows
         The one store of kernel rows.
+    problem : DualProblem
+        With a Gram matrix that takes its rows from the store, so that none is computed twice.
+    kept : dict of names to Solution
+        What rounds start from, by the names that rounds give.
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
@@ -95,55 +98,36 @@ class Rounds:
     state: SolverState
 
     def __init__(
-        self,
-        problem: DualProblem,
-        *,
-        selector: WorkingSetSelector | None = None,
-        step: StepRule | None = None,
-        stop: StoppingRule | None = None,
-        engine: str = "auto",
-        shrinking: bool | Shrinking = True,
-        cache_mb: float = 200.0,
-        cache_dtype: str = "auto",
-        max_iter: int | None = None,
-        time_limit: float | None = None,
-        callback: Callable[[SolverState], object] | None = None,
-        polish: bool = False,
-        trace: bool | int = False,
-        n_jobs: int | None = None,
-    ) -> None:
+        self, problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+        stop: StoppingRule | None = None, engine: str = "auto", shrinking: bool | Shrinking = True,
+        cache_mb: float = 200.0, cache_dtype: str = "auto", max_iter: int | None = None,
+        time_limit: float | None = None, callback: Callable[[SolverState], object] | None = None,
+        polish: bool = False, trace: bool | int = False, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
         self.options: dict[str, Any] = {
             "selector": selector, "step": step, "stop": stop, "engine": engine, "shrinking": shrinking,
             "cache_mb": cache_mb, "cache_dtype": cache_dtype, "max_iter": max_iter, "time_limit": time_limit,
             "callback": callback, "polish": polish, "trace": trace,
         }  # fmt: skip
-        self._kept: dict[Hashable, Solution] = {}
-        self.packed: PackedRounds | None = None  # what the latest run has kept in arrays
+        self.kept: dict[Hashable, Solution] = {}
         self.status, self.used, self.workers = Status.CONVERGED, "", worker_count(n_jobs)
         self.longest, self.latest = 0, -1  # steps of the longest round and of the latest one
-        self._given = problem
         self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
         self.max_iter = self.limits.most
         self.rules = chosen_rules(selector, step, stop)
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
-        self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
+        self._given, self.problem = problem, problem.with_gram(self.rows)
+        self._engine = self._with_engine(shrinking)
 
-    @property
-    def kept(self) -> dict[Hashable, Solution]:
-        """What rounds start from, by the names that rounds give."""
-        if self.packed is not None:
-            self.packed.close()
-        return self._kept
-
-    def forget(self) -> None:
-        """Keep nothing any more."""
-        self._kept.clear()
-        self.packed = None
+    def _with_engine(self, shrinking: bool | Shrinking) -> Engine:
+        """Return an engine for these rounds."""
+        engine, polish = self.options["engine"], self.options["polish"]
+        return Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
 
     @cached_property
-    def problem(self) -> DualProblem:
-        """The problem with a Gram matrix that takes its rows from the store, so that none is computed twice."""
-        return self._given.with_gram(self.rows)
+    def _plain(self) -> Engine:
+        """The engine without shrinking."""
+        return self._with_engine(False)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -160,22 +144,12 @@ class Rounds:
         """
         return self.problem.boxed(lower, upper)
 
-    @cached_property
-    def _plain(self) -> Engine:
-        """The engine without shrinking."""
-        return Engine(
-            self.options["engine"], self.limits, self.rows, shrinking=False, polish=self.options["polish"]
-        )
-
     def another(self) -> Rounds:
-        """Return the same rounds for another thread: one store, and a state and an engine of its own."""
-        other = object.__new__(Rounds)
-        own = {"state", "_plain", "packed"}
+        """Return the same rounds for another worker: one store, and a state and an engine of its own."""
+        other, own = object.__new__(Rounds), {"state", "_plain"}
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in own})
-        other.limits, other.workers, other.packed = copy(self.limits), 1, None
-        options = self.options
-        shrinking, polish = options["shrinking"], options["polish"]
-        other._engine = Engine(options["engine"], other.limits, self.rows, shrinking=shrinking, polish=polish)
+        other.limits, other.workers = copy(self.limits), 1
+        other._engine = other._with_engine(self.options["shrinking"])
         return other
 
     def __reduce__(self) -> Any:
@@ -192,13 +166,9 @@ class Rounds:
         self._block.__exit__(*failure)
 
     def run(
-        self,
-        rounds: Iterable[Round],
-        seeder: Seeder | None = None,
-        stop: StoppingRule | None = None,
-        *,
+        self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
         apart: bool = False,
-    ) -> Iterator[Ended]:
+    ) -> Iterator[Ended]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
         Where all kernel rows are in memory and every rule has a twin, a chunk of rounds runs in compiled code, by
@@ -232,20 +202,18 @@ class Rounds:
         39
         """
         rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
-        return Runner(self, Cold() if seeder is None else seeder, rules, apart).run(rounds)
+        runner = Runner(self, Cold() if seeder is None else seeder, rules)
+        if self.options["engine"] == "numpy" and self.workers == 1:
+            return runner.run(rounds)
+        from refsvm.rounds.chunks import Chunks
+
+        return Chunks(runner, apart).run(rounds)
 
     def solve(
-        self,
-        box: DualProblem | None = None,
-        *,
-        lower: np.ndarray | None = None,
-        upper: np.ndarray | None = None,
-        start: Any = None,
-        origin: Solution | None = None,
-        stop: StoppingRule | None = None,
-        max_iter: int | None = None,
-        trace: bool | int = False,
-    ) -> Solution:
+        self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,
+        start: Any = None, origin: Solution | None = None, stop: StoppingRule | None = None,
+        max_iter: int | None = None, trace: bool | int = False,
+    ) -> Solution:  # fmt: skip
         """Solve one round.
 
         Parameters
@@ -284,16 +252,9 @@ class Rounds:
         return self.steps(problem, start, origin, rules, most, trace=trace)
 
     def steps(
-        self,
-        problem: DualProblem,
-        start: Any,
-        origin: Solution | None,
-        rules: Rules,
-        most: int,
-        *,
-        shrinks: bool = True,
-        trace: bool | int = False,
-    ) -> Solution:
+        self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,
+        shrinks: bool = True, trace: bool | int = False,
+    ) -> Solution:  # fmt: skip
         """Solve one round whose arguments need no check; see `solve`.
 
         Parameters
@@ -307,8 +268,15 @@ class Rounds:
         """
         self.limits.most = most
         with self._engine if shrinks or not self.options["shrinking"] else self._plain as engine:
-            cold = start is None and problem.holds_zero
-            self._move(problem, None if cold else starting_point(problem, start), origin, rules)
+            # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
+            if start is not None or not problem.holds_zero:
+                start = starting_point(problem, start)
+            if not hasattr(self, "state"):
+                first = start if start is not None and origin is None else np.zeros(problem.n)
+                self.state = rules.begin(problem, first, self.rows)
+            known = None if origin is None else (origin.alpha, origin.gradient)
+            self.state.go_to(problem, start, rules.memories(problem), known)
+            # --- steps, until a rule or a limit says stop ---
             ending = engine.run(self.state, rules, trace)
         solution = Solution.read(problem, self.state, ending, self.longest)
         self.longest = solution.longest_round
@@ -335,18 +303,6 @@ class Rounds:
                 "box is made of another problem; make it of that of these rounds, by boxed or without."
             )
         return box if box.gram is stored else box.with_gram(stored)
-
-    def _move(
-        self, problem: DualProblem, start: np.ndarray | None, origin: Solution | None, rules: Rules
-    ) -> None:
-        """Set the box and bring the state to the start (None: α = 0)."""
-        if not hasattr(self, "state"):
-            first = np.zeros(problem.n) if start is None or origin is not None else start
-            self.state = rules.begin(problem, first, self.rows)
-            if start is None or origin is None:
-                return
-        known = None if origin is None else (origin.alpha, origin.gradient)
-        self.state.go_to(problem, start, rules.memories(problem), known)
 
     def close(self) -> None:
         """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""

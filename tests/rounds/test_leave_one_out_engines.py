@@ -23,8 +23,8 @@ from refsvm import (
     Status,
     leave_one_out,
 )
+from refsvm.rounds.chunks import run_part
 from refsvm.rounds.round import Round
-from refsvm.rounds.runner import run_there
 
 from ..settings import FAST, INTERPRETED, needs_jit, needs_numba
 from .sets import data
@@ -74,7 +74,7 @@ def test_both_engines_return_the_same(name):
 @needs_jit
 def test_threads_return_the_same(monkeypatch):
     pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.runner.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.rounds.chunks.WORTH_SECONDS", 0.0)
     X, y = data("sonar", 150)
     one, two = (
         leave_one_out(X, y, kernel=RBF(0.02), C=10.0, n_jobs=n_jobs, engine="numba") for n_jobs in (1, 2)
@@ -86,7 +86,7 @@ def test_threads_return_the_same(monkeypatch):
 @needs_jit
 def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
     joblib = pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.runner.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.rounds.chunks.WORTH_SECONDS", 0.0)
     X, y = data("heart", 60)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numba")
     with joblib.parallel_config(backend="multiprocessing"):
@@ -103,7 +103,7 @@ def test_rounds_arrive_in_another_process_without_kernel_rows():
     sent = pickle.loads(pickle.dumps(rounds))
     assert sent.rows.filled == 0
     plan = [Round(r, "all") for r in range(0, 40, 7)]
-    there, status = run_there("token", sent, TOP(), KKTGap(), plan)
+    there, status = run_part("token", sent, TOP(), KKTGap(), plan)
     here = list(rounds.run(plan, TOP()))
     assert [each.reason for each in there] == [each.reason for each in here]
     assert status is Status.CONVERGED
