@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import is_sparse
 from refsvm.datasets.archive import archived, existing, opened, refused, require_finite, table
 from refsvm.datasets.cells import csv_table, require_character
 
@@ -77,11 +78,9 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
             path,
             f"is not a LIBSVM file{width} ({reason}); expected lines such as '+1 1:0.5 7:2', indices from 1.",
         ) from None
-    _require_examples(path, X)
+    X, y = _checked(path, X, y)
     if X.nnz == 0 and n_features is None:
         raise refused(path, "holds labels but no features; expected lines such as '+1 1:0.5 7:2'.")
-    require_finite(path, X.data)
-    require_finite(path, y)
     return X, y
 
 
@@ -190,13 +189,14 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
         raise refused(path, f"has X of shape {X.shape} and y of shape {y.shape}; expected (n, d) and (n,).")
     if y.dtype.kind not in "biufSU":
         raise refused(path, f"has labels of type {y.dtype}; store numbers or text.")
-    if y.dtype.kind == "f":
-        require_finite(path, y)
-    _require_examples(path, X)
-    require_finite(path, X if isinstance(X, np.ndarray) else X.data)
-    return X, y
+    return _checked(path, X, y)
 
 
-def _require_examples(path: Path, X: Any) -> None:
+def _checked(path: Path, X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return X and y, or refuse a table without examples or features, NaN and infinity."""
     if 0 in X.shape:
         raise refused(path, f"holds a table of shape {X.shape}; give at least one example and one feature.")
+    require_finite(path, X.data if is_sparse(X) else X)
+    if y.dtype.kind == "f":  # words and whole numbers are finite
+        require_finite(path, y)
+    return X, y
