@@ -20,12 +20,6 @@ from refsvm.testing.practice import practice_problems, smallest_cache_mb
 from refsvm.testing.strategy import StrategyReport, check_strategy
 
 __all__ = [
-    "SHRINK_EARLY",
-    "Case",
-    "StrategyReport",
-    "check_engines",
-    "check_strategy",
-    "first_difference",
-    "practice_problems",
-    "smallest_cache_mb",
-]
+    "SHRINK_EARLY", "Case", "StrategyReport", "check_engines", "check_strategy", "first_difference",
+    "practice_problems", "smallest_cache_mb",
+]  # fmt: skip

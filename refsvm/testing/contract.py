@@ -13,13 +13,13 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from operator import index
 from typing import Any
 
 import numpy as np
 
 from refsvm import DualProblem, Rule, Seeder, Solution, solve
+from refsvm.engine import handover
 from refsvm.selectors import SecondOrder, WorkingSetSelector
 from refsvm.solver import steps
 from refsvm.solver.rules import Rules, starting_point, stored_rows
@@ -140,7 +140,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
     require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
-    if find_spec("numba") is not None:
+    if handover.numba_is_installed():
         require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
         _check_role(rule)
     if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
@@ -152,11 +152,12 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     shared = np.shares_memory(memory, another)
     require(not shared, f"{name}.memory() returned one array twice; make a new one for each solve.")
     if isinstance(rule, StoppingRule):
-        sentences = isinstance(rule.reasons, tuple) and all(  # type: ignore[redundant-expr]
-            isinstance(reason, str) for reason in rule.reasons
+        reasons: Any = rule.reasons
+        sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)
+        require(
+            sentences and reasons,
+            f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().",
         )
-        sentences = sentences and len(rule.reasons) > 0
-        require(sentences, f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().")
 
 
 def _check_role(rule: Rule) -> None:
@@ -260,9 +261,8 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     """Check that f has not fallen, a planned step and the next taken together; return by how much it has."""
     if case.rules.step.carries:  # f is summed from the gains
         fallen = cost - state.objective
-        case.require(
-            fallen <= 1e-12 * (1.0 + abs(cost)), state.iteration, f"the step lowers f by {fallen:.3g}."
-        )
+        rises = fallen <= 1e-12 * (1.0 + abs(cost))
+        case.require(rises, state.iteration, f"the step lowers f by {fallen:.3g}.")
         return state.objective
     mu, q = state.last_step, state.curvature if state.curvature > TAU else 0.0
     # g = μℓ − ½μ²q; where q is not positive the true gain is at least μℓ
@@ -279,9 +279,8 @@ def _check_code(case: Case, state: SolverState, code: Any) -> None:
     """Check that a stopping rule gave 0 or the number of one of its reasons."""
     count = len(case.rules.stop.reasons)
     known = isinstance(code, int | np.integer) and 0 <= code <= count
-    case.require(
-        known, state.iteration, f"check() returned {code!r}; expected a whole number from 0 to {count}."
-    )
+    said = f"check() returned {code!r}; expected a whole number from 0 to {count}."
+    case.require(known, state.iteration, said)
 
 
 def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarray], code: Any) -> None:
@@ -296,15 +295,13 @@ def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarra
     case.require(off <= EPS * (t + problem.n), t, f"α is not feasible, by {off:.3g} of the size of the box.")
     drift = float(np.abs(problem.gradient(alpha) - gradient).max())
     size = float(np.abs(problem.v).max() + np.abs(alpha).sum() * np.abs(state.diagonal).max())
-    case.require(
-        drift <= 100 * EPS * (t + 1) * size, t, f"state.gradient differs from v − Kα by {drift:.3g}."
-    )
+    near = drift <= 100 * EPS * (t + 1) * size
+    case.require(near, t, f"state.gradient differs from v − Kα by {drift:.3g}.")
     if isinstance(stop, KKTGap) and not (code == -1 and selector.may_stall):
         gap = problem.kkt_gap(alpha)
         why = ", as two steps in a row changed nothing" if state.stalled >= 2 else ""
-        case.require(
-            gap <= 1.01 * stop.tol, t, f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
-        )
+        said = f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
+        case.require(gap <= 1.01 * stop.tol, t, said)
 
 
 def check_verdict(case: Case) -> None:
@@ -322,9 +319,8 @@ def check_verdict(case: Case) -> None:
         expected = exact.decision_values[r]
         near = abs(expected) <= 1e-6 if decided != "kkt" else h * expected > -1e-6
         good = near or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
-        case.require(
-            good, found.iterations, f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
-        )
+        said = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
+        case.require(good, found.iterations, said)
         return
     lost = exact.objective - found.objective
     good = lost <= 0.05 * abs(exact.objective) or found.kkt_gap <= 10.0 * stop.tolerance

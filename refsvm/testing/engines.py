@@ -13,6 +13,7 @@ from refsvm.testing.contract import Case
 __all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
 
 TWIN_LIMIT = 500  # steps over which the engines are compared
+NOT_COMPARED = "The twin was not compared: Numba is not installed."
 
 SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
 """Small problems are shrunk too, as large ones are by default."""
@@ -55,7 +56,7 @@ def check_engines(
     if found is None:
         return
     t, sentence = found
-    if t == 0:  # the trace does not show it
+    if t == 0:  # the trace does not show it: the fewest steps after which they differ, by bisection
         t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
     case.require(False, t, f"the engines differ ({shown}): {sentence}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import numpy as np
 
 from refsvm import Check, DualProblem, Restriction, Shrinking, solve
+from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.solver.rules import stored_rows
 from refsvm.testing.contract import Case, require, telling
@@ -52,7 +51,7 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
         gap = case.problem.kkt_gap(found.alpha)
         said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {tol:g}."
         case.require(gap <= 1.01 * tol, found.iterations, said)
-        if find_spec("numba") is not None:
+        if handover.numba_is_installed():
             check_engines(case, shrinking=shrinking)
         taken += found.iterations
     return taken

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from refsvm import DualProblem, Seeder, Solution, solve
+from refsvm.engine import handover
 from refsvm.solver.rules import stored_rows
 from refsvm.testing.contract import Case, infeasibility, telling
 
@@ -26,6 +26,7 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     AssertionError
         If the seeder breaks its contract.
     """
+    # by turns a large and a small share of the examples is exchanged
     removals, seeds = itertools.cycle((2, 4)), 0
     for name, problem in problems.items():
         if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
@@ -62,7 +63,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
-    if find_spec("numba") is not None and seeder.twin() is not None:
+    if handover.numba_is_installed() and seeder.twin() is not None:
         with telling(name, (seeder,)):
             _check_seed_twin(case, seeder, solved, seed)
 

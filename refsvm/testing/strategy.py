@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
 from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
+from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.selectors import (
     ConjugateSecondOrder,
@@ -21,7 +21,7 @@ from refsvm.solver.rules import Rules
 from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
 from refsvm.testing.contract import Case, check_solve, check_value, check_verdict, telling
-from refsvm.testing.engines import check_engines
+from refsvm.testing.engines import NOT_COMPARED, check_engines
 from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
 from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
 from refsvm.testing.seeds import check_seeder
@@ -188,6 +188,6 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
 
 def _no_twin(rule: Rule, instead: str) -> str:
     """Return a sentence for the report if there is no twin to compare, or no compiler."""
-    if find_spec("numba") is None:
-        return "The twin was not compared: Numba is not installed."
+    if not handover.numba_is_installed():
+        return NOT_COMPARED
     return f"{type(rule).__name__} has no twin; {instead} only." if rule.twin() is None else ""

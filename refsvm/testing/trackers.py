@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Status
+from refsvm.engine import handover
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
 from refsvm.paths.limits import PathLimits
 from refsvm.testing.contract import require, telling
+from refsvm.testing.engines import NOT_COMPARED
 
 __all__ = ["check_tracker", "path_problems"]
 
@@ -66,7 +67,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         At the first check that fails.
     """
     names, breakpoints, compared = [], 0, 0
-    engines = ["numpy"] + ["numba"] * (find_spec("numba") is not None)
+    engines = ["numpy"] + ["numba"] * handover.numba_is_installed()
     kinds = KINDS if tracker.any_line else KINDS[:1]
     for name, problem in path_problems(problems).items():
         try:
@@ -79,10 +80,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         breakpoints += sum(points for points, _ in found)
         compared += sum(twins for _, twins in found)
     require(names, f"Problem 'all' with {tracker!r}: it has refused every problem.")
-    sentence = "The twin was not compared: Numba is not installed."
-    if compared:
-        sentence = f"Both engines agree bit for bit on {compared} paths."
-    return tuple(names), breakpoints, sentence
+    sentence = f"Both engines agree bit for bit on {compared} paths."
+    return tuple(names), breakpoints, sentence if compared else NOT_COMPARED
 
 
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
@@ -135,6 +134,7 @@ def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, e
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
+    # Python cannot end a thread from outside, so after that it is not waited for
     thread.join(MOST_SECONDS)
     if thread.is_alive():
         # raised in the other thread, at its next line of Python

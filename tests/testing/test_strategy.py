@@ -121,7 +121,6 @@ def test_the_report_says_that_there_is_no_twin():
 
 
 def test_the_report_says_that_numba_is_missing(monkeypatch):
-    monkeypatch.setattr("refsvm.testing.strategy.find_spec", lambda name: None)
     monkeypatch.setattr("refsvm.engine.handover.numba_is_installed", lambda: False)
     assert check_strategy(NewtonStep()).twin == "The twin was not compared: Numba is not installed."
 
