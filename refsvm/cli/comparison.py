@@ -149,6 +149,7 @@ def compare_once(
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
+        # the first Ctrl-C lets the run under way end at its best point, so it is asked for between runs
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             callback, began = watch(choice), time.perf_counter()
             try:
@@ -215,7 +216,7 @@ def compare_in_orders(
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:  # an experiment always has a store
         kept = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, kept, repeats)
         try:

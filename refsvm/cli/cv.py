@@ -54,11 +54,11 @@ def cv(
     wanted = names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
-    told: dict[str, Any] = {"folds": folds, "tol": training.tol}
     if task_of(opened.data.y, task) == "regression":
         model = {"epsilon": epsilon, "engine": engine}
         rows = regression.cross_validated(opened, training, model, folds, seeds)
-        document = {"problem": opened.described(**told, **model), "task": "regression", "runs": rows}
+        problem = opened.described(folds=folds, tol=training.tol, **model)
+        document = {"problem": problem, "task": "regression", "runs": rows}
         output.show_table(document, rows, _heading(opened, folds, ", targets"), regression.COLUMNS)
         return
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
@@ -71,11 +71,8 @@ def cv(
     if rows or output.json:
         orders = max(map(len, results.values()), default=0)
         heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
-        document = {
-            "problem": opened.described(folds=folds, repeats=repeats, tol=training.tol),
-            "seeders": rows,
-        }
-        output.show_table(document, rows, heading, columns(rows))
+        problem = opened.described(folds=folds, repeats=repeats, tol=training.tol)
+        output.show_table({"problem": problem, "seeders": rows}, rows, heading, columns(rows))
     if output.plot is not None and rows:
         _draw(rows, output.plot)
     if last.status is Status.INTERRUPTED:
@@ -98,7 +95,7 @@ def _runs(
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     with tables.working() as show:
         for seed, name in product(seeds, wanted):
-            if seed == seeds[0]:
+            if seed == seeds[0]:  # nobody's seconds are those of a compiler
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())

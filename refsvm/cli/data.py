@@ -68,11 +68,13 @@ class Training:
         if labelled or self.label is not None or name is None or not Path(source).is_file():
             data = open_data(source, self.label, self.data_dir, self.delimiter)
         else:
+            # a file of cells can do without labels; the other formats always hold them
             table = csv_table(source, delimiter=self.delimiter)
             data = Dataset(name, table.X, np.zeros(len(table.X)), columns=table.columns)
         one("kernel", self.kernel, KERNELS)
         scaling = self._scaling(data.X) if self.scale else None
         if scaling is not None:
+            # C and γ were published for the features as they were
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
         width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)

@@ -16,7 +16,7 @@ from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import Output, Training, described, task_of, writable
 from refsvm.cli.messages import interrupted, is_watched, unfinished
-from refsvm.cli.options import one_of, option
+from refsvm.cli.options import one_of, option, task_among
 from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
 from refsvm.multiclass.model_file import whole_numbers
@@ -35,13 +35,7 @@ def fit(
     engine: options.Engine = "auto",
     *,
     training: Training,
-    task: Annotated[
-        str | None,
-        option(
-            "NAME",
-            "classification, regression or novelty.  [default: as the labels look, and said if in doubt]",
-        ),
-    ] = None,
+    task: Annotated[str | None, task_among("classification, regression or novelty")] = None,
     epsilon: options.Epsilon = 0.1,
     nu: Annotated[
         float, option(None, "Share of the examples that a novelty detector may leave outside.")
@@ -57,6 +51,7 @@ def fit(
     dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
     wanted = task_of(dataset.y, task, TASKS, tell=False)
     if wanted == "classification":
+        # what the file cannot hold is refused before the training, not after
         whole_numbers(np.unique(dataset.y))
     estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
     estimator.set_params(**rules, kernel=chosen, engine=engine)
@@ -65,14 +60,11 @@ def fit(
     told = TASKS[wanted].summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
     row = {"task": wanted, "support_vectors": len(estimator.support_), **told, **solved, "model": str(model)}
-    output.show(
-        {"problem": described(dataset), **row},
-        [row],
-        lambda: typer.echo(
-            f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].sentence.format_map(row)}; "
-            f"model written to {model}."
-        ),
+    said = (
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].sentence.format_map(row)}; "
+        f"model written to {model}."
     )
+    output.show({"problem": described(dataset), **row}, [row], lambda: typer.echo(said))
     _end(estimator.status_, is_cut)
 
 

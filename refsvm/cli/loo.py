@@ -48,6 +48,7 @@ def loo(
     description = training.described(dataset, width, penalty)
     instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
     limits: dict[str, Any] = training.limits() | {"engine": engine}
+    # no setting of a strategy: results that are cut short do not compare
     time_limit = limits.pop("time_limit")
     strategies = [
         LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](tol=training.tol), **limits)  # type: ignore[call-arg]

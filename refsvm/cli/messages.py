@@ -55,7 +55,7 @@ class OneSentence(TyperGroup):
         except typer.Abort:
             _say("note: Interrupted; there is no result yet.")
             code = INTERRUPTED
-        raise SystemExit(code if isinstance(code, int) else 0)
+        raise SystemExit(code if isinstance(code, int) else 0)  # a command that came to its end returns None
 
 
 def be_quiet(wanted: bool) -> bool:
@@ -123,6 +123,7 @@ def _warnings_as_notes() -> Iterator[None]:
     said = set()
 
     def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        # deprecations are for whoever writes Python
         if issubclass(category, (UserWarning, RuntimeWarning)) and str(message) not in said:
             said.add(str(message))
             note(f"note: {message}")

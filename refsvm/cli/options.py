@@ -18,7 +18,7 @@ from refsvm.kernels.names import KERNELS
 __all__ = [
     "CacheMB", "Coef0", "Csv", "Data", "DataDir", "Degree", "Delimiter", "Engine", "Epsilon", "Gamma", "Json",
     "KernelName", "Label", "MaxIter", "Penalty", "Plot", "Scale", "Seeders", "SeveralData", "Store", "Task", "Threads",
-    "TimeLimit", "Tol", "flag", "in_one", "one_of", "option", "some_of",
+    "TimeLimit", "Tol", "flag", "in_one", "one_of", "option", "some_of", "task_among",
 ]  # fmt: skip
 
 
@@ -40,6 +40,11 @@ def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
     """Declare an option that takes several names of a table."""
     return option("NAMES", f"Some of {', '.join(table)}, comma between; or all.{more}", *names)
+
+
+def task_among(tasks: str) -> Any:
+    """Declare an option that takes one of several tasks."""
+    return option("NAME", f"{tasks}.  [default: as the labels look, and said if in doubt]")
 
 
 def _known_engine(name: str) -> str:
@@ -87,10 +92,7 @@ Scale = Annotated[
 Delimiter = Annotated[
     str | None, option("CHAR", "Character between the cells of a CSV file.  [default: recognised]")
 ]
-Task = Annotated[
-    str | None,
-    option("NAME", "classification or regression.  [default: as the labels look, and said if in doubt]"),
-]
+Task = Annotated[str | None, task_among("classification or regression")]
 Epsilon = Annotated[float, option(None, "Half width of the tube of a regression.")]
 TALK: Final = (
     Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
@@ -123,18 +125,21 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 groups[name] = _options_of(own[name], without, defaults)
                 shown += groups[name]
             else:
+                # by keyword, a parameter that must be given may follow one with a default
                 shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name]))
         shown += TALK
 
         @wraps(command)
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
             for name, taken in groups.items():
+                # the fields become one argument again
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken})
             try:
                 command(**options)
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
+        # Typer takes the types off the annotations, and order and defaults off the signature
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called

@@ -51,6 +51,7 @@ def path(
         "kernel": kernel, "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine,
         "cache_mb": training.cache_mb,
     }  # fmt: skip
+    # compiled before the clock starts, by which the rest is estimated
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
     with tables.working() as show:

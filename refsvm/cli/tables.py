@@ -132,10 +132,11 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
         table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
-    console = Console(highlight=False)
+    console = Console(highlight=False)  # no colours for numbers
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
+    # the terminal may break a heading; a file gets it in one line
     console.print(Text(heading), soft_wrap=True)
     console.print(table)
 

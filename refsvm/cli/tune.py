@@ -98,7 +98,7 @@ def _show(search: Any, data: Dataset, folds: int, is_regression: bool, output: O
     document = {"problem": described(data), "folds": folds, "cells": cells, "best": best}
     output.show(document, cells, partial(_tell, search, data, folds, is_regression))
     if output.plot is not None and "gamma" in cells[0]:
-        with picture(output.plot) as axes:
+        with picture(output.plot) as axes:  # scikit-learn's search counts no steps
             GridDisplay.from_results({"mean_iterations": np.zeros(len(cells)), **results}, ax=axes[0])
     elif output.plot is not None:
         scores = {"": [cell["score"] for cell in cells]}
@@ -109,12 +109,10 @@ def _tell(search: Any, data: Dataset, folds: int, is_regression: bool) -> None:
     """Print a line for each γ and a column for each C, and the best of them."""
     results, measure = search.cv_results_, "R²" if is_regression else "error"
     scores = np.asarray(results["mean_test_score"])
-    _table(
-        f"{data.name}: {data.n} examples; {measure} in {folds} folds",
-        results,
-        scores if is_regression else 1.0 - scores,
-    )
+    heading = f"{data.name}: {data.n} examples; {measure} in {folds} folds"
+    _table(heading, results, scores if is_regression else 1.0 - scores)
     chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
+    # the results hold means over the folds
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     found = search.best_score_ if is_regression else 1 - search.best_score_
     typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
