@@ -97,6 +97,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
+        # NumPy would reserve what the header claims, however little there is
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _BUNDLE: Final = files("refsvm.datasets") / "bundle"
 
 
 @cache
-def _sets() -> dict[str, dict[str, str]]:
+def _sets() -> dict[str, dict[str, Any]]:
     """Return what is told of each set, by its name, out of ``bundle/sets.toml``."""
     return tomllib.loads((_BUNDLE / "sets.toml").read_text(encoding="utf-8"))
 

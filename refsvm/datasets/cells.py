@@ -84,6 +84,7 @@ def csv_table(
         names = tuple(columns)
     remedy = "code or drop that column" + ("" if labels else ", or name it if it has the labels")
     X = _numbers(path, [[row[j] for j in features] for row in rows[first:]], first + 1, remedy)
+    # pandas writes its index so; as a feature it would decide everything where the classes stand one after the other
     counts = np.arange(len(X))
     if len(X) >= LEAST_ROWS and np.array_equal(X[:, 0] - X[0, 0], counts) and X[0, 0] in (0.0, 1.0):
         of = "the first column" if names is None else f"column {names[0]!r}"

@@ -86,7 +86,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     )
     return Dataset(
         "banana",
-        candidates[blob, :, np.arange(n)],
+        candidates[blob, :, np.arange(n)],  # of the five points drawn for an example, the one of its blob
         np.where(blob < 2, 1.0, -1.0),
         "The banana and the bar above it (+1) against the core and the two arms around it; a fitted model.",
         "Model of the banana sample of Rätsch, Onoda, Müller (2001), Soft Margins for AdaBoost",
@@ -246,6 +246,7 @@ def make_waveform(
             f"positive={positive!r} and negative={negative!r} do not split the classes; "
             f"give different numbers from 1 to 3, such as positive=2, negative=(1, 3)."
         )
+    # h₁, h₂, h₃ are one triangle with its top at 11, 15 and 7
     j, peaks = np.arange(1, 22), np.array([11, 15, 7])
     waves = np.maximum(6 - np.abs(j - peaks[:, None]), 0.0)
     drawn = rng.choice(np.array(classes, dtype=np.intp), size=n)

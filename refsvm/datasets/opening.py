@@ -64,6 +64,7 @@ def open_data(
         _refuse_label(label, text)
         return load(text)
     directory = data_directory(data_dir)
+    # the data directory goes before a file of the same name in the working directory
     archive = None if directory is None else directory / f"{text}.npz"
     path = archive if archive is not None and archive.is_file() else Path(text)
     if not path.is_file():

@@ -140,4 +140,5 @@ def _read_standardised(path: Path) -> Dataset:
     """Read an archive; shift and scale every feature to mean 0 and standard deviation 1."""
     data = _read_archive(path)
     spread = data.X.std(axis=0)
+    # a constant feature becomes 0
     return replace(data, X=(data.X - data.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class ConvergenceDisplay(Curves):
         best: float | None = None,
         ax: Axes | None = None,
         **line_kwargs: Any,
-    ) -> ConvergenceDisplay:
+    ) -> Self:
         """Draw solves that recorded a trace.
 
         Parameters
@@ -137,6 +137,7 @@ class ConvergenceDisplay(Curves):
         (x, values), least = curve, np.fmin.accumulate(curve[1])
         at = _thinned(values)
         (line,) = self.ax_.plot(x[at], least[at], **{"lw": 1.8, **look})
+        # below its own thick line, above the curves drawn before
         thin: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
         self.ax_.plot(x[at], values[at], **thin, lw=0.5, alpha=0.4)
         self.ax_.plot(x[-1:], least[-1:], "o", **thin, ms=5)

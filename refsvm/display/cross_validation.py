@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class SeedDisplay(Display):
     @classmethod
     def from_seeder(
         cls, seeder: Seeder, solved: Solution, problem: DualProblem, *, ax: Axes | None = None, **kwargs: Any
-    ) -> SeedDisplay:
+    ) -> Self:
         """Seed a problem, solve it, and draw both.
 
         Parameters
@@ -72,7 +72,7 @@ class SeedDisplay(Display):
         optimum = solve(problem, start=seed).alpha
         return cls(seed, optimum, member, repr(seeder)).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> SeedDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
         self._draw_on(ax)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
@@ -116,9 +116,7 @@ class GridDisplay(Display):
     iterations: np.ndarray
 
     @classmethod
-    def from_results(
-        cls, results: Mapping[str, Any], *, ax: Axes | None = None, **kwargs: Any
-    ) -> GridDisplay:
+    def from_results(cls, results: Mapping[str, Any], *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw ``cv_results_`` of `SVCCV`.
 
         Parameters
@@ -146,7 +144,7 @@ class GridDisplay(Display):
         table[:, row, column] = results["mean_test_score"], results["mean_iterations"]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> GridDisplay:
+    def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class ProfileDisplay(Display):
     @classmethod
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
-    ) -> ProfileDisplay:
+    ) -> Self:
         """Compare a metric of all strategies, smaller being better, and draw it.
 
         Parameters
@@ -70,11 +70,12 @@ class ProfileDisplay(Display):
         ratios = table / table.min(axis=1, keepdims=True)
         return cls(dict(zip(names, ratios.T, strict=True)), metric).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ProfileDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
         self._draw_on(ax)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
+            # up by one share at each ratio: from (1, 0) to the highest step, and on to the edge of the picture
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -107,7 +108,7 @@ class BoxDisplay(Display):
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", baseline: str | None = None, *,
         ax: Axes | None = None, **kwargs: Any,
-    ) -> BoxDisplay:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Draw a metric of all strategies.
 
         Parameters
@@ -135,13 +136,14 @@ class BoxDisplay(Display):
             values[problem, name] = np.array(list(runs.values())) / base
         return cls(values, metric, baseline).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> BoxDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
         self._draw_on(ax)
         problems, names = (list(dict.fromkeys(place[k] for place in self.values)) for k in (0, 1))
         width = 0.8 / len(names)
         for k, name in enumerate(names):
             there = [problem for problem in problems if (problem, name) in self.values]
+            # the boxes of one problem stand side by side around its tick
             at = [problems.index(problem) + (k - 0.5 * (len(names) - 1)) * width for problem in there]
             style = {"widths": 0.8 * width, "patch_artist": True, "manage_ticks": False}
             drawn = self.ax_.boxplot(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class LOOGapDisplay(Display):
         stop: LOODualityGap | None = None,
         ax: Axes | None = None,
         **rules: Any,
-    ) -> LOOGapDisplay:
+    ) -> Self:
         """Train without one example, to the KKT gap, and draw what happens on the way.
 
         Parameters
@@ -83,7 +83,7 @@ class LOOGapDisplay(Display):
         above = np.flatnonzero(self.bound > self.primal)
         return int(above[0]) + 1 if len(above) else None
 
-    def plot(self, ax: Axes | None = None) -> LOOGapDisplay:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw it once more."""
         self._draw_on(ax)
         steps = np.arange(1, len(self.primal) + 1)
@@ -92,6 +92,7 @@ class LOOGapDisplay(Display):
         self.ax_.plot(steps, self.dual, "--", color="0.6", label="$f$: dual objective")
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
+        # the first steps of F lie so high that nothing else would be seen
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
         seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
         title = f"example {self.example} left out"
@@ -138,7 +139,7 @@ class LOODecisionDisplay(Display):
     wrong: np.ndarray
 
     @classmethod
-    def from_result(cls, loo: LeaveOneOut, X: Any, *, ax: Axes | None = None) -> LOODecisionDisplay:
+    def from_result(cls, loo: LeaveOneOut, X: Any, *, ax: Axes | None = None) -> Self:
         """Draw a result.
 
         Parameters
@@ -160,7 +161,7 @@ class LOODecisionDisplay(Display):
             )
         return cls(points, loo.labels, loo.decided_by, loo.predictions != loo.labels).plot(ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> LOODecisionDisplay:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw it once more."""
         self._draw_on(ax)
         positive = self.labels == self.labels.max()

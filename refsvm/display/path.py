@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class PathDisplay(Display):
     @classmethod
     def from_path(
         cls, path: RegularizationPath, *, examples: Any = None, points: int = 400, ax: Axes | None = None
-    ) -> PathDisplay:
+    ) -> Self:
         """Draw a path.
 
         Parameters
@@ -88,6 +88,7 @@ class PathDisplay(Display):
         path.check_not_empty()
         first, last = float(path.C[0]), float(path.C[-1])
         C = np.unique(np.append(path.C, np.geomspace(first, last, points).clip(first, last)))
+        # an example whose C is 0 keeps α = 0, and its share is 0
         weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
         shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
         if examples is None:
@@ -96,13 +97,14 @@ class PathDisplay(Display):
         elbow = np.column_stack([path.C, path.record.elbow])
         return cls(C, shares[:, chosen], np.sign(path.merged.weight[chosen]), elbow).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> PathDisplay:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, or into a new figure; return the display itself."""
         self._draw_on(ax)
         self.elbow_ax_ = self.ax_.twinx()
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
         self.elbow_ax_.set_ylim(bottom=0)
         self.elbow_ax_.set_ylabel("points on the elbow (grey)")
+        # the lines of α above the grey step of the other axes, which shines through
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []
@@ -191,11 +193,11 @@ class LOOPathDisplay(Display):
     curves: tuple[ErrorCurve, ...]
 
     @classmethod
-    def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> LOOPathDisplay:
+    def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> Self:
         """Draw what ``cross_validate_path(…, folds="loo")`` has found."""
         return cls(found.curve, found.curves).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> LOOPathDisplay:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, or into a new figure; return the display itself.
 
         Raises

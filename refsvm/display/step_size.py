@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,9 +50,7 @@ class StepSizeDisplay(Display):
     sizes: dict[str, np.ndarray]
 
     @classmethod
-    def from_traces(
-        cls, traces: Mapping[str, Trace], *, ax: Axes | None = None, **kwargs: Any
-    ) -> StepSizeDisplay:
+    def from_traces(cls, traces: Mapping[str, Trace], *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the planned steps of several solves.
 
         Parameters
@@ -88,13 +86,11 @@ class StepSizeDisplay(Display):
         return cls(sizes).plot(ax, **kwargs)
 
     @classmethod
-    def from_trace(cls, trace: Trace, *, ax: Axes | None = None, **kwargs: Any) -> StepSizeDisplay:
+    def from_trace(cls, trace: Trace, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the planned steps of one solve; see `from_traces`."""
         return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)
 
-    def plot(
-        self, ax: Axes | None = None, *, bins: int = 60, linear: float = 0.1, **kwargs: Any
-    ) -> StepSizeDisplay:
+    def plot(self, ax: Axes | None = None, *, bins: int = 60, linear: float = 0.1, **kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure.
 
         Parameters

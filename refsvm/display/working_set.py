@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class WorkingSetDisplay(Display):
         step: StepRule | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
-    ) -> WorkingSetDisplay:
+    ) -> Self:
         """Draw the sub-problem of (i, j) at a state, which stays as it is.
 
         Parameters
@@ -133,9 +133,7 @@ class WorkingSetDisplay(Display):
         display = cls((int(i), int(j)), state.alpha[B], box, state.gradient[B], kernel, steps)
         return display.plot(ax, **kwargs)
 
-    def plot(
-        self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12
-    ) -> WorkingSetDisplay:
+    def plot(self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12) -> Self:
         """Draw into `ax`, or into a new figure.
 
         Parameters
@@ -169,6 +167,7 @@ class WorkingSetDisplay(Display):
         # --- the feasible line ---
         low = max(left - self.point[0], self.point[1] - top)
         high = min(right - self.point[0], self.point[1] - bottom)
+        # longer than the picture, which cuts it
         self._line(-4.0 * np.ptp(limits), 4.0 * np.ptp(limits), color="0.35", lw=1, ls="--")
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)

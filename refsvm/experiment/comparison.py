@@ -38,7 +38,7 @@ def values_of(
     if not records:
         raise ValueError(f"store={str(store)!r} holds no finished run of this experiment; call run() first.")
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-    numeric -= {"permutation"}
+    numeric -= {"permutation"}  # it numbers the runs, and measures nothing
     refused = [record["reason"] for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
         raise ValueError(f"Every run was refused; the first: {refused[0]}")
@@ -56,6 +56,7 @@ def values_of(
 def notes_of(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
     """Say what a table of a metric cannot show: refusals, and seconds that do not compare."""
     refused = [record for record in records if record.get("status") == REFUSED]
+    # one sentence for each pair; the last one put into a dict stays, which is the first refusal
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
         yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
     if "seconds" not in metric:
@@ -268,7 +269,7 @@ class Comparison:
     def _bounds(self) -> tuple[str, ...]:
         """Say how small p can be, where there are so few pairs that it cannot be below 0.01."""
         runs = [cell.runs for cell in self.cells.values() if cell.p is not None]
-        few = min(runs, default=99)
+        few = min(runs, default=99)  # without a test there is nothing to be said
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(

@@ -311,7 +311,7 @@ _warm: set[str] = set()
 
 def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
     """Carry out a run and store it, unless another process has finished it; return whether it was carried out."""
-    if store.metrics([run.hash]):
+    if store.metrics([run.hash]):  # another process may have been faster since `run` looked
         return False
     settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
@@ -324,6 +324,7 @@ def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
                 record = run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
             except ValueError as refusal:
                 record = {"status": REFUSED, "reason": str(refusal)}
+        # a strategy without a status says nothing about Ctrl-C, so that its run does not count after one
         ended = record.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt

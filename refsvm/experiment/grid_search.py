@@ -68,6 +68,7 @@ class GridSearch(Call):
 
         given = instance.labelled(per_example=False)
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
+        # no more folds than positive examples, so that each can have one
         cv = arguments["cv"]
         arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, int((instance.y > 0).sum())))
         model = SVCCV(kernel=kernel, refit=False, **arguments)

@@ -58,6 +58,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
+    # NumPy shortens long arrays and rounds numbers: two rules could have one repr
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         text = repr(value)
     if re.search(r"\bat 0x[0-9a-fA-F]+", text):
@@ -89,6 +90,7 @@ def fingerprint(X: Any, y: np.ndarray) -> str:
     >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
     (True, False)
     """
+    # SciPy takes 32 or 64 bits for indices as it sees fit: the examples are the same
     parts = [X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)] if is_sparse(X) else [X]
     summary = hashlib.blake2b(repr((X.shape, is_sparse(X))).encode(), digest_size=16)
     for part in (*parts, y):

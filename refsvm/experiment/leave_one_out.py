@@ -74,6 +74,7 @@ class LeaveOneOutError(Call):
         # without a step a check decided it, where the checks and the rule have an outcome of one name (the ball)
         in_round = (decided != "") & ~(np.isin(decided, names) & (steps == 0))
         rounds = int(in_round.sum())
+        # the other rounds ended at the optimum, on a path or at a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
         return super().measured(result) | {
             "round_iterations": int(steps.sum()),

@@ -84,6 +84,7 @@ class Solve(Call):
 
     def __post_init__(self) -> None:
         rules = chosen_rules(self.selector, self.step, self.stop)
+        # the identity of a run names its rules, so that another default makes another run
         for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
             object.__setattr__(self, role, rule)
         object.__setattr__(self, "cache_mb", float(self.cache_mb))

@@ -18,7 +18,8 @@ _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
 
-_TABLE: Final = """
+_SCHEMA: Final = f"""
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS runs (
     hash TEXT NOT NULL UNIQUE,   -- of the config
     config TEXT NOT NULL,        -- JSON: everything that changes the outcome
@@ -26,7 +27,10 @@ CREATE TABLE IF NOT EXISTS runs (
     strategy TEXT NOT NULL,
     metrics TEXT NOT NULL,       -- JSON
     finished TEXT NOT NULL       -- UTC
-)
+);
+PRAGMA application_id={_APPLICATION};
+PRAGMA user_version={_FORMAT};
+COMMIT;
 """
 
 
@@ -70,11 +74,7 @@ class RunStore:
             raise self._refused("cannot be written; give a file in a folder that exists.")
         with self._connected() as connection:
             self._write_ahead(connection)
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(_TABLE)
-            connection.execute(f"PRAGMA application_id={_APPLICATION}")
-            connection.execute(f"PRAGMA user_version={_FORMAT}")
-            connection.execute("COMMIT")
+            connection.executescript(_SCHEMA)
 
     def add(
         self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
@@ -89,6 +89,7 @@ class RunStore:
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         row = (run, _text(config), problem, strategy, _text(metrics), finished)
         with self._connected() as connection:
+            # of two processes that finish the same run, the first has the row
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:

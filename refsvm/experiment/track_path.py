@@ -99,7 +99,7 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         given = instance.labelled(per_example=False)
-        del given["C"]
+        del given["C"]  # a path takes every C in turn
         return regularization_path(**given, **arguments)
 
     def measured(self, result: TrackedPath) -> Record:
