@@ -82,6 +82,12 @@ class Engine:
     ('CONVERGED', 3)
     """
 
+    kept: CompiledLoop | None = None
+    """The compiled loop of the problem with all variables: to load it takes a while."""
+
+    _state: SolverState | None = None
+    _has_warned = False
+
     def __init__(
         self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False
     ) -> None:
@@ -99,11 +105,11 @@ class Engine:
 
         if isinstance(shrinking, bool | np.bool_):
             shrinking = Restriction() if shrinking else NoShrinking()
-        self._shrinking = Shrinking.checked("shrinking", shrinking)
-        self._polishes, self._has_warned = polish, False
-        self._state: SolverState | None = None
+        else:
+            shrinking = Shrinking.checked("shrinking", shrinking)
+        self._shrinking: Shrinking = shrinking
+        self._polishes = polish
         self.used: dict[str, None] = {}
-        self.kept: CompiledLoop | None = None  # of the problem with all variables: to load it takes a while
         self._preparation = time.perf_counter() - limits.began  # counted as part of the first solve
 
     def __enter__(self) -> Engine:

@@ -57,12 +57,9 @@ class Limits(Generic[Seen]):
     seen: ClassVar[str] = "the solver state"
 
     def __init__(
-        self,
-        n: int,
-        most: Any = None,
-        time_limit: Any = None,
+        self, n: int, most: Any = None, time_limit: Any = None,
         callback: Callable[[Seen], object] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of {self.seen}.")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)

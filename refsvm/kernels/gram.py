@@ -7,7 +7,6 @@ stands; a large one in tiles that several threads share.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
 
@@ -86,7 +85,6 @@ class Gram(KernelMatrix):
         self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False
     ) -> None:
         self.kernel, self.X, self.n = kernel, X, int(X.shape[0])
-        self._buffers: list[np.ndarray] = []  # for inner products, as large as they may be
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X)
             self.prefers_batches = self._examples.products.prefers_batches
@@ -133,38 +131,41 @@ class Gram(KernelMatrix):
             height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
             for start in range(0, len(rows), height):
                 part = slice(start, start + height)
-                self._evaluate(self.kernel, rows[part], columns, out[part])
+                if columns is None:
+                    self._evaluate(self.kernel, rows[part], out[part])
+                else:
+                    self._evaluate_some(self.kernel, rows[part], columns, out[part])
         return out
 
-    def _evaluate(
-        self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray
-    ) -> None:
-        """Write K[rows][:, columns] to `out`, for as many rows as are multiplied at once."""
-        examples = self._examples
-        if columns is None and out.dtype == np.float32:
-            examples = self._single or examples
-        products, norms = examples.products, examples.norms
-        if columns is not None:
-            inner = inner_products(products.Z[rows], products.Z[columns])
-            out[:] = kernel.from_inner(inner, norms[rows], norms[columns])
-        elif products.by_columns:
+    def _evaluate(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
+        """Write K[rows] to `out`, for as many rows as are multiplied at once."""
+        examples = (self._single or self._examples) if out.dtype == np.float32 else self._examples
+        products = examples.products
+        if products.by_columns:
             self._by_columns(kernel, examples, rows, out)
         elif out.dtype != products.Z.dtype or len(rows) > max(1, TILE_ENTRIES // self.n):
             self._by_rows(kernel, examples, rows, out)
         else:
             inner = products.of(products.Z, rows, out)
-            values = kernel.from_inner(inner, norms[rows], norms)
+            values = kernel.from_inner(inner, examples.norms[rows], examples.norms)
             if values is not inner:  # a user's kernel need not work in place
                 out[:] = values
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif columns is not None:
-            out[rows[:, None] == columns] = 1.0
         elif len(rows) == 1:  # as nearly always on large data
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
+
+    def _evaluate_some(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
+        """Write K[rows][:, columns] to `out`."""
+        Z, norms = self._examples.products.Z, self._examples.norms
+        out[:] = kernel.from_inner(inner_products(Z[rows], Z[columns]), norms[rows], norms[columns])
+        if kernel.has_unit_diagonal:
+            out[rows[:, None] == columns] = 1.0
+        elif not kernel.is_bounded:
+            check_finite_values(out)
 
     def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
         """Write the values of a user's callable to `out`; it may look whether it is given the same object twice."""
@@ -192,8 +193,8 @@ class Gram(KernelMatrix):
         """Multiply all of these rows, then evaluate some of them at a time."""
         products, norms = examples.products, examples.norms
         # float32 rows of float64 products are evaluated beside them
-        buffer = out if out.dtype == products.Z.dtype else self._borrow_buffer(len(out))
-        inner, x_norms = products.of(products.Z, rows, buffer[: len(out)]), norms[rows]
+        buffer = out if out.dtype == products.Z.dtype else scratch(out.shape)
+        inner, x_norms = products.of(products.Z, rows, buffer), norms[rows]
 
         def piece(part: slice) -> None:
             some = inner[part]
@@ -202,16 +203,6 @@ class Gram(KernelMatrix):
                 out[part] = values
 
         run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // self.n))
-        if buffer is not out:
-            self._buffers.append(buffer)
-
-    def _borrow_buffer(self, count: int) -> np.ndarray:
-        """Return an array for the inner products of so many rows, which no other thread uses until it is put back."""
-        with suppress(IndexError):  # not asked first: another thread may take the last one in between
-            buffer = self._buffers.pop()
-            if len(buffer) >= count:
-                return buffer
-        return np.empty((count, self.n))
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""

@@ -1,12 +1,13 @@
 """KernelRows: the rows of K as the rules read them, within a byte budget, and counted.
 
 Every kernel evaluation of a solve goes through here, for both engines, so "kernel rows computed" means the same
-everywhere. There are two kinds of stores:
+everywhere. There are three kinds of stores:
 
 ============  ==================================================================================================
 `KernelRows`  somebody holds K as an array: a row is ``K[i]``, and nothing is computed
 `CachedRows`  rows are computed when first asked for. If all fit the budget each is computed at most once; otherwise
               the least recently used one gives way. "Used": it belonged to a working set that was stepped on
+`AllRows`     all are computed when the first one is asked for, as a user's callable may want it
 ============  ==================================================================================================
 
 A store is a kernel matrix itself. So a problem may read the rows of another problem's store, and a store may keep
@@ -24,7 +25,7 @@ from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import SMALL_PAGES_FROM_BYTES, RowBuffer
 from refsvm.kernels.threads import compiled
 
-__all__ = ["CachedRows", "KernelRows", "add_rows", "megabytes"]
+__all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
 
 ROWS_AT_A_TIME: Final = 64
 """Rows that are copied, or computed in passing, at a time."""
@@ -218,7 +219,6 @@ class CachedRows(KernelRows):
         values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
         super().__init__(gram, cache_mb, values)
         self.owners = np.full(capacity, -1)
-        self._at_once = gram.at_once and self.holds_all
         # rows that variables share are summed once for all of them
         self._sums_in_source = gram.repeats and gram.store is not None
 
@@ -260,13 +260,6 @@ class CachedRows(KernelRows):
             return  # copies are made of the rows that are used
         if self.n <= most and self.holds_all and self.filled < self.n:
             self.fetch(np.arange(self.n))
-
-    def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, shape (n,)."""
-        if not self._at_once:
-            return self.gram.diagonal()
-        self.fetch(np.arange(self.n))
-        return self.values.diagonal().astype(np.float64)
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -321,8 +314,6 @@ class CachedRows(KernelRows):
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
         first = self.filled
-        if self._at_once:
-            missing = np.arange(self.n)
         if first + len(missing) <= self.capacity:
             if self._buffer is not None:
                 self._buffer.ensure_ready(first + len(missing))
@@ -341,9 +332,6 @@ class CachedRows(KernelRows):
 
     def _store_one(self, i: int) -> None:
         """Do the same for one row, which happens in every other step and has to be quick, and count it as used."""
-        if self._at_once:
-            self._store(np.arange(self.n))
-            return
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
@@ -358,6 +346,35 @@ class CachedRows(KernelRows):
         self._computed += 1
         self.clock += 1
         self.owners[slot], self.slots[i], self.stamps[slot] = i, slot, self.clock
+
+
+class AllRows(CachedRows):
+    """Rows that are all evaluated in one block when the first one is asked for; the budget must hold them.
+
+    A user's callable may be slow to call, or look whether it is given the same examples twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.rows import AllRows
+    >>> rows = AllRows(Gram(lambda X, Z: X @ Z.T, np.array([[1.0], [2.0]])))
+    >>> rows.row(1), rows.computed
+    (array([2., 4.]), 2)
+    """
+
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, shape (n,)."""
+        self.fetch(np.arange(self.n))
+        return self.values.diagonal().astype(np.float64)
+
+    def _store(self, missing: np.ndarray) -> None:
+        """Compute all rows, whichever are missing."""
+        super()._store(np.arange(self.n))
+
+    def _store_one(self, i: int) -> None:
+        """Do the same."""
+        self._store(np.arange(self.n))
 
 
 def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.problem import DualProblem
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set
 from refsvm.solver.shrinking import (
     Shrinking,
+    displaced,
     ending,
     renumbered,
     restricted,
@@ -132,7 +132,8 @@ class ActiveSetLoop:
         state, stop = self._state, self._rules.stop
         tolerance = stop.restricted_tolerance(min(state.gap, self._nearly))
         rules = self._rules._replace(stop=KKTGap(tolerance))
-        now, shrunk, outcome = displaced(state, rules), True, 0
+        everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0
+        now = displaced(state, everyone, state.rows, rules)
         while shrunk and not outcome:
             inner = restricted(now, A, rules, 0)
             outcome, B = self._until_shrunk(inner, rules, budget - now.iteration, now)
@@ -141,7 +142,7 @@ class ActiveSetLoop:
         # --- all return: one step on all variables before the next look, unless they were only nearly solved ---
         solved = bool(outcome)
         self._left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
-        before, everyone = state.objective, np.arange(len(state.alpha))
+        before = state.objective
         # G ← G − K δ; on A it is known
         gradient, known = state.gradient.copy(), now.gradient[A]
         subtract_rows(state, gradient, everyone, now.alpha)
@@ -177,12 +178,3 @@ class ActiveSetLoop:
             first = state.iteration + now.iteration
             self._trace.extend(renumbered(trace.rows, A, before, first, state.rows.computed))
         return outcome, stay
-
-
-def displaced(state: SolverState, rules: Rules) -> SolverState:
-    """Return the state of the same problem, with the variables counted from where they stand and the same rows."""
-    alpha, G = state.alpha, state.gradient
-    view = DualProblem._of_checked(state.rows.gram, G.copy(), state.lower - alpha, state.upper - alpha)
-    now = rules.begin(view, np.zeros(len(alpha)), state.rows, gradient=G)
-    now.whole = state, np.arange(len(alpha))
-    return now

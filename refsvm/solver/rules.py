@@ -9,7 +9,7 @@ import numpy as np
 
 from refsvm._checks import vector
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
+from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
@@ -190,7 +190,8 @@ def stored_rows(
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
     if K is not None and K.dtype == np.float64 and K.flags.c_contiguous:  # as the rules read it
         return KernelRows(gram, cache_mb)
-    return CachedRows(gram, cache_mb, read)
+    at_once = gram.at_once and cache_mb >= megabytes(gram.n, gram.n, read)
+    return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 
 
 def copied_rows(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from refsvm.kernels.rows import megabytes
+from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
@@ -256,9 +256,14 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
         small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
+    return displaced(state, A, small, rules)
+
+
+def displaced(state: SolverState, A: np.ndarray, rows: KernelRows, rules: Rules) -> SolverState:
+    """Return the state of α_A, counted from where it stands, with kernel rows that are there."""
     G, alpha = state.gradient[A], state.alpha[A]
-    view = DualProblem._of_checked(small.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
-    inner = rules.begin(view, np.zeros(len(A)), small, gradient=G)
+    view = DualProblem._of_checked(rows.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
+    inner = rules.begin(view, np.zeros(len(A)), rows, gradient=G)
     inner.whole = state, A
     return inner
 
