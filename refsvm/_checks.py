@@ -49,6 +49,8 @@ def number(name: str, value: Any) -> float:
 
 def real(name: str, value: Any) -> float:
     """A finite real number, as float."""
+    if type(value) is float and math.isfinite(value):
+        return value
     result = number(name, value)
     if not math.isfinite(result):
         raise ValueError(f"{name}={value!r} is not finite; give a finite real number.")
@@ -125,10 +127,11 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         return array
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
-    if not infinite and not np.isfinite(array).all():
+    finite = array[np.isfinite(array)]
+    if not infinite and len(finite) < n:
         raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
-    if (np.abs(array) > LARGEST).any() and (np.abs(array[np.isfinite(array)]) > LARGEST).any():
-        largest = array[np.isfinite(array)][np.abs(array[np.isfinite(array)]).argmax()]
+    if len(finite) and np.abs(finite).max() > LARGEST:
+        largest = finite[np.abs(finite).argmax()]
         remedy = "scale it down, or give infinity" if infinite else "scale it down"
         raise ValueError(
             f"{name} contains {largest:.3g}, beyond what can be computed with (1e300); {remedy}."

@@ -25,15 +25,7 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     """
     width = upper - lower
     if not math.isfinite(np.add.reduce(width)):
-        hard_up, hard_down = np.isinf(upper), np.isinf(lower)
-        # Gᵢ ≤ b where Uᵢ = ∞, b ≤ Gᵢ where Lᵢ = −∞
-        least = float(gradient[hard_up].max(initial=-np.inf))
-        most = float(gradient[hard_down].min(initial=np.inf))
-        soft_lower, soft_upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
-        if least < most and (z != 0.0 or soft_lower.any() or soft_upper.any()):
-            return min(max(best_intercept(gradient, z, soft_lower, soft_upper), least), most)
-        ends = [end for end in (least, most) if np.isfinite(end)]
-        return sum(ends) / len(ends)
+        return _confined_intercept(gradient, z, lower, upper)
     order = gradient.argsort(kind="stable")
     after = z - upper.sum() + width[order].cumsum()  # slope just above each breakpoint
     tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
@@ -41,6 +33,18 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     first = min(int(after.searchsorted(-tolerance)), last)
     final = min(int(after.searchsorted(tolerance, side="right")), last)
     return 0.5 * float(gradient[order[first]] + gradient[order[final]])
+
+
+def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
+    """Return the best b of hard margins: Gᵢ ≤ b where Uᵢ = ∞, b ≤ Gᵢ where Lᵢ = −∞."""
+    hard_up, hard_down = np.isinf(upper), np.isinf(lower)
+    least = float(gradient[hard_up].max(initial=-np.inf))
+    most = float(gradient[hard_down].min(initial=np.inf))
+    soft_lower, soft_upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
+    if least < most and (z != 0.0 or soft_lower.any() or soft_upper.any()):
+        return min(max(best_intercept(gradient, z, soft_lower, soft_upper), least), most)
+    ends = [end for end in (least, most) if np.isfinite(end)]
+    return sum(ends) / len(ends)
 
 
 def primal_value(
@@ -61,21 +65,29 @@ def primal_value(
     t = 1.0
     if not math.isfinite(np.add.reduce(upper - lower)):
         hard_up, hard_down = np.isinf(upper), np.isinf(lower)
-        value = v - excess
-        short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
-        if short.any():
-            if not (value[short] * v[short] > 0.0).all():
-                return np.inf
-            t = float((v[short] / value[short]).max())
-            excess = v - t * value
-            missed = max(
-                excess[hard_up].max(initial=-np.inf), -(excess[hard_down].min(initial=np.inf))
-            )  # but for rounding
-            if not missed <= 1e-12 * t * float(np.abs(value).max()):
-                return np.inf
+        t, excess = _stretched(v, excess, hard_up, hard_down)
+        if t == math.inf:
+            return t
         lower, upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
     losses = np.maximum(upper * excess, lower * excess)
     return 0.5 * t * t * quadratic + float(losses.sum()) + t * bz
+
+
+def _stretched(
+    v: np.ndarray, excess: np.ndarray, hard_up: np.ndarray, hard_down: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return the smallest t ≥ 1 with which (t·w, t·b) keeps all hard margins, infinite if none does, and the excess."""
+    value = v - excess
+    short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
+    if not short.any():
+        return 1.0, excess
+    if not (value[short] * v[short] > 0.0).all():
+        return math.inf, excess
+    t = float((v[short] / value[short]).max())
+    excess = v - t * value
+    missed = max(excess[hard_up].max(initial=-np.inf), -(excess[hard_down].min(initial=np.inf)))
+    but_for_rounding = missed <= 1e-12 * t * float(np.abs(value).max())
+    return t if but_for_rounding else math.inf, excess
 
 
 def total(values: np.ndarray) -> float:
