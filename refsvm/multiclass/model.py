@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -54,7 +54,50 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class StoredModel:
+    """What every model holds; `Model` describes the fields. Support vectors are brought to the data they meet."""
+
+    kernel: Kernel | Precomputed
+    support_vectors: Any
+    dual_coef: np.ndarray
+    intercept: np.ndarray
+    columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    scaling: Scaling | None = field(default=None, kw_only=True)
+
+    def _values(self, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
+        """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X."""
+        X = examples(X)
+        X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
+        return decision_values(self.kernel, X, vectors, sums) + self.intercept
+
+    def _aligned(self, X: Any) -> tuple[Any, Any]:
+        """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
+        m, d = self.support_vectors.shape
+        if isinstance(self.kernel, Precomputed):
+            columns = self._dense.ravel().astype(np.int64) - 1
+            if X.shape[1] <= columns.max():
+                raise ValueError(
+                    f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
+                    f"{columns.max() + 1}; give the kernel matrix between X and the training set."
+                )
+            return X.toarray() if is_sparse(X) else X, columns
+        if is_sparse(X):
+            width = max(d, X.shape[1])
+            return _widened(X, width), _widened(self.support_vectors, width)
+        if X.shape[1] != d:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
+                "training data, or a CSR matrix, whose absent features count as zero."
+            )
+        return X, self._dense if 8 * m * d <= TABLE_BYTES else self.support_vectors
+
+    @cached_property
+    def _dense(self) -> np.ndarray:
+        return np.asarray(self.support_vectors.toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class Model(StoredModel):
     """A classifier that only predicts: the attributes of a fitted `SVC` that decide, in the same layout and signs.
 
     Parameters
@@ -88,14 +131,8 @@ class Model:
     (array([-0.5,  2. ]), array([-1,  1]))
     """
 
-    kernel: Kernel | Precomputed
-    support_vectors: Any
-    dual_coef: np.ndarray
-    intercept: np.ndarray
     classes: np.ndarray
     n_support: np.ndarray
-    columns: tuple[str, ...] | None = None
-    scaling: Scaling | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the pairs of classes, h(x) = Σ αᵢ k(x, xᵢ) + b.
@@ -137,16 +174,11 @@ class Model:
 
     def _pair_values(self, X: Any) -> np.ndarray:
         """h of every pair, shape (t, k(k − 1)/2)."""
-        sums = partial(pair_sums, self.dual_coef, self.n_support)
-        return self._stored.values(X, sums) + self.intercept
-
-    @cached_property
-    def _stored(self) -> Stored:
-        return Stored(self.kernel, self.support_vectors, self.scaling)
+        return self._values(X, partial(pair_sums, self.dual_coef, self.n_support))
 
 
 @dataclass(frozen=True, eq=False)
-class FunctionModel:
+class FunctionModel(StoredModel):
     """One decision function that only predicts: what decides of a fitted `SVR` or `OneClassSVM`.
 
     Parameters
@@ -171,65 +203,16 @@ class FunctionModel:
     array([-0.5,  2. ])
     """
 
-    kernel: Kernel | Precomputed
-    support_vectors: Any
-    dual_coef: np.ndarray
-    intercept: np.ndarray
     task: str
-    columns: tuple[str, ...] | None = None
-    scaling: Scaling | None = None
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
-        stored = Stored(self.kernel, self.support_vectors, self.scaling)
-        values = stored.values(X, lambda kernel_values: np.asarray(self.dual_coef @ kernel_values))
-        return np.asarray((values + self.intercept)[:, 0])
+        return self._values(X, lambda kernel_values: np.asarray(self.dual_coef @ kernel_values))[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return h(x) for a regression, +1 or −1 for novelty detection, shape (t,)."""
         values = self.decision_function(X)
         return values if self.task == "regression" else np.where(values >= 0.0, 1, -1)
-
-
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """The support vectors of a model, brought to the width and kind of the data they meet."""
-
-    kernel: Kernel | Precomputed
-    vectors: Any
-    scaling: Scaling | None = None
-
-    def values(self, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """Σ αᵢ k(x, xᵢ) of every decision function for every row of X."""
-        X = examples(X)
-        X, vectors = self.aligned(X if self.scaling is None else self.scaling(X))
-        return decision_values(self.kernel, X, vectors, sums)
-
-    def aligned(self, X: Any) -> tuple[Any, Any]:
-        """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
-        d = self.vectors.shape[1]
-        if isinstance(self.kernel, Precomputed):
-            columns = self.dense.ravel().astype(np.int64) - 1
-            if X.shape[1] <= columns.max():
-                raise ValueError(
-                    f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
-                    f"{columns.max() + 1}; give the kernel matrix between X and the training set."
-                )
-            return X.toarray() if is_sparse(X) else X, columns
-        if is_sparse(X):
-            width = max(d, X.shape[1])
-            return _widened(X, width), _widened(self.vectors, width)
-        if X.shape[1] != d:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
-                "training data, or a CSR matrix, whose absent features count as zero."
-            )
-        few = 8 * self.vectors.shape[0] * d <= TABLE_BYTES
-        return X, self.dense if few else self.vectors
-
-    @cached_property
-    def dense(self) -> np.ndarray:
-        return np.asarray(self.vectors.toarray())
 
 
 def _widened(X: Any, width: int) -> Any:

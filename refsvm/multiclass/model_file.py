@@ -93,14 +93,12 @@ def write_model(
     -0.5 1:2
     <BLANKLINE>
     """
-    header, orientation, names = (
-        _classifier(estimator) if hasattr(estimator, "classes_") else _single(estimator)
-    )
-    kernel = estimator.kernel_
-    head = {"svm_type": header.pop("svm_type"), "kernel_type": _name_of(kernel)}
-    head |= {key: _shown(value) for key, value in asdict(kernel).items()}
+    kernel, classes = estimator.kernel_, getattr(estimator, "classes_", None)
+    orientation = 1.0 if classes is None else sign(len(classes))
+    labels, names = (None, []) if classes is None else whole_numbers(classes)
+    header = _header(estimator, labels, orientation)
     with Path(path).open("w", encoding="utf-8") as stream:
-        stream.writelines(f"{name} {value}\n" for name, value in (head | header).items())
+        stream.writelines(f"{name} {value}\n" for name, value in header.items())
         stream.write("SV\n")
         stream.writelines(
             " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)]) + "\n"
@@ -209,40 +207,29 @@ def _shown(number: Any) -> str:
     return f"{number:.17g}"
 
 
-def _classifier(estimator: Any) -> tuple[dict[str, str], float, list[str]]:
-    """Return the header of a classifier, the orientation of its coefficients, and names of classes."""
-    k = len(estimator.classes_)
-    labels, names = whole_numbers(estimator.classes_)
+def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dict[str, str]:
+    """Return the lines before the support vectors; `labels` are those of a classifier."""
+    name = {kernel: name for name, kernel in KERNELS.items()}.get(type(estimator.kernel_))
+    if name is None:
+        raise ValueError(
+            f"kernel={estimator.kernel_!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, "
+            "sigmoid or precomputed."
+        )
+    function = "one_class" if hasattr(estimator, "offset_") else "epsilon_svr"
     header = {
-        "svm_type": "c_svc",
-        "nr_class": str(k),
+        "svm_type": function if labels is None else "c_svc",
+        "kernel_type": name,
+        **{key: _shown(value) for key, value in asdict(estimator.kernel_).items()},
+        "nr_class": str(2 if labels is None else len(labels)),  # LIBSVM says that a function has two classes
         "total_sv": str(len(estimator.support_)),
-        "rho": " ".join(_shown(-sign(k) * b) for b in estimator.intercept_),
-        "label": " ".join(map(str, labels)),
-        "nr_sv": " ".join(map(str, estimator.n_support_.tolist())),
+        "rho": " ".join(_shown(-orientation * b) for b in estimator.intercept_),
     }
-    return header, sign(k), names
-
-
-def _single(estimator: Any) -> tuple[dict[str, str], float, list[str]]:
-    """Return the header of a model with one decision function; LIBSVM says that it has two classes."""
-    header = {
-        "svm_type": "one_class" if hasattr(estimator, "offset_") else "epsilon_svr",
-        "nr_class": "2",
-        "total_sv": str(len(estimator.support_)),
-        "rho": _shown(-float(estimator.intercept_[0])),
-    }
-    return header, 1.0, []
-
-
-def _name_of(kernel: Any) -> str:
-    for name, known in KERNELS.items():
-        if type(kernel) is known:
-            return name
-    raise ValueError(
-        f"kernel={kernel!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, sigmoid or "
-        "precomputed."
-    )
+    if labels is not None:
+        header |= {
+            "label": " ".join(map(str, labels)),
+            "nr_sv": " ".join(map(str, estimator.n_support_.tolist())),
+        }
+    return header
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:

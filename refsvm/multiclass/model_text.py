@@ -93,36 +93,27 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
     if k < 2 or total < 1:
         raise ValueError(f"nr_class {k} and total_sv {total} do not make a model")
-    if svm_type in TASKS:
-        return _function(header, body, KERNELS[name](**parameters), total)
-    n_support = _whole(header.get("nr_sv", []), "nr_sv", k)
-    if len(body) < total or n_support.sum() != total or (n_support < 0).any():
-        raise ValueError(
-            f"total_sv is {total}, nr_sv adds up to {n_support.sum()} and {len(body)} lines follow SV"
-        )
-    intercept = -sign(k) * _finite(header.get("rho", []), "rho", k * (k - 1) // 2)
-    classes = _classes(_whole(header.get("label", []), "label", k), body[total:])
-    coefficients, vectors = _support_vectors(body[:total], k, name == "precomputed")
+    is_function = svm_type in TASKS
+    counts = np.array([total]) if is_function else _whole(header.get("nr_sv", []), "nr_sv", k)
+    if len(body) < total or counts.sum() != total or (counts < 0).any():
+        added = "" if is_function else f", nr_sv adds up to {counts.sum()}"
+        raise ValueError(f"total_sv is {total}{added} and {len(body)} lines follow SV")
+    rho = _finite(header.get("rho", []), "rho", 1 if is_function else k * (k - 1) // 2)
+    lines, rest = body[:total], body[total:]
+    coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
+    parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
+    parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
+    if is_function:
+        return FunctionModel(dual_coef=coefficients, intercept=-rho, task=TASKS[svm_type], **parts)
+    classes = _classes(_whole(header.get("label", []), "label", k), rest)
+    orientation = sign(k)
     return Model(
-        kernel=KERNELS[name](**parameters),
-        support_vectors=vectors,
-        dual_coef=sign(k) * coefficients,
-        intercept=intercept,
+        dual_coef=orientation * coefficients,
+        intercept=-orientation * rho,
         classes=classes,
-        n_support=n_support,
-        columns=_columns(body[total:], vectors),
-        scaling=_scaling(body[total:], vectors),
+        n_support=counts,
+        **parts,
     )
-
-
-def _function(header: dict[str, list[str]], body: list[str], kernel: Any, total: int) -> FunctionModel:
-    """Read a model with one decision function."""
-    if len(body) < total:
-        raise ValueError(f"total_sv is {total} and {len(body)} lines follow SV")
-    rho = _finite(header.get("rho", []), "rho", 1)
-    coefficients, vectors = _support_vectors(body[:total], 2, isinstance(kernel, Precomputed))
-    task, columns = TASKS[_one(header, "svm_type")], _columns(body[total:], vectors)
-    return FunctionModel(kernel, vectors, coefficients, -rho, task, columns, _scaling(body[total:], vectors))
 
 
 def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
@@ -143,33 +134,32 @@ def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
     """Shift and scale of the features, if they are kept behind the support vectors."""
-    for line in rest:
-        if line.startswith(SCALING):
-            kept, d = json.loads(line.removeprefix(SCALING)), vectors.shape[1]
-            if (
-                not isinstance(kept, list)
-                or len(kept) != 2
-                or not all(isinstance(part, list) for part in kept)
-            ):
-                raise ValueError("the line of the scaling should hold two lists")
-            mean, scale = (_finite([str(number) for number in part], "scaling", d) for part in kept)
-            if (scale <= 0.0).any():
-                raise ValueError("the scales of the features should be positive")
-            return Scaling(mean, scale)
-    return None
+    if not (found := _after(SCALING, rest)):
+        return None
+    kept, d = found[0], vectors.shape[1]
+    if not (isinstance(kept, list) and len(kept) == 2 and all(isinstance(part, list) for part in kept)):
+        raise ValueError("the line of the scaling should hold two lists")
+    mean, scale = (_finite([str(number) for number in part], "scaling", d) for part in kept)
+    if (scale <= 0.0).any():
+        raise ValueError("the scales of the features should be positive")
+    return Scaling(mean, scale)
+
+
+def _after(mark: str, rest: list[str]) -> list[Any]:
+    """Return what the lines that begin with a mark hold."""
+    return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 
 def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
     """Return the names in the line that begins with a mark, if there is one."""
-    for line in rest:
-        if line.startswith(mark):
-            names = json.loads(line.removeprefix(mark))
-            if not isinstance(names, list) or len(names) != size:
-                raise ValueError(f"the last line should name {size} {things}")
-            if len({name for name in names if isinstance(name, str)}) < len(names):
-                raise ValueError(f"the last line should name the {things} by different texts")
-            return names
-    return None
+    if not (found := _after(mark, rest)):
+        return None
+    names = found[0]
+    if not isinstance(names, list) or len(names) != size:
+        raise ValueError(f"the last line should name {size} {things}")
+    if len({name for name in names if isinstance(name, str)}) < len(names):
+        raise ValueError(f"the last line should name the {things} by different texts")
+    return names
 
 
 def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.ndarray, Any]:
