@@ -8,21 +8,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.estimators.plain import from_plain, to_plain
 from refsvm.estimators.progress import Progress
-from refsvm.estimators.validation import NO_LABELS, check_parameters, checked_data
+from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
@@ -33,28 +34,9 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["CONSTRAINTS", "PROBABILITIES", "KernelMachine", "KernelTags", "explaining"]
+__all__ = ["PROBABILITIES", "KernelEstimator", "KernelMachine", "explaining"]
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
-
-CONSTRAINTS: Final[dict[str, Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), Kernel, Precomputed, callable],
-    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
-    "degree": [Interval(Integral, 0, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "tol": [Interval(Real, 0.0, None, closed="neither")],
-    "selector": [WorkingSetSelector, None],
-    "step": [StepRule, None],
-    "shrinking": ["boolean"],
-    "cache_size": [Interval(Real, 0.0, None, closed="neither")],
-    "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
-    "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
-    "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
-    "warm_start": ["boolean"],
-    "engine": [StrOptions({"auto", "numba", "numpy"})],
-    "verbose": ["verbose"],
-}
-"""Of the parameters that all estimators have."""
 
 PROBABILITIES: Final = (
     "gives no probabilities of its own; calibrate it: "
@@ -62,26 +44,15 @@ PROBABILITIES: Final = (
 )
 
 
-class KernelTags(BaseEstimator):
-    """Base of what has a parameter `kernel`: it says whether X is a kernel matrix, and whether X may be sparse."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class KernelMachine(KernelTags):
-    """Base of the estimators: checks what comes in, resolves the kernel, and stores itself in plain types.
+class KernelEstimator(BaseEstimator):
+    """Base of all estimators: the parameters that all of them have, and whether they fit together with X.
 
-    The fields are the parameters that all of them have; `SVC` describes them. A subclass adds its own, and
-    `dataclasses.dataclass` writes the constructor that scikit-learn wants: keywords only, stored as they are.
+    `SVC` describes the parameters. A subclass adds its own, and `dataclasses.dataclass` writes the constructor that
+    scikit-learn wants: keywords only, stored as they are.
     """
 
     kernel: Any = "rbf"
-    gamma: str | float = "scale"
     degree: int = 3
     coef0: float = 0.0
     tol: float = 1e-3
@@ -89,14 +60,64 @@ class KernelMachine(KernelTags):
     step: StepRule | None = None
     shrinking: bool = True
     cache_size: float = 200
-    cache_dtype: str = "auto"
     max_iter: int | None = -1
-    time_limit: float | None = None
-    warm_start: bool = False
     engine: str = "auto"
     verbose: bool | int = 0
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "kernel": [StrOptions(set(KERNELS)), Kernel, Precomputed, callable],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "selector": [WorkingSetSelector, None],
+        "step": [StepRule, None],
+        "shrinking": ["boolean"],
+        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
+        "engine": [StrOptions({"auto", "numba", "numpy"})],
+        "verbose": ["verbose"],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        """Whether X is a kernel matrix, and whether it may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
+
+    def _validate_params(self) -> None:
+        """Let scikit-learn check the parameters that were given; a default value needs no check."""
+        if isinstance(self.kernel, type):
+            raise ValueError(
+                f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
+                f"{self.kernel.__name__}(gamma=0.5) or Linear()."
+            )
+        if get_config()["skip_parameter_validation"]:
+            return
+        own, constraints = type(self), self._parameter_constraints
+        given = {
+            name: value
+            for name in constraints
+            if (value := getattr(self, name)) is not getattr(own, name, MISSING)
+        }
+        validate_parameter_constraints(constraints, given, caller_name=own.__name__)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelMachine(KernelEstimator):
+    """Base of the estimators that train once: checks what comes in, and stores itself in plain types."""
+
+    gamma: str | float = "scale"
+    cache_dtype: str = "auto"
+    time_limit: float | None = None
+    warm_start: bool = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
+        "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
+        "warm_start": ["boolean"],
+    }
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with objects of this package as names and numbers."""
@@ -105,27 +126,23 @@ class KernelMachine(KernelTags):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({name: from_plain(value) for name, value in state.items()})
 
-    def _validate_params(self) -> None:
-        """Called by scikit-learn at the start of `fit`."""
-        if isinstance(self.kernel, type):
-            raise ValueError(
-                f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
-                f"{self.kernel.__name__}(gamma=0.5) or Linear()."
-            )
-        check_parameters(self)
-
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
         if reset:
             self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
-        if not is_users(kernel):
-            if is_precomputed(kernel) and is_sparse(X):
-                raise TypeError(
-                    "Sparse precomputed kernels are not supported, nearly every value of a kernel matrix is not zero; "
-                    "pass X.toarray()."
-                )
-            checks |= {"accept_sparse": False if is_precomputed(kernel) else "csr", "dtype": np.float64}
-            return checked_data(self, X, y, reset=reset, order="C", **checks)
+        if is_users(kernel):
+            return self._checked_of_any_kind(X, y, reset=reset, **checks)
+        matrix = is_precomputed(kernel)
+        if matrix and is_sparse(X):
+            raise TypeError(
+                "Sparse precomputed kernels are not supported, nearly every value of a kernel matrix is not zero; "
+                "pass X.toarray()."
+            )
+        checks |= {"accept_sparse": False if matrix else "csr", "dtype": np.float64, "order": "C"}
+        return checked_data(self, X, y, reset=reset, **checks)
+
+    def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
+        """Check what a user's kernel gets: examples of any kind."""
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
         checked = validate_data(self, X, y, reset=reset, **checks)
@@ -136,20 +153,14 @@ class KernelMachine(KernelTags):
 
     def _kernel(self, X: Any, weights: np.ndarray | None) -> Any:
         """Return the kernel as an object, γ resolved."""
-        if not isinstance(self.kernel, str):
-            return self.kernel
-        return kernel_called(
-            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0, weights=weights
-        )
+        parameters: Any = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return kernel_called(self.kernel, X, weights=weights, **parameters)
 
-    def _for_the_solver(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return the kernel and the data that the solver sees, and the kernel rows computed already.
+    def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
+        """Return a user's kernel and its examples as the solver sees them, and the kernel rows computed already.
 
-        A user's kernel is called once with all of X if its matrix fits the budget. It gets blocks of rows otherwise.
+        It is called once with all of X if its matrix fits the budget. It gets blocks of rows otherwise.
         """
-        self._examples: Any = X if is_users(kernel) else None
-        if not is_users(kernel):
-            return kernel, X, 0
         n = X.shape[0]
         by_number, numbers = RowKernel(kernel, X), np.arange(n)
         if megabytes(n, n) > self.cache_size:
@@ -157,24 +168,19 @@ class KernelMachine(KernelTags):
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
 
     def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
-        """Return the arguments of `refsvm.solve`, but for the limit on the time."""
+        """Return the arguments of `refsvm.solve`."""
         return {
-            "callback": progress,
-            "selector": self.selector,
-            "step": self.step,
-            "stop": KKTGap(self.tol),
-            "engine": self.engine,
-            "shrinking": self.shrinking,
-            "cache_mb": self.cache_size,
-            "cache_dtype": self.cache_dtype,
-            "max_iter": None if self.max_iter == -1 else self.max_iter,
-        }
+            "selector": self.selector, "step": self.step, "stop": KKTGap(self.tol),
+            "engine": self.engine, "shrinking": self.shrinking, "callback": progress,
+            "cache_mb": self.cache_size, "cache_dtype": self.cache_dtype,
+            "max_iter": None if self.max_iter == -1 else self.max_iter, "time_limit": self.time_limit,
+        }  # fmt: skip
 
     @contextmanager
-    def _interruptible(self) -> Iterator[None]:
+    def _interruptible(self) -> Iterator[interruptible]:
         """Let Ctrl-C end the solves of this block; raise it when the block has stored the best point so far."""
         with interruptible() as interrupt:
-            yield
+            yield interrupt
             pressed = interrupt.pressed
         if pressed:
             raise KeyboardInterrupt(

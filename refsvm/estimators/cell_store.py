@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +19,13 @@ __all__ = ["CellStore", "fingerprint"]
 
 
 class CellStore:
-    """Keep the cells of one search; without a file it forgets them. Threads may use it one at a time.
+    """Keep the cells of one search. Threads may use it one at a time.
 
     Each row carries a digest of itself, so that a damaged number is told from a score.
 
     Parameters
     ----------
-    path : str, Path or None
+    path : str or Path
         File; made if it does not exist.
     search : str
         Name of data and settings: cells of another search in the same file are not seen.
@@ -37,10 +36,8 @@ class CellStore:
         If the file cannot be opened, read or written, is no SQLite file or none of this kind, or is damaged.
     """
 
-    def __init__(self, path: str | Path | None, search: str) -> None:
-        self._path, self._search, self._connection = str(path), search, None
-        if path is None:
-            return
+    def __init__(self, path: str | Path, search: str) -> None:
+        self._path, self._search = str(path), search
         with self._sentences():
             self._connection = sqlite3.connect(path, check_same_thread=False)
             self._connection.execute(
@@ -49,14 +46,9 @@ class CellStore:
                 "digest TEXT, PRIMARY KEY (search, gamma, split, place))"
             )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -73,8 +65,6 @@ class CellStore:
 
     def cells(self) -> dict[tuple[int, int, int], Cell]:
         """Return what is kept, by number of γ, of C and of the split."""
-        if self._connection is None:
-            return {}
         with self._sentences():
             rows = self._connection.execute(
                 "SELECT gamma, split, place, score, iterations, fit_seconds, score_seconds, converged, digest "
@@ -91,8 +81,6 @@ class CellStore:
 
     def keep(self, key: tuple[int, int, int], cell: Cell) -> None:
         """Write one cell; it is in the file when this returns."""
-        if self._connection is None:
-            return
         values = [key[0], *(number.item() if hasattr(number, "item") else number for number in astuple(cell))]
         values[-1] = int(cell.converged)
         with self._sentences(), self._connection:

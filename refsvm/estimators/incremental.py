@@ -56,18 +56,23 @@ class Machine(NamedTuple):
 class Incremental(KernelMachine):
     """Base of the estimators whose examples may come and go."""
 
-    def _given(self, X: Any, y: Any, **checks: Any) -> Any:
-        """Check examples that go with those before."""
-        return self._checked(X, y, kernel=self.kernel_, reset=False, **checks)
+    held_: dict[str, Any]
+    """The examples, their kernel matrix, and what the last walk has reached; there once `partial_fit` was called."""
 
-    def _begin(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
-        """Hold the examples of the first call, which were fitted."""
-        if is_precomputed(self.kernel_):
+    def _add(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
+        """Let examples come; those of the first call were fitted."""
+        if hasattr(self, "held_"):
+            self._refuse_precomputed()
+            n = len(self.held_["y"])
+            self._hold(X, y, penalties)
+            after = self.held_["C"]
+            self._walk(np.where(np.arange(len(after)) < n, after, 0.0), after)
+        elif is_precomputed(self.kernel_):
             self.held_ = {"X": X, "y": y, "C": penalties, "K": X}
-            return
-        nothing = GrowingMatrix(np.empty((0, 0)), 0)
-        self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": nothing, "reached": {}}
-        self._hold(X, y, penalties)
+        else:
+            nothing = GrowingMatrix(np.empty((0, 0)), 0)
+            self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": nothing, "reached": {}}
+            self._hold(X, y, penalties)
 
     def _hold(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
         """Add examples to those that are held, with their kernel values."""
@@ -95,7 +100,6 @@ class Incremental(KernelMachine):
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
         """Go from some penalties of the held examples to others, and keep what remains with one."""
-        self._refuse_precomputed()
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
@@ -131,14 +135,6 @@ class Incremental(KernelMachine):
                 "DualProblem.extended and Solution.continue_to."
             )
 
-    def _more(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
-        """Let examples come."""
-        self._refuse_precomputed()
-        n = len(self.held_["y"])
-        self._hold(X, y, penalties)
-        after = self.held_["C"]
-        self._walk(np.where(np.arange(len(after)) < n, after, 0.0), after)
-
     def forget(self, indices: Any) -> Self:
         """Take examples out again: the model is then that of the others alone.
 
@@ -161,6 +157,7 @@ class Incremental(KernelMachine):
             raise ValueError(
                 "forget needs the examples, which fit does not keep; train with partial_fit from the start."
             )
+        self._refuse_precomputed()
         before = self.held_["C"]
         after = before.copy()
         gone = [indices] if np.ndim(indices) == 0 else indices
@@ -177,7 +174,7 @@ class Incremental(KernelMachine):
             warnings.warn(
                 "partial_fit begins anew: fit has kept support vectors only; to go on from examples, give them to "
                 "partial_fit from the start.",
-                stacklevel=4,
+                stacklevel=3,
             )
         return True
 

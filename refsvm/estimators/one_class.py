@@ -7,10 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
-from refsvm.estimators.base import CONSTRAINTS
 from refsvm.estimators.single import SingleMachine
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
@@ -66,11 +65,10 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     nu: float = 0.5
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+    _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train.
 
@@ -100,15 +98,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         ConvergenceWarning
             If a limit was reached or the selector stalled. The estimator is usable all the same.
         """
-        X = self._checked(X, kernel=self.kernel, reset=True)
+        return self._train(X, y, sample_weight)
 
-        def problem(data: Any, kernel: Any, rows: np.ndarray, weights: Any) -> DualProblem:
-            return DualProblem.one_class(data, kernel=kernel, nu=self.nu, weights=weights)
-
-        self._train(X, sample_weight, problem)
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
 
@@ -127,8 +118,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         ValueError
             As `SVC.partial_fit`.
         """
-        self._partial(X, None, sample_weight, lambda: self.fit(X, None, sample_weight))
-        return self
+        return self._partial(X, y, sample_weight, begins=self._begins())
+
+    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+        X = self._checked(X, kernel=kernel, reset=reset)
+        return X, np.zeros(X.shape[0])
 
     @property
     def offset_(self) -> np.ndarray:

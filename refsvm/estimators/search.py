@@ -6,9 +6,10 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from scipy.stats import rankdata
@@ -83,7 +84,7 @@ class Search:
         *,
         n_jobs: int | None,
         store: str | Path | None,
-        tell: Callable[[str], object],
+        tell: Callable[[int, int], object],
     ) -> dict[Key, Cell]:
         """Solve every cell that the store does not hold.
 
@@ -96,33 +97,34 @@ class Search:
             Columns solved at once.
         store : path or None
         tell : callable
-            Called with a sentence after each cell.
+            Called after each cell, with the number of those that are done and of all.
 
         Returns
         -------
         dict
             A `Cell` for each (γ, C, split).
         """
-        token = uuid.uuid4().hex
-        with CellStore(store, fingerprint(X, codes, self)) as kept:
-            cells, total = kept.cells(), len(self.columns) * len(self.Cs) * len(self.splits)
+        token, total = uuid.uuid4().hex, len(self.columns) * len(self.Cs) * len(self.splits)
+        keeping = nullcontext() if store is None else closing(CellStore(store, fingerprint(X, codes, self)))
+        with keeping as kept:
+            cells: dict[Key, Cell] = {} if kept is None else kept.cells()
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                if key in cells:
-                    return
-                kept.keep(key, cell)
-                cells[key] = cell
-                tell(f"{len(cells)} of {total} fits are done")
+                if key not in cells:
+                    if kept is not None:
+                        kept.keep(key, cell)
+                    cells[key] = cell
+                    tell(len(cells), total)
 
-            with Delivery(token, take) as delivery:
-                for attempt in range(ATTEMPTS):
-                    try:
-                        self._solve(X, codes, token, self._tasks(cells), n_jobs, delivery)
-                        break
-                    except CancelledError:  # the only copy of the data was lost with a worker
-                        if attempt == ATTEMPTS - 1:
-                            raise
+            try:
+                if (workers := worker_count(n_jobs)) > 1:
+                    self._solve_at_once(X, codes, token, workers, cells, take)
+                for number, wanted in self._tasks(cells):
+                    for cell in self._column(X, codes, token, self.columns[number], wanted):
+                        take(number, cell)
+            finally:
+                forget(token)
         return cells
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
@@ -138,25 +140,32 @@ class Search:
                 tasks.append((number, wanted))
         return tasks
 
-    def _solve(
+    def _solve_at_once(
         self,
         X: Any,
         codes: np.ndarray,
         token: str,
-        tasks: list[tuple[int, list[list[int]]]],
-        n_jobs: int | None,
-        delivery: Delivery,
+        workers: int,
+        cells: dict[Key, Cell],
+        take: Callable[[int, Cell], None],
     ) -> None:
-        """Solve the cells that are missing; each is delivered as it comes, from another process with its column."""
-        arguments = [(self, X, codes, token, *task) for task in tasks]
-        workers = worker_count(n_jobs)
-        if workers == 1 or len(tasks) < 2:
-            for each in arguments:
-                solved_column(*each)
-            return
-        for number, cells in in_workers(solved_column, arguments, workers):
-            for cell in cells:
-                delivery.take(number, cell)
+        """Solve several columns at once."""
+        delivery = Delivery(take)
+        try:
+            for attempt in range(ATTEMPTS):
+                arguments = [(self, X, codes, token, *task) for task in self._tasks(cells)]
+                if len(arguments) < 2:
+                    return
+                try:
+                    for number, column in in_workers(delivery, arguments, workers):
+                        for cell in column:
+                            take(number, cell)
+                    return
+                except CancelledError:  # the only copy of the data was lost with a worker
+                    if attempt == ATTEMPTS - 1:
+                        raise
+        finally:
+            delivery.close()
 
     def _column(
         self, X: Any, codes: np.ndarray, token: str, column: GammaColumn, wanted: list[list[int]]
@@ -175,52 +184,40 @@ class Search:
 
 
 class Delivery:
-    """Takes in the cells of one search as they come, in this process from any thread; used as a context.
+    """Solves the wanted cells of a column and takes in each as it comes, in this process from any thread.
+
+    What another process gets, pickled, only returns them.
 
     Parameters
     ----------
-    token : str
-        Of the search.
-    take : callable
+    take : callable, optional
         Called with the number of γ and the cell, by one thread at a time.
     """
 
-    def __init__(self, token: str, take: Callable[[int, Cell], object]) -> None:
-        self._token, self._take, self._lock, self.is_open = token, take, threading.Lock(), True
+    def __init__(self, take: Callable[[int, Cell], object] | None = None) -> None:
+        self._take, self._lock, self._is_open = take, threading.Lock(), True
 
-    def __enter__(self) -> Self:
-        _deliveries[self._token] = self
-        return self
+    def __reduce__(self) -> tuple[type[Delivery], tuple[()]]:
+        return Delivery, ()
 
-    def __exit__(self, *error: object) -> None:
+    def __call__(
+        self, search: Search, X: Any, codes: np.ndarray, token: str, number: int, wanted: list[list[int]]
+    ) -> tuple[int, list[Cell]]:
+        """Return the number of γ and the cells."""
+        cells = []
+        for cell in search._column(X, codes, token, search.columns[number], wanted):
+            cells.append(cell)
+            with self._lock:
+                if not self._is_open:
+                    break
+                if self._take is not None:
+                    self._take(number, cell)
+        return number, cells
+
+    def close(self) -> None:
         """Take no more, and let threads that are still at work end."""
         with self._lock:
-            self.is_open = False
-        del _deliveries[self._token]
-        forget(self._token)
-
-    def take(self, number: int, cell: Cell) -> None:
-        """Take a cell, unless the search is over."""
-        with self._lock:
-            if self.is_open:
-                self._take(number, cell)
-
-
-_deliveries: dict[str, Delivery] = {}
-
-
-def solved_column(
-    search: Search, X: Any, codes: np.ndarray, token: str, number: int, wanted: list[list[int]]
-) -> tuple[int, list[Cell]]:
-    """Solve the wanted cells of one γ, deliver each if the search runs in this process, and return them all."""
-    delivery, cells = _deliveries.get(token), []
-    for cell in search._column(X, codes, token, search.columns[number], wanted):
-        cells.append(cell)
-        if delivery is not None:
-            if not delivery.is_open:
-                break
-            delivery.take(number, cell)
-    return number, cells
+            self._is_open = False
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, tol: float) -> KernelMatrix:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import checked_weights
-from refsvm.kernels import Precomputed
-from refsvm.kernels.names import is_precomputed
+from refsvm.kernels.checked import gram_of_rows
+from refsvm.kernels.names import is_precomputed, is_users
 from refsvm.multiclass.one_vs_one import shortcoming
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -26,54 +26,36 @@ __all__ = ["SingleMachine"]
 class SingleMachine(Incremental):
     """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
 
-    def _weights(self, sample_weight: Any, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the examples that count and their weights, None for none."""
-        if sample_weight is None:
-            return np.arange(X.shape[0]), None
-        weights = checked_weights(sample_weight, X)
-        rows = np.flatnonzero(weights > 0.0)
-        if not weights.max() <= 1e300:
-            raise ValueError(
-                f"sample_weight contains {weights.max()}; give weights of moderate size, such as 1.0."
-            )
-        return rows, weights[rows]
+    @abstractmethod
+    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+        """Return examples and targets, checked; zeros where there are none."""
 
-    def _train(
-        self, X: Any, sample_weight: Any, problem_on: Callable[[Any, Any, np.ndarray, Any], DualProblem]
-    ) -> None:
-        """Train on the rows of X that have a positive weight; ``problem_on(data, kernel, rows, weights)`` is solved."""
-        rows, weights = self._weights(sample_weight, X)
-        kernel = self._kernel(X[rows] if len(rows) < X.shape[0] else X, weights)
-        solver_kernel, data, computed = self._for_the_solver(kernel, X)
-        if isinstance(solver_kernel, Precomputed):
-            if data.shape[0] != data.shape[1]:
-                raise ValueError(
-                    f"The precomputed kernel has shape {data.shape}; expected a square matrix, shape (n, n)."
-                )
-            # compiled code takes no read-only matrix, such as a memory map
-            data = np.require(data, requirements="W")
-        if len(rows) < X.shape[0]:
-            data = data[np.ix_(rows, rows)] if isinstance(solver_kernel, Precomputed) else data[rows]
+    @abstractmethod
+    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
+        """Return the dual problem of examples with these targets and weights."""
+
+    def _train(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Train on the examples that have a positive weight."""
+        self._validate_params()
+        X, y = self._given(X, y, self.kernel, reset=True)
+        weights = checked_weights(sample_weight, X)
+        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0)
+        weights = None if weights is None else weights[rows]
+        kernel = self._kernel(X[rows] if len(rows) < len(y) else X, weights)
+        known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
         with self._interruptible():
-            problem = problem_on(data, solver_kernel, rows, 1.0 if weights is None else weights)
+            factors = np.ones(len(rows)) if weights is None else weights
+            problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors)
             progress = Progress(type(self).__name__) if self.verbose else None
-            solution = solve(
-                problem,
-                start=self._start(problem, X.shape[0], rows),
-                time_limit=self.time_limit,
-                polish=True,
-                **self._solver_options(progress),
-            )
+            start = self._start(problem, len(y), rows) if self.warm_start else None
+            solution = solve(problem, start=start, polish=True, **self._solver_options(progress))
             if progress is not None:
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X, rows, computed)
         if sentence := shortcoming([solution], self.tol):
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
-
-    @abstractmethod
-    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
-        """Return the dual problem of examples with these targets and weights."""
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+        return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
         """Yield the one problem."""
@@ -93,34 +75,28 @@ class SingleMachine(Incremental):
         if not (penalties > 0.0).any():
             raise ValueError("forget would leave no example that counts; keep one.")
 
-    def _partial(self, X: Any, y: Any, sample_weight: Any, fit: Callable[[], Any]) -> None:
+    def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
         """Hold the examples of the first call, or walk on."""
-        begins = self._begins()
         if begins:
-            fit()
-        if y is None:
-            X = self._checked(X, kernel=self.kernel_, reset=False)
-            targets = np.zeros(X.shape[0])
-        else:
-            X, y = self._given(X, y, y_numeric=True)
-            targets = np.asarray(y, dtype=np.float64)
-        weights = np.ones(len(targets)) if sample_weight is None else checked_weights(sample_weight, X)
-        (self._begin if begins else self._more)(X, targets, weights)
+            self.fit(X, y, sample_weight)
+        X, y = self._given(X, y, self.kernel_, reset=False)
+        weights = checked_weights(sample_weight, X)
+        self._add(X, y, np.ones(len(y)) if weights is None else weights)
+        return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return the α of the last `fit`, made feasible, if that is wanted and as many examples remain."""
-        if not self.warm_start or not hasattr(self, "alpha_"):
+        """Return the α of the last `fit`, made feasible, if there is one and as many examples remain."""
+        if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:
             warnings.warn(
                 f"warm_start=True, but the last fit had {len(self.alpha_)} examples and this one has {n}; "
                 "it started cold.",
-                stacklevel=5,
+                stacklevel=4,
             )
             return None
         # the variables of an example are 0 but for one, whose bound has the sign of α
-        alpha = np.tile(self.alpha_[rows], problem.n // len(rows))
-        return problem.feasible(alpha)
+        return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
@@ -133,6 +109,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
+        self._examples = X if is_users(self.kernel_) else None
         self.dual_coef_, self.intercept_ = alpha[self.support_][None], np.array([self._intercept(solution)])
         self.n_iter_ = max(1, solution.iterations)
         self.n_kernel_rows_ = computed + solution.kernel_rows

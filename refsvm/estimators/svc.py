@@ -14,13 +14,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
+from refsvm._checks import penalties
 from refsvm.engine.pool import worker_count
-from refsvm.estimators.base import CONSTRAINTS, PROBABILITIES, explaining
+from refsvm.estimators.base import PROBABILITIES, KernelMachine, explaining
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import (
@@ -31,7 +32,7 @@ from refsvm.estimators.validation import (
     penalties_of,
     refuse_empty_classes,
 )
-from refsvm.kernels.names import is_precomputed
+from refsvm.kernels.names import is_precomputed, is_users
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, layout, pairs, shortcoming, solve_pairs, worst
 from refsvm.multiclass.prediction import pair_sums, votes
 from refsvm.problem import DualProblem
@@ -154,16 +155,19 @@ class SVC(ClassifierMixin, Incremental):
     n_jobs: int | None = None
     random_state: Any = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Integral, None, -1, closed="right"),
+            None,
+        ],
         "random_state": ["random_state"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.
 
@@ -193,22 +197,36 @@ class SVC(ClassifierMixin, Incremental):
             If a limit was reached, the selector stalled, or C is infinite and nothing separates the classes. The
             estimator is usable all the same.
         """
+        self._validate_params()
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
         classes, codes = encoded(y)
-        class_weight = class_weights(self.class_weight, classes, y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, X)
-        penalties = penalties_of(self.C, class_weight, codes, weights)
-        refuse_empty_classes(classes, codes[penalties > 0.0])
+        class_weight, weights, C = np.ones(len(classes)), None, penalties(self.C, len(codes))
+        if not (self.class_weight is None and sample_weight is None):
+            weights = checked_weights(sample_weight, X)
+            class_weight = class_weights(self.class_weight, classes, y)
+            C = penalties_of(self.C, class_weight, codes, weights)
+            refuse_empty_classes(classes, codes[C > 0.0])
         kernel = self._kernel(X, weights)
-        with self._interruptible():
-            results, computed = self._solved(kernel, X, codes, penalties)
+        known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
+        start = self._previous(codes) if self.warm_start else None
+        progress = Progress(type(self).__name__) if self.verbose else None
+        options = self._solver_options(progress)
+        if len(classes) > 2:
+            options["workers"] = worker_count(self.n_jobs)
+        with self._interruptible() as interrupt:
+            results = []
+            for result in solve_pairs(pairs(known, data, codes, C), start, interrupt, **options):
+                _log.debug("%s", result)
+                results.append(result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X, codes, computed)
+            if progress is not None:
+                steps = sum(result.iterations for result in results)
+                progress.finish(self.status_, worst(results).kkt_gap, steps)
         if sentence := shortcoming(results, self.tol):
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on more examples: the model is then that of all of them, exactly.
 
@@ -253,14 +271,9 @@ class SVC(ClassifierMixin, Incremental):
                     "each."
                 )
             self.fit(X, y, sample_weight)
-        X, y = self._given(X, y)
-        codes = known_codes(self.classes_, y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, X)
-        penalties = penalties_of(self.C, self.class_weight_, codes, weights)
-        if hasattr(self, "held_"):
-            self._more(X, codes, penalties)
-        else:
-            self._begin(X, codes, penalties)
+        X, y = self._checked(X, y, kernel=self.kernel_, reset=False)
+        codes, weights = known_codes(self.classes_, y), checked_weights(sample_weight, X)
+        self._add(X, codes, penalties_of(self.C, self.class_weight_, codes, weights))
         return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
@@ -305,42 +318,22 @@ class SVC(ClassifierMixin, Incremental):
         warnings.warn(
             f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes and "
             f"this one has {len(codes)} of {codes.max() + 1}; it started cold.",
-            stacklevel=5,
+            stacklevel=3,
         )
         return None
-
-    def _solved(
-        self, kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray
-    ) -> tuple[list[BinaryResult], int]:
-        """Train every pair of classes; also say how many kernel rows a user's kernel gave beforehand."""
-        kernel, X, computed = self._for_the_solver(kernel, X)
-        progress = Progress(type(self).__name__) if self.verbose else None
-        results = []
-        for result in solve_pairs(
-            pairs(kernel, X, codes, penalties),
-            self._previous(codes) if self.warm_start else None,
-            n_jobs=worker_count(self.n_jobs),
-            time_limit=self.time_limit,
-            **self._solver_options(progress),
-        ):
-            _log.debug("%s", result)
-            results.append(result)
-        if progress is not None:
-            last = worst(results)
-            progress.finish(last.status, last.kkt_gap, sum(result.iterations for result in results))
-        return results, computed
 
     def _store(self, results: list[BinaryResult], X: Any, codes: np.ndarray, computed: int) -> None:
         """Set the fitted attributes."""
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
+        self._examples = X if is_users(self.kernel_) else None
         self.intercept_ = np.array([result.intercept for result in results])
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
         self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
-            values = np.array([getattr(result, name) for result in results])
-            setattr(self, f"{name}_", values if len(results) > 1 else values[0].item())
+            values = [getattr(result, name) for result in results]
+            setattr(self, f"{name}_", np.array(values) if len(values) > 1 else values[0])
         self.status_ = worst(results).status
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 

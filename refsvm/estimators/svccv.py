@@ -10,18 +10,19 @@ import logging
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut, check_cv
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from refsvm.estimators.base import KernelTags
+from refsvm.estimators.base import KernelEstimator
 from refsvm.estimators.search import GammaColumn, Search, results_table
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.validation import (
@@ -32,11 +33,9 @@ from refsvm.estimators.validation import (
     encoded,
     refuse_empty_classes,
 )
-from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
+from refsvm.kernels.names import gamma_on, is_precomputed, is_users, kernel_called
 from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
 from refsvm.stopping.ball_rule import BallRule
 from refsvm.stopping.base import StoppingRule
 
@@ -48,7 +47,7 @@ WITH_GAMMA = ("rbf", "poly", "sigmoid")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVCCV(ClassifierMixin, KernelTags):
+class SVCCV(ClassifierMixin, KernelEstimator):
     """C-support vector classification with C and γ chosen by cross-validation.
 
     The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. What they cost
@@ -115,34 +114,19 @@ class SVCCV(ClassifierMixin, KernelTags):
 
     Cs: Any = (0.1, 1.0, 10.0, 100.0, 1000.0)
     gammas: Any = 5
-    kernel: Any = "rbf"
-    degree: int = 3
-    coef0: float = 0.0
-    tol: float = 1e-3
     cv: Any = 5
     stop: StoppingRule | None = None
     class_weight: dict[Any, float] | str | None = None
     seeder: Seeder | None = None
-    selector: WorkingSetSelector | None = None
-    step: StepRule | None = None
-    shrinking: bool = True
-    cache_size: float = 200
     decision_function_shape: str = "ovr"
     break_ties: bool = False
-    max_iter: int | None = -1
     n_jobs: int | None = None
     store: str | Path | None = None
     refit: bool = True
-    engine: str = "auto"
-    verbose: bool | int = 0
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
         "Cs": ["array-like"],
         "gammas": [Interval(Integral, 1, None, closed="left"), "array-like", StrOptions({"scale", "auto"})],
-        "kernel": [StrOptions(set(KERNELS)), callable],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
         "cv": [
             Interval(Integral, 2, None, closed="left"),
             StrOptions({"loo"}),
@@ -152,21 +136,13 @@ class SVCCV(ClassifierMixin, KernelTags):
         "stop": [StoppingRule, None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "seeder": [Seeder, None],
-        "selector": [WorkingSetSelector, None],
-        "step": [StepRule, None],
-        "shrinking": ["boolean"],
-        "cache_size": [Interval(Real, 0.0, None, closed="neither")],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "n_jobs": [Integral, None],
         "store": [str, Path, None],
         "refit": ["boolean"],
-        "engine": [StrOptions({"auto", "numba", "numpy"})],
-        "verbose": ["verbose"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score every cell of the grid, and train with the best one.
 
@@ -194,28 +170,30 @@ class SVCCV(ClassifierMixin, KernelTags):
         ConvergenceWarning
             If cells are not solved to the tolerance.
         """
+        self._validate_params()
         X, y = self._checked(X, y, reset=True)
         classes, codes = encoded(y)
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, X)
+        weights = checked_weights(sample_weight, X)
+        if weights is not None:
             refuse_empty_classes(classes, codes[weights > 0.0])
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
-        columns = [GammaColumn(gamma, self._kernel(X, gamma)) for gamma in gammas]
+        parameters: Any = {"degree": self.degree, "coef0": self.coef0}
+        columns = [
+            GammaColumn(
+                gamma, kernel_called(self.kernel, X, gamma=1.0 if gamma is None else gamma, **parameters)
+            )
+            for gamma in gammas
+        ]
         one_out, stop = self._stop()
-        search = Search(
-            columns,
-            Cs,
-            self._splits(X, y, codes, weights),
-            self.seeder,
-            {
-                "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
-                "engine": self.engine, "cache_mb": self.cache_size, "stop": stop,
-                "max_iter": None if self.max_iter == -1 else self.max_iter,
-            },
-            one_out,
-        )  # fmt: skip
-        cells = search.run(X, codes, n_jobs=self.n_jobs, store=self.store, tell=self._tell)
+        options = {
+            "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
+            "engine": self.engine, "cache_mb": self.cache_size, "stop": stop,
+            "max_iter": None if self.max_iter == -1 else self.max_iter,
+        }  # fmt: skip
+        splits = self._splits(X, y, codes, weights)
+        search = Search(columns, Cs, splits, self.seeder, options, one_out)
+        tell = partial(_log.log, logging.INFO if self.verbose else logging.DEBUG, "%d of %d fits are done")
+        cells = search.run(X, codes, n_jobs=self.n_jobs, store=self.store, tell=tell)
         self._keep(classes, search, cells)
         if self.refit:
             self._refit(X, y, weights)
@@ -223,9 +201,7 @@ class SVCCV(ClassifierMixin, KernelTags):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
         """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
-        if is_users(self.kernel):
-            return validate_data(self, X, y, reset=reset, dtype=np.float64, order="C")
-        sparse = False if is_precomputed(self.kernel) else "csr"
+        sparse = False if is_users(self.kernel) or is_precomputed(self.kernel) else "csr"
         return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
 
     def _values(self, name: str, given: Any) -> np.ndarray:
@@ -246,14 +222,6 @@ class SVCCV(ClassifierMixin, KernelTags):
             factors = np.logspace(-1.0, 1.0, count) if count > 1 else np.ones(1)
             return [float(value) for value in factors * gamma_on(X, "scale", weights)]
         return [float(value) for value in self._values("gammas", self.gammas)]
-
-    def _kernel(self, X: Any, gamma: float | None) -> Any:
-        """Return the kernel of one γ."""
-        if not isinstance(self.kernel, str):
-            return self.kernel
-        return kernel_called(
-            self.kernel, X, gamma=1.0 if gamma is None else gamma, degree=self.degree, coef0=self.coef0
-        )
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:
         """Return whether each split leaves out one example and all else is the same, and the rule that was chosen."""
@@ -292,9 +260,6 @@ class SVCCV(ClassifierMixin, KernelTags):
             splits.append(Split(number, train, test, factors, counts if counts.any() else np.ones(len(test))))
         return splits
 
-    def _tell(self, sentence: str) -> None:
-        _log.log(logging.INFO if self.verbose else logging.DEBUG, "%s", sentence)
-
     def _keep(self, classes: np.ndarray, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
         """Set what the search has found."""
         self.classes_, self.n_splits_ = classes, len(search.splits)
@@ -309,7 +274,7 @@ class SVCCV(ClassifierMixin, KernelTags):
                 f"{unfinished} of {len(cells)} cells are not solved to tol={self.tol:g}. Scale the features "
                 "(StandardScaler), leave out the largest values of C, or raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _refit(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:

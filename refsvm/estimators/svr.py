@@ -7,10 +7,9 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
-from refsvm.estimators.base import CONSTRAINTS
 from refsvm.estimators.single import SingleMachine
 from refsvm.kernels.names import is_precomputed
 from refsvm.multiclass.one_vs_one import kernel_values
@@ -81,12 +80,11 @@ class SVR(RegressorMixin, SingleMachine):
     C: float = 1.0
     epsilon: float = 0.1
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS | {
+    _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.
 
@@ -116,18 +114,8 @@ class SVR(RegressorMixin, SingleMachine):
         ConvergenceWarning
             If a limit was reached or the selector stalled. The estimator is usable all the same.
         """
-        X, y = self._checked(X, y, kernel=self.kernel, reset=True, y_numeric=True)
-        targets = np.asarray(y, dtype=np.float64)
+        return self._train(X, y, sample_weight)
 
-        def problem(data: Any, kernel: Any, rows: np.ndarray, weights: Any) -> DualProblem:
-            return DualProblem.regression(
-                data, targets[rows], kernel=kernel, C=self.C * weights, epsilon=self.epsilon
-            )
-
-        self._train(X, sample_weight, problem)
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
 
@@ -146,8 +134,11 @@ class SVR(RegressorMixin, SingleMachine):
         ValueError
             As `SVC.partial_fit`.
         """
-        self._partial(X, y, sample_weight, lambda: self.fit(X, y, sample_weight))
-        return self
+        return self._partial(X, y, sample_weight, begins=self._begins())
+
+    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+        X, y = self._checked(X, y, kernel=kernel, reset=reset, y_numeric=True)
+        return X, np.asarray(y, dtype=np.float64)
 
     def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
         return DualProblem.regression(y=y, gram=gram, C=self.C * weights, epsilon=self.epsilon)

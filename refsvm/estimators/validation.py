@@ -7,15 +7,12 @@ scikit-learn, which converts it or refuses it with its own sentence.
 
 from __future__ import annotations
 
-import inspect
 import math
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -23,7 +20,6 @@ from refsvm._checks import number
 
 __all__ = [
     "NO_LABELS",
-    "check_parameters",
     "checked_data",
     "checked_weights",
     "class_weights",
@@ -35,32 +31,6 @@ __all__ = [
 
 NO_LABELS: Final = "no_validation"
 """What scikit-learn calls the y of a method that has none."""
-
-
-@cache
-def defaults(estimator: type) -> dict[str, Any]:
-    """Return the parameters of an estimator's constructor and their default values."""
-    parameters = inspect.signature(estimator).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind is not inspect.Parameter.VAR_KEYWORD}
-
-
-def check_parameters(estimator: BaseEstimator) -> None:
-    """Let scikit-learn check the parameters that were given; a default value needs no check.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        With ``_parameter_constraints``.
-
-    Raises
-    ------
-    ValueError
-        If a value is not among those allowed.
-    """
-    cls: type = type(estimator)
-    values = ((name, getattr(estimator, name), default) for name, default in defaults(cls).items())
-    given = {name: value for name, value, default in values if value is not default}
-    validate_parameter_constraints(estimator._parameter_constraints, given, caller_name=cls.__name__)
 
 
 def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset: bool, **checks: Any) -> Any:
@@ -86,8 +56,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     ValueError, TypeError
         What scikit-learn raises.
     """
-    unnamed = not hasattr(estimator, "feature_names_in_")
-    if unnamed and is_plain(X) and (y is NO_LABELS or are_plain_labels(y, len(X))):
+    if not hasattr(estimator, "feature_names_in_") and are_plain(X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]
         if X.shape[1] == getattr(estimator, "n_features_in_", None):
@@ -95,21 +64,20 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     return validate_data(estimator, X, y, reset=reset, **checks)
 
 
-def is_plain(X: Any) -> bool:
-    """Whether X is a finite, C-ordered table of float64."""
-    return (
+def are_plain(X: Any, y: Any) -> bool:
+    """Whether X is a finite, C-ordered table of float64, and y, if given, a vector of n finite numbers or strings."""
+    if not (
         type(X) is np.ndarray
         and X.dtype == np.float64
         and X.ndim == 2
         and X.size > 0
         and X.flags.c_contiguous
         and math.isfinite(np.vdot(X, X))  # where that overflows, scikit-learn looks at the numbers one by one
-    )
-
-
-def are_plain_labels(y: Any, n: int) -> bool:
-    """Whether y is a vector of n finite numbers or strings."""
-    if type(y) is not np.ndarray or y.shape != (n,):
+    ):
+        return False
+    if y is NO_LABELS:
+        return True
+    if type(y) is not np.ndarray or y.shape != (len(X),):
         return False
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
 
@@ -155,22 +123,23 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Return the weights of the examples in X, 0 in place of negative ones, or refuse weights that leave none.
 
     Parameters
     ----------
-    sample_weight : array-like of shape (n,)
+    sample_weight : array-like of shape (n,) or None
     X : array-like of shape (n, d)
 
     Returns
     -------
-    ndarray of shape (n,), float64
+    ndarray of shape (n,), float64, or None
+        None for None.
 
     Raises
     ------
     ValueError
-        If none is positive, and what scikit-learn raises.
+        If none is positive or one is beyond 1e300, and what scikit-learn raises.
 
     Examples
     --------
@@ -179,18 +148,20 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray:
     >>> checked_weights([1, -2, 3], np.zeros((3, 1)))
     array([1., 0., 3.])
     """
+    if sample_weight is None:
+        return None
     weights = np.asarray(sample_weight)
-    if (
-        weights.dtype.kind in "biuf"
-        and weights.size
-        and not (weights > 0.0).any()
-        and not np.isnan(weights).any()
-    ):
+    if weights.dtype.kind in "biuf" and weights.size and (weights <= 0.0).all():
         raise ValueError(
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one positive "
             "number; give the examples that count a weight such as 1.0."
         )
-    return np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+    weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
+    if weights.max() > 1e300:
+        raise ValueError(
+            f"sample_weight contains {weights.max()}; give weights of moderate size, such as 1.0."
+        )
+    return weights
 
 
 def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
@@ -227,8 +198,6 @@ def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.n
     ValueError
         If a user's weight is no number, or names a class that is not there.
     """
-    if class_weight is None:
-        return np.ones(len(classes))
     if isinstance(class_weight, dict):
         for weight in class_weight.values():
             number("class_weight", weight)
@@ -269,23 +238,22 @@ def penalties_of(
     Raises
     ------
     ValueError
-        If one is NaN or infinite, or they make C exceed 1e300.
+        If a class weight is NaN or infinite, or they make C exceed 1e300.
     """
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
-    for name, values in (("class_weight", class_weight), ("sample_weight", weights)):
-        wrong = np.empty(0) if values is None else values[~(np.abs(values) <= most)]
-        if len(wrong):
-            raise ValueError(
-                f"{name} contains {wrong[0]}, which with C={C:g} is no penalty to compute with; give finite weights of "
-                "moderate size, such as 1.0."
-            )
-    largest = 1.0 if weights is None else float(weights.max())
-    if largest > most / max(float(class_weight.max()), 1.0):
+    if len(wrong := class_weight[~(np.abs(class_weight) <= most)]):
+        raise ValueError(
+            f"class_weight contains {wrong[0]}, which with C={C:g} is no penalty to compute with; give finite weights "
+            "of moderate size, such as 1.0."
+        )
+    with np.errstate(over="ignore"):
+        factor = class_weight[codes] * (1.0 if weights is None else weights)
+    if factor.max() > most:
+        largest = 1.0 if weights is None else float(weights.max())
         raise ValueError(
             f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, is beyond what can "
             "be computed with (1e300); scale the weights down."
         )
-    factor = class_weight[codes] if weights is None else class_weight[codes] * weights
     penalties = np.zeros(len(codes))
     np.multiply(C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
     return penalties

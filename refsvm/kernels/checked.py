@@ -13,7 +13,7 @@ from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["GivenMatrix", "cross_values", "gram_on", "grown", "matrix_given"]
+__all__ = ["GivenMatrix", "cross_values", "gram_of_rows", "gram_on", "grown", "matrix_given"]
 
 AGREEMENT: Final = 1e-6
 """How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
@@ -71,6 +71,17 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
     return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
 
 
+def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray) -> Gram:
+    """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows."""
+    if isinstance(kernel, Precomputed):
+        _refuse_oblong(X)
+        # compiled code takes no read-only matrix, such as a memory map
+        X = X[np.ix_(rows, rows)] if len(rows) < len(X) else np.require(X, requirements="W")
+    elif len(rows) < X.shape[0]:
+        X = X[rows]
+    return gram_on(kernel, X)
+
+
 def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
     """Return the kernel values of rows of X with the examples of some variables, shape (m, len(variables)).
 
@@ -119,13 +130,18 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
     return Gram(kernel, K)
 
 
+def _refuse_oblong(K: Any) -> None:
+    if K.shape[0] != K.shape[1]:
+        n = K.shape[0]
+        raise ValueError(
+            f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape ({n}, {n})."
+        )
+
+
 def _symmetric(K: Any) -> np.ndarray:
     """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning."""
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape (n, n)."
-        )
+    _refuse_oblong(K)
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
             warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)

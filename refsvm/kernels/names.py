@@ -5,7 +5,6 @@ The parameters of a named kernel are given beside its name, and γ may depend on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, Final
 
@@ -27,20 +26,20 @@ KERNELS: Final[dict[str, Any]] = {
 
 
 def kernel_called(
-    name: str,
+    kernel: Any,
     X: Any,
     *,
     gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     weights: np.ndarray | None = None,
-) -> Kernel | Precomputed:
-    """Return the kernel of that name, with those of the parameters that it has.
+) -> Any:
+    """Return the kernel of a name, with those of the parameters that it has; one that is no name as it is.
 
     Parameters
     ----------
-    name : str
-        A key of `KERNELS`.
+    kernel : str, or Kernel, Precomputed or callable
+        A key of `KERNELS`, or a kernel that brings its own parameters.
     X : ndarray or CSR of shape (n, d)
         The data, for γ.
     gamma : {"scale", "auto"} or float
@@ -62,14 +61,13 @@ def kernel_called(
     >>> kernel_called("rbf", np.array([[0.0, 1.0], [2.0, 1.0]]), gamma="auto")
     RBF(gamma=0.5)
     """
-    kernel = KERNELS[name]
-    given: dict[str, Callable[[], float]] = {
-        "gamma": lambda: gamma_on(X, gamma, weights),
-        "degree": lambda: int(degree),
-        "coef0": lambda: float(coef0),
-    }
-    made: Kernel | Precomputed = kernel(**{field.name: given[field.name]() for field in fields(kernel)})
-    return made
+    if not isinstance(kernel, str):
+        return kernel
+    known = [field.name for field in fields(KERNELS[kernel])]
+    given: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
+    if "gamma" in known:
+        given["gamma"] = gamma_on(X, gamma, weights)
+    return KERNELS[kernel](**{name: given[name] for name in known})
 
 
 def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> float:

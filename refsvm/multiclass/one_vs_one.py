@@ -21,8 +21,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_threads
-from refsvm.kernels import Precomputed
-from refsvm.kernels.checked import gram_on
+from refsvm.kernels.checked import gram_of_rows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
@@ -173,33 +172,25 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
     Pair
     """
     n, k = len(codes), int(codes.max()) + 1
-    if isinstance(kernel, Precomputed) and X.shape != (n, n):
-        raise ValueError(
-            f"The precomputed kernel has shape {X.shape}; expected a square matrix, shape ({n}, {n})."
-        )
-    used = penalties > 0
+    everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
     for p, q in combinations(range(k), 2):
         negative, positive = (p, q) if k == 2 else (q, p)
-        rows = np.flatnonzero(used & ((codes == p) | (codes == q)))
+        rows = everyone if k == 2 else everyone[(codes[everyone] == p) | (codes[everyone] == q)]
         labels = np.where(codes[rows] == positive, 1.0, -1.0)
-        data = X
-        if len(rows) < n:
-            data = X[np.ix_(rows, rows)] if isinstance(kernel, Precomputed) else X[rows]
-        elif isinstance(kernel, Precomputed):
-            # compiled code takes no read-only matrix, such as a memory map
-            data = np.require(X, requirements="W")
         signed = labels * penalties[rows]
-        lower, upper = np.minimum(0.0, signed), np.maximum(0.0, signed)
-        problem = DualProblem._of_checked(gram_on(kernel, data), labels, lower, upper)
-        yield Pair(negative, positive, rows, problem)
+        gram = gram_of_rows(kernel, X, rows)
+        yield Pair(
+            negative, positive, rows,
+            DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed)),
+        )  # fmt: skip
 
 
 def solve_pairs(
     problems: Iterable[Pair],
-    previous: list[BinaryResult] | None = None,
+    previous: list[BinaryResult] | None,
+    interrupt: interruptible,
     *,
-    n_jobs: int = 1,
-    max_iter: int | None = None,
+    workers: int = 1,
     time_limit: float | None = None,
     **options: Any,
 ) -> Iterator[BinaryResult]:
@@ -208,12 +199,14 @@ def solve_pairs(
     Parameters
     ----------
     problems : iterable of Pair
-    previous : list of BinaryResult, optional
+    previous : list of BinaryResult or None
         For each pair an earlier result on the same examples, to start from; made feasible without a warning.
-    n_jobs : int
+    interrupt : interruptible
+        That of the block around all pairs: whether Ctrl-C was pressed.
+    workers : int
         Threads. Compiled steps of several pairs run at the same time; the readable loop gains nothing. Each pair is a
         problem of its own, so that its result does not depend on the others.
-    max_iter, time_limit, **options
+    time_limit, **options
         As in `solve`, but the time is that of all pairs together.
 
     Yields
@@ -222,20 +215,19 @@ def solve_pairs(
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
     began = time.perf_counter()
-    with interruptible() as interrupt:
 
-        def solved(numbered: tuple[int, Pair]) -> BinaryResult:
-            number, pair = numbered
-            start = None if previous is None else _feasible_start(previous[number], pair)
-            left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
-            more = {**options, "max_iter": max_iter}
-            if pressed := interrupt.pressed:
-                more |= {"max_iter": 1, "shrinking": False}
-            solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
-            cut = pressed and solution.status is not Status.CONVERGED
-            return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
+    def solved(numbered: tuple[int, Pair]) -> BinaryResult:
+        number, pair = numbered
+        start = None if previous is None else _feasible_start(previous[number], pair)
+        left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
+        pressed = interrupt.pressed
+        more = options | {"max_iter": 1, "shrinking": False} if pressed else options
+        solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
+        cut = pressed and solution.status is not Status.CONVERGED
+        return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 
-        yield from in_threads(solved, enumerate(problems), n_jobs)
+    numbered = enumerate(problems)
+    yield from map(solved, numbered) if workers == 1 else in_threads(solved, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:

@@ -161,6 +161,7 @@ def test_sparse_rows_and_kernels_of_ones_own() -> None:
     own.partial_fit(X[40:], Y[40:])
     whole = SVC(C=0.1, kernel="linear", tol=1e-9).fit(X, Y)
     assert own.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
+    np.testing.assert_allclose(own.decision_function(X), whole.decision_function(X), atol=1e-6)
 
 
 def test_fit_begins_anew() -> None:
