@@ -95,7 +95,8 @@ class Hastie(PathTracker):
     def _next_step(self, walk: PathState, room: float) -> Step:
         """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
         factors, of = self._regular(walk), walk.of
-        correct(walk, factors)
+        if walk.unsettled:
+            correct(walk, factors)
         # d_p = A⁻¹(0, v_𝓔)
         db, noise = particular_direction(walk, factors, 1e-12)
         elbow, outside = walk.elbow, np.abs(walk.side) == 1

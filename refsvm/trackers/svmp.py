@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -125,15 +125,16 @@ class SVMP(PathTracker):
         """Yield the breakpoints from the present λ down to `end`."""
         guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
         while walk.status is None and (room := walk.room(end)) > 0.0:
-            # --- are the conditions kept (56), where the sets have changed at this λ? ---
-            if walk.unsettled:
+            # --- are the conditions kept (56), where the sets have changed at this λ, and every so often? ---
+            if walk.unsettled or steps == self.refresh:
                 yield from self._checked(walk)
+                steps %= self.refresh
             # --- 𝓛 is empty: α stays ---
             elif not walk.has_left():
                 yield walk.to_the_end(end)
                 return
-            # --- where α or b must move first, at fixed t ---
-            elif self._jumped(walk):
+            # --- where α or b must move first, at fixed t: never along λ ---
+            elif not walk.along.rooted and self._jumped(walk):
                 yield walk.breakpoint("jump")
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             elif (step := self._next_step(walk, room)) is None:
@@ -141,8 +142,7 @@ class SVMP(PathTracker):
             # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
             elif step.length > self.tau_2 * walk.scale or step.length >= room:
                 kind = take(walk, step, end)
-                guard.moved_on()
-                steps, jump = steps + 1, FIRST_JUMP
+                guard, steps, jump = SwitchingGuard(self.ell), steps + 1, FIRST_JUMP
                 yield from self._checked(walk, kind)
             # --- no way, as an example is where it should not be ---
             elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
@@ -151,30 +151,12 @@ class SVMP(PathTracker):
             elif not self._freed(walk, step, guard) and solve_at(
                 walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup"
             ):
-                guard.moved_on()
-                jump = min(10.0 * jump, self.gamma)
+                guard, jump = SwitchingGuard(self.ell), min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
             # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
-            before, steps = steps, (yield from self._ordinary(walk, end, steps))
-            if steps > before:
-                guard.moved_on()
-                jump = FIRST_JUMP
-
-    def _ordinary(self, walk: PathState, end: float, steps: int) -> Generator[Point, None, int]:
-        """Yield the points of events that the twin can follow; take and return how many steps there were.
-
-        ξ is taken afresh every so often.
-        """
-        while walk.status is None and not walk.unsettled and walk.has_left() and walk.room(end) > 0.0:
-            if steps and steps % self.refresh == 0:
-                yield from self._checked(walk, fresh=True)
-            most = self.refresh - steps % self.refresh
-            points = follow_run(walk, self, end, most)
-            yield from points
-            steps += len(points)
-            if len(points) < most:
-                break
-        return steps
+            if walk.compiled and (points := follow_run(walk, self, end, self.refresh - steps)):
+                guard, steps, jump = SwitchingGuard(self.ell), steps + len(points), FIRST_JUMP
+                yield from points
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
         """Find the largest fall of λ, at most `room`, and the direction that goes with it.
@@ -234,19 +216,17 @@ class SVMP(PathTracker):
         walk.unsettled = True
         return True
 
-    def _checked(self, walk: PathState, kind: str = "", fresh: bool = False) -> Iterator[Point]:
+    def _checked(self, walk: PathState, kind: str = "") -> Iterator[Point]:
         """Check the KKT conditions (56) and Σŝ = 0, and repair what violates them.
 
         Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
         """
         rooted = walk.along.rooted  # other lines are balanced where they are settled
-        fresh = fresh or walk.unsettled or walk.t < walk.stale_below
+        fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), rooted and walk.unbalanced()) > self.eps_kkt:
-            walk.drift = max(walk.drift, walk.refresh())
-            walk.unsettled = True
+            walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
             if walk.members:
                 correct(walk, self._factors(walk))
-            walk.unsettled = False
             worst = max(walk.violation(), walk.unbalanced())
             if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 if solve_at(walk, walk.t, self.eps_smo, "repair"):

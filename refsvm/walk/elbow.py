@@ -71,8 +71,6 @@ def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
 
 def correct(walk: PathState, factors: Factors) -> None:
     """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, as far as the box allows it."""
-    if not walk.unsettled:
-        return
     walk.unsettled = False
     of, elbow = walk.of, walk.elbow
     right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])

@@ -41,7 +41,7 @@ class EventLog(NamedTuple):
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
     """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""
     m, n = len(walk.members), len(walk.side)
-    if not walk.compiled or most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status:
+    if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
     if not may_run(walk.engine, "twin", tracker, since=walk.began):
         return []

@@ -6,6 +6,8 @@ direction; it can cycle. So the guard falls back on the lowest index alone, and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from refsvm.walk.state import PathState
@@ -35,8 +37,9 @@ def blocking(
     return found + [(i, FREE) for i in np.flatnonzero(entering).tolist()]
 
 
+@dataclass
 class SwitchingGuard:
-    """Notices when the sets return to where they have been at the same λ.
+    """Notices when the sets return to where they have been at the same λ; a new λ has a new guard.
 
     Parameters
     ----------
@@ -44,15 +47,11 @@ class SwitchingGuard:
         ℓ: most special events at one λ.
     """
 
-    def __init__(self, ell: int) -> None:
-        self.ell = ell
-        self.moved_on()
-
-    def moved_on(self) -> None:
-        """Forget what happened at the λ before."""
-        self.visited: set[bytes] = set()
-        self.one_at_a_time = False
-        self.n_sr = self.chosen = 0
+    ell: int
+    visited: set[bytes] = field(default_factory=set)
+    one_at_a_time: bool = False
+    n_sr: int = 0
+    chosen: int = 0
 
     def looping(self, walk: PathState) -> bool:
         """Count a special event; return whether the flips lead nowhere, so that the backup routine is needed."""
