@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
-from refsvm.walk.algebra import ElbowAlgebra, Factors, UpdatedInverse
+from refsvm.walk.algebra import ElbowAlgebra, UpdatedInverse
 from refsvm.walk.backup import ACCEPTED, choose_sets, solve_at
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.elbow import (
@@ -195,12 +195,11 @@ class SVMP(PathTracker):
             moved = True
         return moved
 
-    def _factors(self, walk: PathState) -> Factors:
-        """Return the factors of A, made once for each elbow."""
+    def _factors(self, walk: PathState) -> Any:
+        """Return the `refsvm.walk.algebra.Factors` of A, made once for each elbow."""
         if walk.factors is None:
             walk.factors = self.algebra.factorise(walk)
-        factors: Factors = walk.factors
-        return factors
+        return walk.factors
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that it can fall; return whether something was changed."""

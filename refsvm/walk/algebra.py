@@ -44,22 +44,17 @@ class ElbowAlgebra(ABC):
         """Return the factors of A for the present elbow, which is not empty."""
 
 
-def elbow_matrix(walk: PathState) -> np.ndarray:
-    """A of shape (m + 1, m + 1), in the order of ``walk.elbow``."""
+def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
+    """A of shape (m + 1, m + 1), in the order of ``walk.elbow``; or DAD with D = diag(s, 1, …, 1).
+
+    With s = max |K| all is of one size, so that the units of K decide no rank.
+    """
     elbow = walk.elbow
     A = np.empty((len(elbow) + 1, len(elbow) + 1), order="F")
     A[0, 0] = 0.0
-    A[0, 1:] = A[1:, 0] = 1.0
+    A[0, 1:] = A[1:, 0] = s
     A[1:, 1:] = walk.K[elbow[:, None], elbow]
     return A
-
-
-def scaled_matrix(walk: PathState) -> tuple[np.ndarray, float]:
-    """Return DAD with D = diag(s, 1, …, 1), and s = max |K|: all of one size, so that the units of K decide no rank."""
-    A, s = elbow_matrix(walk), walk.largest or 1.0
-    A[0] *= s
-    A[1:, 0] *= s
-    return A, s
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,8 @@ class SVD(ElbowAlgebra):
         """DAD = UΣVᵀ from scratch."""
         from scipy.linalg import svd
 
-        A, s = scaled_matrix(walk)
+        s = walk.largest or 1.0
+        A = elbow_matrix(walk, s)
         U, sigma, Vt = svd(A, check_finite=False)
         U[0] *= s
         Vt[:, 0] *= s
@@ -133,7 +129,8 @@ class PivotedQR(ElbowAlgebra):
         """DADE = QR from scratch."""
         from scipy.linalg.lapack import dgeqp3, dorgqr
 
-        A, s = scaled_matrix(walk)
+        s = walk.largest or 1.0
+        A = elbow_matrix(walk, s)
         # what scipy.linalg.qr calls; its checks took longer than the factors of a small elbow
         packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
         R, pivots = np.triu(packed), pivots - 1
@@ -142,34 +139,28 @@ class PivotedQR(ElbowAlgebra):
         diagonal = np.abs(np.diagonal(R))
         r = int((diagonal > self.eps_svd * len(R) * diagonal[0]).sum())
         # A is symmetric: what is orthogonal to its range is its null space
-        return QRFactors(Q, R, pivots, r, s)
+        return QRFactors(Q, R, pivots, Q[:, r:], s)
 
 
+@dataclass(frozen=True)
 class QRFactors:
     """DADE = QR of rank r, with DQ in place of Q; the columns of A in the order `pivots`."""
 
-    def __init__(self, Q: np.ndarray, R: np.ndarray, pivots: np.ndarray, r: int, s: float) -> None:
-        self.Q, self.R, self.pivots, self.r, self.s = Q, R, pivots, r, s
-        self.null = Q[:, r:]
+    Q: np.ndarray
+    R: np.ndarray
+    pivots: np.ndarray
+    null: np.ndarray
+    s: float
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Q g = D right, R h = g, x = DE h; of many solutions the one with m + 1 − r zeros."""
         from scipy.linalg.lapack import dtrtrs
 
-        x, r = np.zeros(len(right)), self.r
+        x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
         # what solve_triangular calls, without its checks, which took longer than the solution
-        x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], right @ self.Q[:, :r])[0]
+        x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], self.Q[:, :r].T @ right)[0]
         x[0] *= self.s
         return x
-
-    def inverse(self) -> np.ndarray:
-        """A⁻¹ = DE R⁻¹ QᵀD, of a regular A."""
-        from scipy.linalg.lapack import dtrtrs
-
-        values = np.empty_like(self.Q)
-        values[self.pivots] = dtrtrs(self.R, self.Q.T)[0]
-        values[0] *= self.s
-        return values
 
 
 @dataclass(frozen=True)
@@ -216,20 +207,19 @@ class UpdatedInverse(ElbowAlgebra):
             diagonal = np.abs(np.diagonal(made.R))
             if made.null.shape[1] or not diagonal.min() > self.least_ratio * diagonal.max():
                 return made
-            walk.system = Bordered(made.inverse(), self.least_indicator * walk.largest)
+            walk.system = Bordered(made.solve(np.eye(len(made.R))), self.least_indicator * walk.largest)
             walk.system.solve(walk.right)
-        return _Inverse(walk)
+        return _Inverse(walk, np.empty((len(walk.members) + 1, 0)))
 
 
+@dataclass(frozen=True)
 class _Inverse:
-    """The inverse as factors."""
-
-    def __init__(self, walk: PathState) -> None:
-        self._walk, self.null = walk, np.empty((len(walk.members) + 1, 0))
+    walk: PathState
+    null: np.ndarray
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """x = A⁻¹ right, refined once: x + A⁻¹(right − Ax)."""
-        assert self._walk.system is not None
-        inverse = self._walk.system.inverse
+        # A⁻¹ right, refined once: x + A⁻¹(right − Ax)
+        assert self.walk.system is not None
+        inverse = self.walk.system.inverse
         x = inverse @ right
-        return np.asarray(x + inverse @ (right - elbow_matrix(self._walk) @ x))
+        return np.asarray(x + inverse @ (right - elbow_matrix(self.walk) @ x))

@@ -101,7 +101,8 @@ class Bordered:
         self.x[m] = pace + change
         self.size = m + 1
         root = 1.0 / math.sqrt(s)
-        self._add(np.append(w * root, -root), 1.0)
+        z = np.append(w * root, -root)
+        self.inverse[:] += z[:, None] * z
         return True
 
     def insert_first(self, corner: float, top: float, right: float) -> None:
@@ -119,7 +120,8 @@ class Bordered:
         if not p[j + 1] > 0.0:
             return False
         self.x[: last + 1] -= p * ((self.x[j + 1] - pace) / p[j + 1])
-        self._add(p * (1.0 / math.sqrt(p[j + 1])), -1.0)
+        z = p * (1.0 / math.sqrt(p[j + 1]))
+        self.inverse[:] -= z[:, None] * z
         # the last one takes its place
         self.values[j + 1], self.x[j + 1] = self.values[last], self.x[last]
         self.values[:, j + 1] = self.values[:, last]
@@ -132,10 +134,6 @@ class Bordered:
         p = self.inverse[j + 1]
         part = total(u * p)
         return part * part > self.least * float(p[j + 1])
-
-    def _add(self, z: np.ndarray, sign: float) -> None:
-        """P ← P ± zzᵀ."""
-        self.inverse[:] += (sign * z)[:, None] * z
 
 
 def independent(K: np.ndarray, largest: float) -> np.ndarray:

@@ -147,10 +147,14 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 def take(walk: PathState, step: Step, end: float) -> str:
     """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
-    if walk.room(end) == 0.0:
-        walk.arrive(end)
-    walk.keep_elbow()
-    hits = arrived(walk, step.noise)
+    walk.tidy(end)
+    # who is at the end of its set, and moves towards it: (40)–(43)
+    of, (to_upper, to_lower, closing) = walk.of, walk.rates()
+    near = TIE * (of.upper - of.lower)
+    at_end = (to_upper > step.noise[0]) & (of.upper - of.alpha <= near)
+    at_end |= (to_lower > step.noise[0]) & (of.alpha - of.lower <= near)
+    at_end |= (closing > step.noise[1]) & (walk.side * of.excess <= TIE * walk.unit)
+    hits = np.flatnonzero(at_end).tolist()
     for i in hits:
         if walk.side[i] == FREE:
             walk.drop(i, walk.nearest(i), step.kind)
@@ -160,14 +164,3 @@ def take(walk: PathState, step: Step, end: float) -> str:
         walk.unsettled = True
     return "end" if walk.t == end else step.kind
 
-
-def arrived(walk: PathState, noise: tuple[float, float]) -> list[int]:
-    """Return the examples at the end of their set that move towards it, eq. (40)–(43)."""
-    of = walk.of
-    to_upper, to_lower, closing = walk.rates()
-    near = TIE * (of.upper - of.lower)
-    hits = ((to_upper > noise[0]) & (of.upper - of.alpha <= near)) | (
-        (to_lower > noise[0]) & (of.alpha - of.lower <= near)
-    )
-    hits |= (closing > noise[1]) & (walk.side * of.excess <= TIE * walk.unit)
-    return [int(i) for i in np.flatnonzero(hits)]

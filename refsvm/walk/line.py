@@ -107,10 +107,6 @@ class ProblemLine:
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
-    def scale(self, t: float) -> float:
-        """Return what steps of t are compared with."""
-        return max(min(abs(t), self.span), self.least)
-
     def tolerance(self, t: float, eps: float) -> float:
         """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit."""
         return max(eps, 1e-14) * (self.unit[0] + self.unit[1] * t)
@@ -155,7 +151,7 @@ class RegularizationLine(ProblemLine):
     def at(self, t: float) -> DualProblem:
         """Return the problem in scaled variables."""
         problem = self.start
-        return DualProblem(problem.gram, t * problem.v, 0.0, problem.lower, problem.upper)
+        return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
     def tolerance(self, t: float, eps: float) -> float:
         """For C < 1 relative to C as well, as h is then of that size."""

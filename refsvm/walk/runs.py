@@ -49,7 +49,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     from refsvm.compiled.walk.walk import arrays_of
 
     twin = ready(tracker.twin())
-    walk.make_room(m + most + 1)
+    walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
     along = walk.along
@@ -79,8 +79,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         for (t, scaled, b, m), move in zip(numbers, moves, strict=False)
     ]
     if points and example[-1] < 0:  # at the end of the line, where nobody changes its set
-        walk.arrive(end)
-        walk.keep_elbow()
+        walk.tidy(end)
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
     if points and walk.moves:  # what changed its set where the run began

@@ -120,12 +120,12 @@ class PathState(Walk):
         self.problem = problem.with_gram(Gram(Precomputed(), K, is_checked=True))
         self.along = RegularizationLine(self.problem) if along is None else along
         self.K, self._engine, self.sign = K, engine, self.along.sign
-        found = whole_rows(K)
-        self.stored = np.ascontiguousarray(K) if found is None else found
         side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
         super().__init__(
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
         )
+        found = whole_rows(K)
+        self.stored = np.ascontiguousarray(K) if found is None else found
         self.began = time.perf_counter()
         self.largest, self.t, self.compiled = float(np.abs(K.diagonal()).max()), np.inf, compiles(engine)
         self.moves: list[Move] = []
@@ -163,12 +163,12 @@ class PathState(Walk):
     @property
     def scale(self) -> float:
         """What steps of t are compared with: λ along 1/C."""
-        return self.along.scale(self.t)
+        return max(min(abs(self.t), self.along.span), self.along.least)
 
     def room(self, end: float) -> float:
         """Return how far the end is; 0 where t is there up to rounding."""
         way = (end - self.t) * self.line.t
-        return way if way > max(1e-12 * self.along.scale(end), 1e-10 * self.along.least) else 0.0
+        return way if way > max(1e-12 * self.scale, 1e-10 * self.along.least) else 0.0
 
     # -- the point -------------------------------------------------------------------------------------------------
 
@@ -195,17 +195,13 @@ class PathState(Walk):
             of.excess[:] = gradient - b
         self.unsettled = True
 
-    def arrive(self, end: float) -> None:
-        """Be at the end of the line exactly, where `room` is 0."""
-        self.t, of = end, self.of
-        _, of.lower[:], of.upper[:] = self.along.arrays(end)
-        of.alpha[:] = np.where(self.side == ABOVE, of.upper, np.where(self.side == BELOW, of.lower, of.alpha))
-        closed = self.side == CLOSED
-        of.alpha[closed] = of.lower[closed]
-
-    def keep_elbow(self) -> None:
-        """Let the elbow be in the box with ξ = 0, whatever rounding has left, (38)."""
+    def tidy(self, end: float) -> None:
+        """Let the elbow be in its box with ξ = 0, whatever rounding has left, (38); with no `room`, be at the end."""
         of, elbow = self.of, self.members
+        if self.room(end) == 0.0:
+            self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
+            bound = np.where(self.side == ABOVE, of.upper, of.lower)
+            of.alpha[:] = np.where(self.side == FREE, of.alpha, bound)
         of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
         of.excess[elbow] = 0.0
 
@@ -272,22 +268,14 @@ class PathState(Walk):
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
-    def rows_of_members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return K, and the members: no row is copied."""
-        return self.stored, self.elbow
-
-    def make_room(self, members: int) -> None:
-        """Let the system hold so many members."""
-        if self.system is not None:
-            self.system.make_room(members + 1)
-
     def enter(self, i: int, kind: str) -> None:
         """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
         self.note([i], FREE, kind)
         if self.system is None or not self.join(i):
             self.system = None
             self.change_pace(i, 0.0)
-            self.add_member(i, self.K[i])
+            self.members.append(i)
+            self.side[i] = FREE
 
     def drop(self, i: int, side: int, kind: str) -> None:
         """Move i from the elbow to a bound, where ŝᵢ is exactly."""

@@ -100,7 +100,9 @@ class Walk:
     members : list of int
         M, in the order of the system.
     rows : ndarray of shape (room, n)
-        Their kernel rows; none where K itself is held (`refsvm.walk.state.PathState`).
+        Their kernel rows; none where K itself is held.
+    stored : ndarray or None
+        K, where it is held (`refsvm.walk.state.PathState`).
     system : Bordered or None
         None where it has not been made, or cannot be.
     total : float
@@ -137,6 +139,7 @@ class Walk:
         self.of = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
         self.total, self.members, self.rows = line.z, list[int](), np.empty((0, n))
+        self.stored: np.ndarray | None = None
         self.system: Bordered | None = None
 
     def begin(self, members: list[int], inverse: np.ndarray, least: float) -> None:
@@ -200,12 +203,9 @@ class Walk:
         d[self.members] = x[1 : m + 1]
         # v¹ − K d_B − db − K_M d_M
         np.subtract(self.of.push, x[0], out=speed)
-        add_rows(speed, -x[1 : m + 1], *self.rows_of_members())
+        rows, order = (self.rows, range(m)) if self.stored is None else (self.stored, self.members)
+        add_rows(speed, -x[1 : m + 1], rows, np.array(order, dtype=np.int64))
         return float(x[0])
-
-    def rows_of_members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return an array of kernel rows, and where in it those of M are."""
-        return self.rows, np.arange(len(self.members))
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
         """Return who has its event first, the lowest index of several, and how far that is.
@@ -267,7 +267,12 @@ class Walk:
             if pace != 0.0:  # the others move for it
                 system.solve(self.right)
             return False
-        self.add_member(i, row)
+        if self.stored is None:
+            if len(self.members) == len(self.rows):
+                self.rows = np.concatenate([self.rows, np.empty((SPARE, len(row)))])
+            self.rows[len(self.members)] = row
+        self.members.append(i)
+        self.side[i] = FREE
         return True
 
     def leave(self, i: int, side: int) -> None:
@@ -280,7 +285,7 @@ class Walk:
         if system is not None:
             tied = [k for k in tied if system.frees(slot, np.append(1.0, self.row(k)[self.members]))]
             self.system = system if system.delete(slot, pace) else None
-        if len(self.rows):
+        if self.stored is None:
             self.rows[slot] = self.rows[len(self.members) - 1]
         self.members[slot] = self.members[-1]
         del self.members[-1]
@@ -295,22 +300,6 @@ class Walk:
         if change != 0.0:
             self.of.push[:] -= change * self.row(i)
             self.total -= change
-
-    def add_member(self, i: int, row: np.ndarray) -> None:
-        """Put i at the end of M."""
-        self.make_room(len(self.members) + 1)
-        if len(self.rows):
-            self.rows[len(self.members)] = row
-        self.members.append(i)
-        self.side[i] = FREE
-
-    def make_room(self, members: int) -> None:
-        """Let the arrays hold so many members."""
-        if members > len(self.rows):
-            more = np.empty((members + SPARE - len(self.rows), len(self.side)))
-            self.rows = np.concatenate([self.rows, more])
-        if self.system is not None:
-            self.system.make_room(members + 1)
 
     def take_first(self) -> bool:
         """Where M is empty b may move, to the first variable that may take what the others give; return whether."""
