@@ -19,8 +19,7 @@ import numpy as np
 from refsvm._checks import real
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.parametric_path import line_tracker
-from refsvm.paths.regularization_path import kernel_matrix, largest
+from refsvm.paths.regularization_path import USUAL, largest
 from refsvm.problem import DualProblem
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -179,14 +178,14 @@ def _followed(
         for t in (here, there)
     ]
     start, end = problems[0], problems[1].with_gram(problems[0].gram)
-    K = kernel_matrix(start, np.inf)
+    K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
     # without a weight it changes nothing
     walk.of.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EXACT, "start"):
         points = [(here, walk.of.alpha.copy(), walk.b, len(walk.members))]
-        follow = line_tracker(None).follow(walk, there)
+        follow = USUAL.follow(walk, there)
         points += [(p[0], p[1].copy(), p.intercept, p.elbow) for p in follow]
     if walk.status is not None:
         raise ValueError(

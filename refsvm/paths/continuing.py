@@ -10,8 +10,8 @@ import numpy as np
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.matrix import View
 from refsvm.paths.limits import PathLimits
-from refsvm.paths.parametric_path import line_tracker, refuse_unlike
-from refsvm.paths.regularization_path import largest, semidefinite_matrix
+from refsvm.paths.parametric_path import refuse_unlike
+from refsvm.paths.regularization_path import chosen_tracker, kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -90,11 +90,11 @@ def continued(
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
-    K = semidefinite_matrix(start, cache_mb)
+    K = kernel_matrix(start, cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
-    status, tracker = Status.CONVERGED, line_tracker(tracker)
+    status, tracker = Status.CONVERGED, chosen_tracker(tracker, of_any_line=True)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         if reached is None or not _resumed(walk, alpha, reached):

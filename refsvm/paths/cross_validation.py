@@ -13,7 +13,7 @@ from refsvm._checks import examples
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.duplicates import Merged, merge_duplicates
+from refsvm.paths.duplicates import Merged, fewer, merge_variables
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.left_out import LeftOut
 from refsvm.paths.regularization_path import kernel_matrix, track
@@ -112,12 +112,13 @@ def cross_validate_path(
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(problem.n)
     fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=_counted(folds, stratified), rng=rng)
-    K = kernel_matrix(problem, cache_mb)
+    gram = Gram(Precomputed(), kernel_matrix(problem, cache_mb), is_checked=True)
+    gram.is_psd = True
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
     with interruptible() as interrupt:
         each = _left_out if fold.max() + 1 == problem.n else _held_out
         curves, breakpoints = [], []
-        for curve, count in each(X, labels, K, fold, options | {"cache_mb": cache_mb}):
+        for curve, count in each(X, labels, gram, fold, options | {"cache_mb": cache_mb}):
             if interrupt.pressed:
                 raise KeyboardInterrupt
             curves.append(curve)
@@ -128,24 +129,24 @@ def cross_validate_path(
 
 
 def _held_out(
-    X: Any, labels: np.ndarray, K: np.ndarray, fold: np.ndarray, options: dict[str, Any]
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, options: dict[str, Any]
 ) -> Iterator[tuple[ErrorCurve, int]]:
     """Yield the error on each fold, and the breakpoints of its path."""
     for number in range(int(fold.max()) + 1):
         held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        own, merged = _training_problem(X, labels, K, rest, number)
+        own, merged = _training_problem(X, labels, gram, rest, number)
         path = track(own, merged=merged, **options)
-        yield path.validation_error(K[np.ix_(held, rest)], labels[held]), len(path.C)
+        yield path.validation_error(gram.dense[np.ix_(held, rest)], labels[held]), len(path.C)
 
 
 def _left_out(
-    X: Any, labels: np.ndarray, K: np.ndarray, fold: np.ndarray, options: dict[str, Any]
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, options: dict[str, Any]
 ) -> Iterator[tuple[ErrorCurve, int]]:
     """Yield the error on each example, from the path of all of them; equal ones share it."""
     every = np.arange(len(labels))
     for alone in every[[np.count_nonzero(labels == label) == 1 for label in labels]]:
-        _training_problem(X, labels, K, every[every != alone], int(fold[alone]))  # refuses it
-    own, merged = _training_problem(X, labels, K, every, 0)
+        _training_problem(X, labels, gram, every[every != alone], int(fold[alone]))  # refuses it
+    own, merged = _training_problem(X, labels, gram, every, 0)
     left_out = LeftOut(track(own, merged=merged, **options), options["tracker"], options["engine"])
     known: dict[int, ErrorCurve] = {}
     for r in merged.group[fold.argsort()].tolist():
@@ -154,15 +155,14 @@ def _left_out(
 
 
 def _training_problem(
-    X: Any, labels: np.ndarray, K: np.ndarray, rest: np.ndarray, number: int
+    X: Any, labels: np.ndarray, gram: Any, rest: np.ndarray, number: int
 ) -> tuple[DualProblem, Merged]:
     """Return the problem without a fold, equal examples merged."""
     if labels[rest].min() == labels[rest].max():
         raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
-    merged = merge_duplicates(X[rest], labels[rest])
-    chosen, bound = rest[merged.first], np.bincount(merged.group, weights=labels[rest])
-    gram = Gram(Precomputed(), np.ascontiguousarray(K[np.ix_(chosen, chosen)]))
-    return DualProblem(gram, labels[chosen], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0)), merged
+    problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
+    merged = merge_variables(problem, problem, X[rest])
+    return fewer(problem, merged), merged
 
 
 def _counted(folds: Any, stratified: bool) -> bool:

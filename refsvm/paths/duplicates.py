@@ -6,7 +6,6 @@ sharing each sum in proportion to the widths of the boxes gives one of its optim
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from refsvm._checks import is_sparse
 from refsvm.kernels.matrix import View
 from refsvm.problem import DualProblem
 
-__all__ = ["Merged", "fewer", "merge_duplicates", "merge_variables", "no_merging"]
+__all__ = ["Merged", "fewer", "merge_variables", "no_merging"]
 
 
 class Merged(NamedTuple):
@@ -37,38 +36,24 @@ class Merged(NamedTuple):
     weight: np.ndarray
 
 
-def no_merging(weight: np.ndarray) -> Merged:
-    """Each example on its own."""
-    return Merged(np.arange(len(weight)), np.arange(len(weight)), weight)
+def no_merging(problem: DualProblem) -> Merged:
+    """Each variable on its own."""
+    return Merged(np.arange(problem.n), np.arange(problem.n), problem.lower + problem.upper)
 
 
-def merge_duplicates(X: Any, weight: np.ndarray) -> Merged:
-    """Group the examples of equal rows of X whose boxes lie on the same side of 0.
+def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merged:
+    """Group the variables of two problems with the same kernel row and, in both, the same v.
 
     Parameters
     ----------
-    X : ndarray or CSR of shape (n, d)
-        The features, or a precomputed kernel matrix.
-    weight : ndarray of shape (n,)
-        The bound of each α that is not 0, at C = 1.
+    start, end : DualProblem
+        Over the same kernel matrix.
+    X : ndarray or CSR of shape (n, d), optional
+        The examples; those of the kernel matrix by default. Of a matrix that holds none no two rows are the same.
 
     Returns
     -------
     Merged
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm.paths.duplicates import merge_duplicates
-    >>> X = np.array([[1.0], [2.0], [1.0], [1.0]])
-    >>> merge_duplicates(X, np.array([1.0, 1.0, -1.0, 3.0])).group
-    array([0, 1, 2, 0])
-    """
-    return _grouped(weight, zip(np.sign(weight).tolist(), _row_bytes(X), strict=True))
-
-
-def merge_variables(start: DualProblem, end: DualProblem) -> Merged:
-    """Group the variables of two problems with the same kernel row and, in both, the same v.
 
     Examples
     --------
@@ -81,14 +66,16 @@ def merge_variables(start: DualProblem, end: DualProblem) -> Merged:
     array([0, 1, 2, 0])
     """
     gram: Any = start.gram
-    if isinstance(gram, View):
-        rows = gram.indices.tolist()
-        if (X := getattr(gram.source, "X", None)) is not None:
-            of_source = _row_bytes(X)
-            rows = [of_source[i] for i in rows]
-    else:
-        rows = list(range(start.n)) if getattr(gram, "X", None) is None else _row_bytes(gram.X)
-    return _grouped(np.zeros(start.n), zip(start.v.tolist(), end.v.tolist(), rows, strict=True))
+    source, indices = (gram.source, gram.indices) if isinstance(gram, View) else (gram, np.arange(start.n))
+    X = getattr(source, "X", None) if X is None else X
+    rows: Any = indices.tolist()
+    if X is not None:
+        of_source = _row_bytes(X)
+        rows = [of_source[i] for i in rows]
+    number: dict[Any, int] = {}
+    keys = zip(start.v.tolist(), end.v.tolist(), rows, strict=True)
+    group = np.array([number.setdefault(key, len(number)) for key in keys])
+    return Merged(np.unique(group, return_index=True)[1], group, start.lower + start.upper)
 
 
 def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
@@ -98,19 +85,6 @@ def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
     lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))
     gram = problem.gram.restrict(merged.first)
     return DualProblem(gram, problem.v[merged.first], problem.z, lower, np.maximum(lower, upper))
-
-
-def _grouped(weight: np.ndarray, keys: Iterable[Any]) -> Merged:
-    """Let the variables of equal keys be one."""
-    seen: dict[Any, int] = {}
-    first: list[int] = []
-    group = np.empty(len(weight), dtype=np.int64)
-    for i, key in enumerate(keys):
-        if key not in seen:
-            seen[key] = len(first)
-            first.append(i)
-        group[i] = seen[key]
-    return Merged(np.array(first), group, weight)
 
 
 def _row_bytes(X: Any) -> list[bytes]:

@@ -24,8 +24,8 @@ import numpy as np
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import Timeline
+from refsvm.paths.regularization_path import chosen_tracker
 from refsvm.trackers.base import PathTracker
-from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import solve_at
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
@@ -69,7 +69,7 @@ class LeftOut:
     ) -> None:
         path.check_not_empty()
         points, problem, K = Timeline(path.record, path.problem.n), path.problem, path.kernel_matrix
-        self._path, self._tracker, self._engine = path, SVMP() if tracker is None else tracker, engine
+        self._path, self._tracker, self._engine = path, chosen_tracker(tracker), engine
         self.lam, self._s = 1.0 / path.C, np.array([points.at(k) for k in range(len(path.C))])
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]

@@ -12,15 +12,14 @@ from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import fewer, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.regularization_path import followed, largest, semidefinite_matrix
+from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_matrix, largest
 from refsvm.problem import DualProblem
 from refsvm.trackers.base import PathTracker
-from refsvm.trackers.svmp import SVMP
 from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
-__all__ = ["line_tracker", "parametric_path", "refuse_unlike"]
+__all__ = ["parametric_path", "refuse_unlike"]
 
 
 def parametric_path(
@@ -92,29 +91,16 @@ def parametric_path(
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
     refuse_unlike(start, end)
-    tracker = line_tracker(tracker)
+    tracker = chosen_tracker(tracker, of_any_line=True)
     limits = PathLimits(start.n, max_events, time_limit, callback)
-    merged = merge_variables(start, end) if merge else no_merging(np.zeros(start.n))
+    merged = merge_variables(start, end) if merge else no_merging(start)
     one, other = (fewer(each, merged) for each in (start, end))
-    K = semidefinite_matrix(one, cache_mb)
+    K = kernel_matrix(one, cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K))
     walk = PathState(one, K, engine, line)
     return ParametricPath(
         start=start, end=end, line=line, merged=merged, **followed(walk, tracker, *line.t, limits)
     )
-
-
-def line_tracker(tracker: PathTracker | None) -> PathTracker:
-    """Return the tracker, `SVMP` by default, which must follow any line."""
-    if tracker is None:
-        return SVMP()
-    PathTracker.checked("tracker", tracker)
-    if not tracker.any_line:
-        raise ValueError(
-            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
-            "it heeds boxes and sums that move."
-        )
-    return tracker
 
 
 def _ends(t: Any) -> tuple[float, float]:

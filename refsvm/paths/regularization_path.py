@@ -17,7 +17,7 @@ from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.growing import whole_rows
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
-from refsvm.paths.duplicates import Merged, fewer, merge_duplicates, merge_variables, no_merging
+from refsvm.paths.duplicates import Merged, fewer, merge_variables, no_merging
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
@@ -30,7 +30,9 @@ from refsvm.walk.breakpoint import Breakpoint, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.state import PathState
 
-__all__ = ["followed", "kernel_matrix", "regularization_path", "semidefinite_matrix", "track"]
+__all__ = ["chosen_tracker", "followed", "kernel_matrix", "regularization_path", "track"]
+
+USUAL: Final = SVMP()
 
 EPS_START: Final = 1e-9
 """KKT gap to which SMO solves the start, in units of the decision function."""
@@ -114,22 +116,15 @@ def regularization_path(
     """
     alone = y is kernel is gram is sample_weight is None
     if isinstance(X, DualProblem) and alone and X.z == 0.0 and not X.has_labels:  # of regression
-        merged = merge_variables(X, X) if merge else no_merging(X.v)
-        problem, merged = fewer(X, merged), merged._replace(weight=X.lower + X.upper)
-        return track(
-            problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
-            cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
-        )  # fmt: skip
-    gram, y, widths = classification_given(X, y, kernel, gram)
-    problem = DualProblem.classification(y=y, gram=gram)
-    labels = problem.v
-    weight = labels * widths * (1.0 if sample_weight is None else _weights(sample_weight, labels))
-    features = getattr(gram, "X", None)
-    merged = merge_duplicates(features, weight) if merge and features is not None else no_merging(weight)
-    if len(merged.first) < problem.n:
-        gram, weight = gram.restrict(merged.first), np.bincount(merged.group, weights=weight)
-        labels = labels[merged.first]
-    problem = DualProblem(gram, labels, 0.0, np.minimum(weight, 0.0), np.maximum(weight, 0.0))
+        problem = X
+    else:
+        gram, y, widths = classification_given(X, y, kernel, gram)
+        problem = DualProblem.classification(y=y, gram=gram, C=widths)
+        if sample_weight is not None:
+            weight = _weights(sample_weight, problem.v)
+            problem = problem.boxed(weight * problem.lower, weight * problem.upper)
+    merged = merge_variables(problem, problem) if merge else no_merging(problem)
+    problem = fewer(problem, merged)
     return track(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
@@ -167,14 +162,31 @@ def track(
     C_min, C_max = positive("C_min", C_min), positive("C_max", C_max)
     if not C_min < C_max:
         raise ValueError(f"C_min={C_min!r} is not below C_max={C_max!r}; give C_min < C_max.")
-    tracker = SVMP() if tracker is None else tracker
-    PathTracker.checked("tracker", tracker)
+    tracker = chosen_tracker(tracker)
     limits = PathLimits(problem.n) if limits is None else limits
-    walk = _walk(problem, (C_min, C_max), engine, cache_mb)
-    merged = no_merging(problem.lower + problem.upper) if merged is None else merged
+    if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
+        raise ValueError(
+            "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
+        )
+    K = kernel_matrix(problem, cache_mb)
+    walk = PathState(problem, K, engine, RegularizationLine(problem, C_min, C_max))
+    merged = no_merging(problem) if merged is None else merged
     return RegularizationPath(
         problem=problem, merged=merged, **followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
     )
+
+
+def chosen_tracker(tracker: PathTracker | None, of_any_line: bool = False) -> PathTracker:
+    """Return the tracker, `SVMP` by default, which must follow any line where it is not that of 1/C."""
+    if tracker is None:
+        return USUAL
+    PathTracker.checked("tracker", tracker)
+    if of_any_line and not tracker.any_line:
+        raise ValueError(
+            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
+            "it heeds boxes and sums that move."
+        )
+    return tracker
 
 
 def followed(
@@ -197,7 +209,14 @@ def followed(
                 walk.status = limits.reached(point)
                 if walk.status is not None:
                     break
-        record = _optimal(recorder.record(), walk)
+        record = recorder.record()
+        if walk.rounding() > ACCEPTED and len(
+            record.t
+        ):  # the points before the first that rounding has spoiled
+            spoiled = violations(walk.along, walk.K, record, 0)[0] > SPOILED
+            if spoiled.any():
+                record = record.until(int(spoiled.argmax()))
+                walk.status = walk.status or Status.STALLED
     if walk.status is Status.STALLED:
         warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
     return {
@@ -224,7 +243,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
     other = PathState(walk.problem, walk.K, walk.engine, along)
     other.deadline = walk.deadline
     if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
-        for _ in SVMP().follow(other, last):
+        for _ in USUAL.follow(other, last):
             if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
                 other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
                 break
@@ -232,16 +251,6 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
             walk.counts["start"] += 1
             walk.place(t, other.of.alpha, other.b, "start")
     walk.status = other.status
-
-
-def _optimal(record: PathRecord, walk: PathState) -> PathRecord:
-    """Return the points before the first that rounding has spoiled; where there is one, the path has STALLED."""
-    if walk.rounding() > ACCEPTED and len(record.t):
-        spoiled = violations(walk.along, walk.K, record, 0)[0] > SPOILED
-        if spoiled.any():
-            record = record.until(int(spoiled.argmax()))
-            walk.status = walk.status or Status.STALLED
-    return record
 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
@@ -265,31 +274,13 @@ def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
     return weights
 
 
-def _walk(problem: DualProblem, ends: tuple[float, float], engine: str, cache_mb: float) -> PathState:
-    """Check a problem, compute its kernel matrix, and set up the walk."""
-    if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
-        raise ValueError(
-            "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
-        )
-    K = semidefinite_matrix(problem, cache_mb)
-    return PathState(problem, K, engine, RegularizationLine(problem, *ends))
-
-
-def semidefinite_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
-    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
-    K = kernel_matrix(problem, cache_mb)
-    if not problem.gram.is_psd:
-        _refuse_indefinite(K)
-    return K
-
-
 def largest(K: np.ndarray) -> float:
     """Return max |Kᵢⱼ|, which of a positive semi-definite matrix stands on the diagonal."""
     return float(np.abs(K.diagonal()).max())
 
 
 def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
-    """Return K of shape (n, n), if the budget holds it."""
+    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
     n = problem.n
     needed = megabytes(n, n)
     if problem.gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
@@ -297,10 +288,12 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
             f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
-    held = problem.gram.dense
-    if held is not None and whole_rows(held) is not None:
-        return held
-    return np.ascontiguousarray(problem.gram.block(np.arange(n)))
+    K = problem.gram.dense
+    if K is None or whole_rows(K) is None:
+        K = np.ascontiguousarray(problem.gram.block(np.arange(n)))
+    if not problem.gram.is_psd:
+        _refuse_indefinite(K)
+    return K
 
 
 def _refuse_indefinite(K: np.ndarray) -> None:

@@ -163,4 +163,3 @@ def take(walk: PathState, step: Step, end: float) -> str:
     if len(hits) > 1 or not step.regular:
         walk.unsettled = True
     return "end" if walk.t == end else step.kind
-
