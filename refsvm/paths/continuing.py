@@ -94,13 +94,13 @@ def continued(
     line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
-    status, tracker = Status.CONVERGED, chosen_tracker(tracker, of_any_line=True)
+    status, events, tracker = Status.CONVERGED, 0, chosen_tracker(tracker, of_any_line=True)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         if reached is None or not _resumed(walk, alpha, reached):
             solve_at(walk, 0.0, POLISHED, "start")
-        for point in tracker.follow(walk, 1.0):
-            limit = limits.reached(point)
+        for events, point in enumerate(tracker.follow(walk, 1.0), 1):
+            limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
                 status, walk.of.alpha[:] = limit, point[1]  # compiled code may be further on
                 break
@@ -115,7 +115,7 @@ def continued(
     ending = Ending(
         len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
     )
-    solution = Solution(end, found, gradient, limits.events, *ending)
+    solution = Solution(end, found, gradient, events, *ending)
     return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
 
 

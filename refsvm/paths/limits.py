@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from refsvm.engine.limits import Limits
-from refsvm.result import Status
 from refsvm.walk.breakpoint import Point
 
 __all__ = ["PathLimits"]
@@ -41,7 +40,6 @@ class PathLimits(Limits[Point]):
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
     seen: ClassVar[str] = "a breakpoint"
-    events: int = 0
 
     def __init__(
         self,
@@ -51,8 +49,3 @@ class PathLimits(Limits[Point]):
         callback: Callable[..., object] | None = None,
     ) -> None:
         super().__init__(n, max_events, time_limit, callback)
-
-    def reached(self, seen: Point, count: int = 1) -> Status | None:
-        """Count a breakpoint; return the Status of the first limit reached, or None."""
-        self.events += count
-        return super().reached(seen, self.events)

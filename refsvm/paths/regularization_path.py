@@ -200,13 +200,13 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
-            for point in tracker.follow(walk, end):
+            for events, point in enumerate(tracker.follow(walk, end), 1):
                 if not isinstance(point, Point):
                     raise TypeError(
                         f"{tracker!r}.follow() yielded {point!r}; it must yield what walk.breakpoint(kind) returns."
                     )
                 recorder.add(point)
-                walk.status = limits.reached(point)
+                walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     break
         record = recorder.record()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,21 +17,6 @@ from refsvm.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, partic
 from refsvm.walk.state import PathState
 
 __all__ = ["Hastie"]
-
-
-class RegularElbow(NamedTuple):
-    """A, solved as it stands."""
-
-    A: np.ndarray
-
-    @property
-    def null(self) -> np.ndarray:
-        """Nothing."""
-        return np.empty((len(self.A), 0))
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """A⁻¹ right."""
-        return np.linalg.solve(self.A, right)
 
 
 @dataclass(frozen=True)
@@ -94,11 +80,11 @@ class Hastie(PathTracker):
 
     def _next_step(self, walk: PathState, room: float) -> Step:
         """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
-        factors, of = self._regular(walk), walk.of
+        solve, of = partial(np.linalg.solve, self._regular(walk)), walk.of
         if walk.unsettled:
-            correct(walk, factors)
+            correct(walk, solve)
         # d_p = A⁻¹(0, v_𝓔)
-        db, noise = particular_direction(walk, factors, 1e-12)
+        db, noise = particular_direction(walk, solve, 1e-12)
         elbow, outside = walk.elbow, np.abs(walk.side) == 1
         with np.errstate(divide="ignore", invalid="ignore"):
             falls = np.concatenate(
@@ -111,7 +97,7 @@ class Hastie(PathTracker):
         below = falls[(falls > self.tol * walk.scale) & (falls < room)]
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 
-    def _regular(self, walk: PathState) -> RegularElbow:
+    def _regular(self, walk: PathState) -> np.ndarray:
         """Return A, which must be regular."""
         A = elbow_matrix(walk)
         eigenvalues = np.abs(np.linalg.eigvalsh(A))
@@ -120,14 +106,12 @@ class Hastie(PathTracker):
                 f"The elbow is singular at {_where(walk)}: its {len(walk.members)} points are affinely dependent "
                 "in feature space, and Hastie's rule needs a regular system; use tracker=SVMP()."
             )
-        return RegularElbow(A)
+        return A
 
     def _check(self, walk: PathState, step: Step) -> None:
         """Refuse to go on where the one-event-at-a-time rule has gone wrong."""
-        of = walk.of
         # an event that was passed over has been clipped to the box (38), which leaves Σŝ ≠ 0
-        unbalanced = abs(float(of.alpha.sum()) - walk.along.z(walk.t)) / float((of.upper - of.lower).sum())
-        if max(walk.violation(), unbalanced) > 1e3 * self.tol or step.length <= 0.0:
+        if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
                 f"Two events fall together at {_where(walk)}, and Hastie's rule follows one at a time; use "
                 "tracker=SVMP()."

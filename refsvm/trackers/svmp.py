@@ -166,7 +166,7 @@ class SVMP(PathTracker):
         if not walk.members:
             return empty_elbow_step(walk, room)
         factors = self._factors(walk)
-        db, noise = particular_direction(walk, factors, self.tau)
+        db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:
             return None
         null = factors.null
@@ -225,7 +225,7 @@ class SVMP(PathTracker):
         if fresh or max(walk.violation(), rooted and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
             if walk.members:
-                correct(walk, self._factors(walk))
+                correct(walk, self._factors(walk).solve)
             worst = max(walk.violation(), walk.unbalanced())
             if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 if solve_at(walk, walk.t, self.eps_smo, "repair"):

@@ -49,7 +49,8 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
-    solution = solved(walk, problem, stop, problem.feasible(walk.of.alpha))
+    is_cold = problem.holds_zero and not walk.of.alpha.any()
+    solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.of.alpha))
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from refsvm.kernels.rows import add_rows
-from refsvm.walk.algebra import Factors, PivotedQR, elbow_matrix
+from refsvm.walk.algebra import PivotedQR, elbow_matrix
 from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
@@ -32,6 +33,9 @@ LEFT_OVER: Final = 1e-4
 """Largest residual of a direction, relative to what counts as zero in it; its rounding alone leaves about 1e-5."""
 
 
+Solve = Callable[[np.ndarray], np.ndarray]
+
+
 class Step(NamedTuple):
     """A way along the direction that stands in ``walk.of``, on which b̂ moves by db per unit."""
 
@@ -42,16 +46,17 @@ class Step(NamedTuple):
     regular: bool
 
 
-def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple[float, tuple[float, float]]:
+def particular_direction(walk: PathState, solve: Solve, tau: float) -> tuple[float, tuple[float, float]]:
     """Take the direction A (db, d) = (0, −v_𝓔), eq. (23); return db, and what counts as zero in d and in dG − db.
 
+    `solve` gives a solution of A x = right, here and elsewhere.
     dG − db on the elbow is what is left of each equation. Where it is not small the inverse has lost digits: it is
     applied to what is left, and if that does not help, QR factors take its place for this elbow.
     """
     if walk.system is None:
-        x = factors.solve(walk.right)
+        x = solve(walk.right)
         # refined once, since Σd may be 0 where db is large
-        x = x + factors.solve(walk.right - elbow_matrix(walk) @ x)
+        x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
     for _ in range(3):
         db, noise = walk.direction(), noise_of(walk, tau)
@@ -60,7 +65,7 @@ def particular_direction(walk: PathState, factors: Factors, tau: float) -> tuple
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
     walk.system, walk.factors = None, PivotedQR().factorise(walk)
-    return particular_direction(walk, walk.factors, tau)
+    return particular_direction(walk, walk.factors.solve, tau)
 
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
@@ -69,14 +74,14 @@ def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
     return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
 
 
-def correct(walk: PathState, factors: Factors) -> None:
+def correct(walk: PathState, solve: Solve) -> None:
     """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, as far as the box allows it."""
     walk.unsettled = False
     of, elbow = walk.of, walk.elbow
     right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
-    x = factors.solve(right)
+    x = solve(right)
     low, high, moved = of.lower[elbow], of.upper[elbow], of.alpha[elbow] + x[1:]
     slip = 1e-14 * (high - low)  # clipped to the box, more would unbalance the sum
     if ((moved >= low - slip) & (moved <= high + slip)).all():
