@@ -181,7 +181,7 @@ def cost_path(
     path = parametric_path(
         whole.boxed(whole.lower, zero), whole.boxed(zero, whole.upper), t=(0.0, C), **options
     )
-    return CostPath(**vars_of(path))
+    return CostPath(**vars(path))
 
 
 def weight_path(
@@ -234,8 +234,3 @@ def weight_path(
     first, last = C
     start, end = (DualProblem.classification(y=y, gram=K, C=each) for each in (first, last))
     return parametric_path(start, end, **options)
-
-
-def vars_of(path: ParametricPath) -> dict[str, Any]:
-    """Return the fields of a path."""
-    return {name: getattr(path, name) for name in path.__dataclass_fields__}

@@ -58,26 +58,6 @@ class ParametricPath(TrackedPath):
         """Breakpoints in the order of the line, shape (m,); a t stands twice where α or b jumps there."""
         return self.record.t
 
-    def _segment(self, t: float, before: bool) -> tuple[int, float]:
-        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}."""
-        t, way = real("t", t), self.line.line.t
-        if not len(self.t):
-            raise ValueError(f"The path is empty, as no optimum was found at its start ({self.status.name}).")
-        passed = way * self.t
-        if not passed[0] <= way * t <= passed[-1]:
-            raise ValueError(
-                f"t={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
-            )
-        k = int(passed.searchsorted(way * t, side="left" if before else "right")) - (not before)
-        if passed[k] == way * t:
-            return k, 0.0
-        k -= before
-        return k, float((t - self.t[k]) / (self.t[k + 1] - self.t[k]))
-
-    def _variables(self, t: float, before: bool) -> np.ndarray:
-        """α of the merged variables."""
-        return self._between(*self._segment(t, before))
-
     # -- values at any t -------------------------------------------------------------------------------------------
 
     def problem(self, t: float) -> DualProblem:
@@ -88,7 +68,7 @@ class ParametricPath(TrackedPath):
         ValueError
             If t is outside of the path, here and in the other methods that take one.
         """
-        self._segment(t, False)
+        self._segment(t)
         whole = ProblemLine(self.start, self.end, self.line.t, 1.0)
         return whole.at(real("t", t))
 
@@ -115,9 +95,7 @@ class ParametricPath(TrackedPath):
 
     def intercept(self, t: float, before: bool = False) -> float:
         """Return b at t."""
-        k, mu = self._segment(t, before)
-        b = self.record.intercept
-        return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
+        return self._intercept(t, before)
 
     def n_support(self, t: float, before: bool = False) -> int:
         """Count the variables with α ≠ 0."""
@@ -125,7 +103,7 @@ class ParametricPath(TrackedPath):
 
     def objective(self, t: float) -> float:
         """f(α) = vᵀα − ½ αᵀKα at t: the maximum of the dual problem."""
-        alpha, (v, _, _) = self._variables(t, False), self.line.arrays(t)
+        alpha, (v, _, _) = self._variables(t), self.line.arrays(t)
         return float(v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
 
     def decision_function(self, X: Any, t: float, before: bool = False) -> np.ndarray:
@@ -142,9 +120,7 @@ class ParametricPath(TrackedPath):
         -------
         ndarray of shape (m,)
         """
-        alpha = self._variables(t, before)
-        support = np.flatnonzero(alpha)
-        return np.asarray(self.cross(X, support) @ alpha[support] + self.intercept(t, before))
+        return self._decision(X, t, before)
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""

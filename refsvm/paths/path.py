@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class RegularizationPath(TrackedPath):
 
     problem: DualProblem
 
-    @property
+    @cached_property
     def along(self) -> RegularizationLine:
         """The line λ = 1/C in scaled variables."""
         return RegularizationLine(self.problem)
@@ -62,30 +63,6 @@ class RegularizationPath(TrackedPath):
         """
         return self.record.t
 
-    def _segment(self, C: float) -> tuple[int, float]:
-        """Return k and μ with 1/C = (1 − μ)/C_k + μ/C_{k+1}."""
-        self.check_not_empty()
-        if not self.C[0] <= C <= self.C[-1]:
-            raise ValueError(
-                f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}; "
-                "choose C_min and C_max accordingly."
-            )
-        k = min(int(self.C.searchsorted(C, side="right")) - 1, max(len(self.C) - 2, 0))
-        here, there = 1.0 / self.C[k], 1.0 / self.C[min(k + 1, len(self.C) - 1)]
-        return k, float((1.0 / C - here) / (there - here)) if there != here else 0.0
-
-    def check_not_empty(self) -> None:
-        """Raise ValueError if there is no breakpoint."""
-        if not len(self.C):
-            raise ValueError(
-                f"The path is empty, as no optimum was found at C_min ({self.status.name}); choose a smaller C_min, "
-                "scale the features (StandardScaler), or allow more time."
-            )
-
-    def _scaled(self, C: float) -> np.ndarray:
-        """ŝ = α/C of all variables, eq. (53)."""
-        return self._between(*self._segment(C))
-
     # -- values at any C -------------------------------------------------------------------------------------------
 
     def alpha(self, C: float) -> np.ndarray:
@@ -97,15 +74,13 @@ class RegularizationPath(TrackedPath):
             If C is outside of the path, here and in the other methods that take one.
         """
         bound = self.problem.lower + self.problem.upper
-        part = self._scaled(C) / np.where(bound == 0.0, 1.0, bound)
+        part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)
         part = part.clip(0.0, 1.0)  # rounding of the interpolation
         return C * self.merged.weight * part[self.merged.group]
 
     def intercept(self, C: float) -> float:
         """Return b at C."""
-        k, mu = self._segment(C)
-        b = self.record.intercept
-        return float(C * ((1.0 - mu) * b[k] + (mu * b[k + 1] if mu else 0.0)))
+        return C * self._intercept(C)
 
     def n_support(self, C: float) -> int:
         """Count the examples with α ≠ 0."""
@@ -113,7 +88,7 @@ class RegularizationPath(TrackedPath):
 
     def objective(self, C: float) -> float:
         """f(α) = vᵀα − ½ αᵀKα at C: the maximum of the dual problem."""
-        alpha = C * self._scaled(C)
+        alpha = C * self._variables(C)
         return float(self.problem.v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
 
     def decision_function(self, X: Any, C: float) -> np.ndarray:
@@ -129,17 +104,15 @@ class RegularizationPath(TrackedPath):
         -------
         ndarray of shape (t,)
         """
-        scaled = self._scaled(C)
-        support = np.flatnonzero(scaled)
-        return C * (self._cross(X, support) @ scaled[support]) + self.intercept(C)
+        return C * self._decision(X, C)
 
     def predict(self, X: Any, C: float) -> np.ndarray:
         """Return labels −1 and +1 at C, shape (t,); h = 0 counts as +1. Of a regression, h itself."""
         values = self.decision_function(X, C)
         return np.where(values >= 0.0, 1, -1) if self.problem.has_labels else values
 
-    def _cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Kernel values of rows of X with the examples of `variables`, shape (t, len(variables))."""
+    def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Return the kernel values of rows of X with the examples of merged variables, shape (t, len(variables))."""
         gram: Any = self.problem.gram
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
@@ -178,39 +151,10 @@ class RegularizationPath(TrackedPath):
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():
             signs(y, X.shape[0])  # names what is wrong; a single class is allowed here
-        cross = self._cross(X, np.arange(self.problem.n))
-        record = self.record
-        here = np.zeros(len(labels))
-        at, change = [], []
-        errors = 0
-        for k in range(len(self.C)):
-            part = slice(record.start[k], record.start[k + 1])
-            # λh = Kŝ + b̂, brought up to date by what has changed
-            there = self._moved(here, cross, k, part)
-            if k == 0:
-                errors = int(((there >= 0.0) != (labels > 0.0)).sum())
-            else:
-                crossed = np.flatnonzero((here >= 0.0) != (there >= 0.0))
-                a, b = here[crossed], there[crossed]
-                lam = 1.0 / self.C[k - 1]
-                lam = lam + (1.0 / self.C[k] - lam) * (a / (a - b))
-                at.append(1.0 / lam)
-                change.append(np.where((b >= 0.0) == (labels[crossed] > 0.0), -1, 1))
-            here = there
-        ends = (float(self.C[0]), float(self.C[-1]))
-        if not at:
-            return curve_of_changes(ends, errors, np.empty(0), np.empty(0), len(labels))
-        return curve_of_changes(ends, errors, np.concatenate(at), np.concatenate(change), len(labels))
-
-    def _moved(self, here: np.ndarray, cross: np.ndarray, k: int, part: slice) -> np.ndarray:
-        """λh at breakpoint k, given that at breakpoint k − 1."""
-        record = self.record
-        changed = record.changed[part]
-        b = record.intercept
-        if k % 200 == 0:  # afresh, so that rounding does not add up
-            return np.asarray(cross @ self._points.at(k) + b[k])
-        difference = record.value[part] - self._points.at(k - 1)[changed]
-        return np.asarray(here + cross[:, changed] @ difference + (b[k] - b[k - 1]))
+        said, at, i, up = self.crossings(X)
+        errors = int((said != (labels > 0.0)).sum())
+        change = np.where(up == (labels[i] > 0.0), -1, 1)
+        return curve_of_changes((float(self.C[0]), float(self.C[-1])), errors, at, change, len(labels))
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

@@ -20,6 +20,8 @@ EVENT = np.dtype(
     ]
 )
 
+POINT = np.dtype([("t", float), ("intercept", float), ("kind", "U16"), ("elbow", np.int64)])
+
 POINTS: Final = 64
 """Points that are compared at once: one by one took longer than their compiled events."""
 
@@ -91,10 +93,7 @@ class PathRecorder:
 
     def __init__(self, n: int) -> None:
         self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # of the first point all that is not 0 is new
-        self._t: list[float] = []
-        self._intercept: list[float] = []
-        self._elbow: list[int] = []
-        self._kind: list[str] = []
+        self._points: list[tuple[float, float, str, int]] = []
         self._count: list[np.ndarray] = []
         self._index: list[np.ndarray] = []
         self._value: list[np.ndarray] = []
@@ -106,12 +105,8 @@ class PathRecorder:
         self._filled += 1
         if self._filled > POINTS:
             self._compress()
-        number = len(self._t)
-        self._events += [(number, *move) for move in moves]
-        self._t.append(at)
-        self._intercept.append(intercept)
-        self._elbow.append(elbow)
-        self._kind.append(kind)
+        self._events += [(len(self._points), *move) for move in moves]
+        self._points.append((at, intercept, kind, elbow))
 
     def _compress(self) -> None:
         """Keep of each point what differs from the one before, and of the last one all."""
@@ -127,11 +122,9 @@ class PathRecorder:
     def record(self) -> PathRecord:
         """Return what was collected, which may be nothing."""
         self._compress()
+        points = np.array(self._points, dtype=POINT)
         return PathRecord(
-            t=np.array(self._t),
-            intercept=np.array(self._intercept),
-            elbow=np.array(self._elbow, dtype=np.int64),
-            kind=np.array(self._kind, dtype="U16"),
+            **{name: points[name].copy() for name in POINT.names},
             start=np.append(0, np.cumsum(np.concatenate(self._count))),
             changed=np.concatenate(self._index),
             value=np.concatenate(self._value),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from refsvm._checks import examples, numbers, signs
 from refsvm.paths.parametric import ParametricPath
 
 __all__ = ["CostPath", "RocCurve"]
-
-POINTS: Final = 256
-"""Breakpoints whose values are computed in one product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +75,12 @@ class CostPath(ParametricPath):
         """
         X = examples(X)
         labels = signs(numbers("y", y), X.shape[0])
-        values = self._values(X)
-        said = values >= 0.0
-        k, i = np.nonzero(said[1:] != said[:-1])
-        a, b = values[k, i], values[k + 1, i]
-        at = self.t[k] + (self.t[k + 1] - self.t[k]) * (a / (a - b))
+        said, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []
         for label in (-1.0, 1.0):
-            change = np.where(labels[i] == label, np.where(said[k + 1, i], 1.0, -1.0), 0.0)
+            change = np.where(labels[i] == label, np.where(up, 1.0, -1.0), 0.0)
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = labels == label
-            shares.append((said[0, of_class].sum() + steps) / of_class.sum())
+            shares.append((said[of_class].sum() + steps) / of_class.sum())
         return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares)
-
-    def _values(self, X: Any) -> np.ndarray:
-        """h at every breakpoint, shape (breakpoints, examples)."""
-        cross, b = self.cross(X, np.arange(self.line.start.n)), self.record.intercept
-        blocks = []
-        for first in range(0, len(self.t), POINTS):
-            ks = range(first, min(first + POINTS, len(self.t)))
-            blocks.append(np.array([self._points.at(k) for k in ks]) @ cross.T + b[list(ks), None])
-        return np.concatenate(blocks)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import real
 from refsvm.paths.audit import PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
@@ -15,6 +17,9 @@ from refsvm.result import Status
 from refsvm.walk.line import ProblemLine
 
 __all__ = ["TrackedPath"]
+
+POINTS: Final = 256
+"""Breakpoints whose values are computed in one product."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,13 +86,87 @@ class TrackedPath:
         """α, or ŝ, of the merged variables at any breakpoint."""
         return Timeline(self.record, self.along.start.n)
 
-    def _between(self, k: int, mu: float) -> np.ndarray:
-        """Return α, or ŝ, of the merged variables, (1 − μ) of the way from breakpoint k + 1 to k."""
+    # -- between breakpoints ---------------------------------------------------------------------------------------
+
+    def check_not_empty(self) -> None:
+        """Raise ValueError if there is no breakpoint."""
+        if not len(self.record.t):
+            start, advice = ("C_min", "choose a smaller C_min, ") if self.along.rooted else ("its start", "")
+            raise ValueError(
+                f"The path is empty, as no optimum was found at {start} ({self.status.name}); {advice}scale the "
+                "features (StandardScaler), or allow more time."
+            )
+
+    def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
+        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or 1/C in place of t; the later k where a t stands twice."""
+        self.check_not_empty()
+        ts, name, advice = self.record.t, "t", ""
+        if self.along.rooted:
+            name, advice = "C", "; choose C_min and C_max accordingly"
+        way, at = 1.0 if ts[0] <= ts[-1] else -1.0, real(name, at)
+        passed, there = way * ts, way * at
+        if not passed[0] <= there <= passed[-1]:
+            raise ValueError(
+                f"{name}={at!r} is outside of the path, which goes from {ts[0]:.6g} to {ts[-1]:.6g}{advice}."
+            )
+        k = int(passed.searchsorted(there, side="left" if before else "right")) - (not before)
+        if passed[k] == there:
+            return k, 0.0
+        k -= before
+        first, last, t = ts[k], ts[k + 1], at
+        if self.along.rooted:
+            first, last, t = 1.0 / first, 1.0 / last, 1.0 / t
+        return k, float((t - first) / (last - first))
+
+    def _variables(self, at: float, before: bool = False) -> np.ndarray:
+        """α, or ŝ, of the merged variables, eq. (53)."""
+        k, mu = self._segment(at, before)
         here = self._points.at(k)
         if mu == 0.0:
             return here
         there = self._points.at(k + 1)
         return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+
+    def _intercept(self, at: float, before: bool = False) -> float:
+        """Return b, or b̂."""
+        (k, mu), b = self._segment(at, before), self.record.intercept
+        return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
+
+    def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
+        """Return h, or λh, of rows of X."""
+        variables = self._variables(at, before)
+        support = np.flatnonzero(variables)
+        return np.asarray(self.cross(X, support) @ variables[support] + self._intercept(at, before))
+
+    @abstractmethod
+    def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
+
+    def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Find where the sign of h changes along the path, exactly: h, or λh, is affine between breakpoints.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+
+        Returns
+        -------
+        said : ndarray of shape (m,), bool
+            Whether h ≥ 0 where the path begins.
+        at, index, up : ndarrays of shape (k,)
+            For each change t, or C, the row of X, and whether h ≥ 0 from there on.
+        """
+        cross, b, ts = self.cross(X, np.arange(self.along.start.n)), self.record.intercept, self.record.t
+        blocks = [np.arange(len(ts))[first : first + POINTS] for first in range(0, len(ts), POINTS)]
+        values = np.concatenate(
+            [np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None] for ks in blocks]
+        )
+        said = values >= 0.0
+        k, i = np.nonzero(said[1:] != said[:-1])
+        a, b = values[k, i], values[k + 1, i]
+        ts = 1.0 / ts if self.along.rooted else ts
+        at = ts[k] + (ts[k + 1] - ts[k]) * (a / (a - b))
+        return said[0], 1.0 / at if self.along.rooted else at, i, said[k + 1, i]
 
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
