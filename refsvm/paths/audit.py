@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.paths.recorder import PathRecord
+from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.walk.line import ProblemLine
 
 __all__ = ["PathAudit", "audit", "violations"]
@@ -63,49 +63,44 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
     between = whole("between", between, 0)
     if not len(record.t):
         return PathAudit(0.0, 0.0, float("nan"), 0)
-    found, ts, at = violations(along, K, record, between)
-    where = float(ts[found.argmax()])
+    found, ts = violations(along, K, record, between)
+    worst = float(ts.flat[found.argmax()])
     return PathAudit(
-        float(found[at].max()),
-        float(found[~at].max(initial=0.0)),
-        1.0 / where if along.rooted else where,
-        len(found),
+        float(found[:, -1].max()),
+        float(found[1:, :-1].max(initial=0.0)),
+        1.0 / worst if along.rooted else worst,
+        found.size - between,
     )
 
 
 def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the violation at all points of a record in order, their t, or λ, and which of them are breakpoints."""
-    ts = 1.0 / record.t if along.rooted else record.t
-    shares = np.arange(1, between + 1) / (between + 1)
-    current = np.zeros(len(K))
-    at: list[tuple[float, bool]] = []
-    points: list[np.ndarray] = []
-    intercepts: list[float] = []
-    found = []
-    for k in range(len(ts)):
-        part = slice(record.start[k], record.start[k + 1])
-        before = current.copy()
-        current[record.changed[part]] = record.value[part]
-        for share in (*(shares if k else ()), 1.0):
-            start = k - 1 if k else 0
-            at.append(((1.0 - share) * ts[start] + share * ts[k], share == 1.0))
-            points.append((1.0 - share) * before + share * current)
-            intercepts.append((1.0 - share) * record.intercept[start] + share * record.intercept[k])
-        if len(points) >= POINTS or k == len(ts) - 1:
-            here = [t for t, _ in at[-len(points) :]]
-            found.append(_residuals(along, K, here, np.array(points), np.array(intercepts)))
-            points, intercepts = [], []
-    return np.concatenate(found), np.array([t for t, _ in at]), np.array([whole for _, whole in at])
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the violation at so many points before each breakpoint and there, and t, or λ: shape (m, between + 1).
+
+    Before the first breakpoint there is nothing: its row repeats it.
+    """
+    ts, points = 1.0 / record.t if along.rooted else record.t, Timeline(record, len(K))
+    shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
+    first = np.maximum(last - 1, 0)
+    at, b = ((1.0 - shares) * each[first, None] + shares * each[:, None] for each in (ts, record.intercept))
+    found = np.empty_like(at)
+    for begin in range(0, len(ts), POINTS):
+        ks = last[begin : begin + POINTS]
+        alpha = np.array([points.at(k) for k in range(first[begin], ks[-1] + 1)])
+        here, there = alpha[first[ks] - first[begin]], alpha[ks - first[begin]]
+        for s, share in enumerate(shares.tolist()):
+            middle = (1.0 - share) * here + share * there
+            found[ks, s] = _residuals(along, K, at[ks, s], middle, b[ks, s])
+    return found, at
 
 
 def _residuals(
-    along: ProblemLine, K: np.ndarray, ts: list[float], alpha: np.ndarray, intercept: np.ndarray
+    along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
     """Return the violation at each of p points, given α, or ŝ, of shape (p, n)."""
-    v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts), strict=True))
-    unit = np.array([along.unit[0] + along.unit[1] * t for t in ts])
+    v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
+    unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
     # near the end of a line that closes a box rounding is as wide as the box
@@ -116,7 +111,7 @@ def _residuals(
     falling = np.minimum(-excess, (alpha - low) / span)
     natural = np.where(open_box, np.maximum(rising, falling), 0.0).max(axis=1, initial=0.0)
     outside = np.maximum(low - alpha, alpha - high).max(axis=1, initial=0.0) / along.widest
-    z = np.array([along.z(t) for t in ts])
+    z = np.array([along.z(t) for t in ts.tolist()])
     all_of_it = (np.abs(alpha) if along.rooted else width).sum(axis=1)
     unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(all_of_it, 1e-300)
     return np.maximum(natural, np.maximum(outside, unbalanced))

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.matrix import View
+from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.problem import DualProblem
 
-__all__ = ["Merged", "fewer", "merge_variables", "no_merging"]
+__all__ = ["Merged", "fewer", "merge_variables", "no_merging", "source_of"]
 
 
 class Merged(NamedTuple):
@@ -65,8 +65,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merg
     >>> merge_variables(one, other).group
     array([0, 1, 2, 0])
     """
-    gram: Any = start.gram
-    source, indices = (gram.source, gram.indices) if isinstance(gram, View) else (gram, np.arange(start.n))
+    source, indices = source_of(start.gram)
     X = getattr(source, "X", None) if X is None else X
     rows: Any = indices.tolist()
     if X is not None:
@@ -76,6 +75,14 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merg
     keys = zip(start.v.tolist(), end.v.tolist(), rows, strict=True)
     group = np.array([number.setdefault(key, len(number)) for key in keys])
     return Merged(np.unique(group, return_index=True)[1], group, start.lower + start.upper)
+
+
+def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
+    """Return the matrix behind views, and the row there of each variable."""
+    indices = np.arange(gram.n)
+    while isinstance(gram, View):
+        gram, indices = gram.source, gram.indices[indices]
+    return gram, indices
 
 
 def fewer(problem: DualProblem, merged: Merged) -> DualProblem:

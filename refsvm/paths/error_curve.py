@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import real
-
 __all__ = ["ErrorCurve", "curve_of_changes"]
 
 
@@ -57,9 +55,12 @@ class ErrorCurve:
             raise ValueError(
                 f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}."
             )
-        steps = np.clip(self.C.searchsorted(values, side="right") - 1, 0, len(self.errors) - 1)
-        found = self.error[steps]
+        found = self.error[self._steps(values)]
         return float(found) if found.ndim == 0 else found
+
+    def _steps(self, C: np.ndarray) -> np.ndarray:
+        """Which step each C lies on."""
+        return np.clip(self.C.searchsorted(C, side="right") - 1, 0, len(self.errors) - 1)
 
     def best(self) -> tuple[float, float, float]:
         """Return the ends of the C-interval of least error, and this error.
@@ -100,7 +101,7 @@ class ErrorCurve:
         first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
         if not first < last:
             raise ValueError(f"The curves have no range of C in common: {first:.6g} is not below {last:.6g}.")
-        start = sum(int(curve.errors[max(_step(curve, first), 0)]) for curve in curves)
+        start = sum(int(curve.errors[curve._steps(first)]) for curve in curves)
         at, change = [], []
         for curve in curves:
             inside = (curve.C[1:-1] > first) & (curve.C[1:-1] < last)
@@ -108,10 +109,6 @@ class ErrorCurve:
             change.append(np.diff(curve.errors)[inside])
         count = sum(curve.count for curve in curves)
         return curve_of_changes((first, last), start, np.concatenate(at), np.concatenate(change), count)
-
-
-def _step(curve: ErrorCurve, C: float) -> int:
-    return min(int(curve.C.searchsorted(real("C", C), side="right")) - 1, len(curve.errors) - 1)
 
 
 def curve_of_changes(

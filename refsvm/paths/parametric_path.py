@@ -9,7 +9,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse, real
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.paths.duplicates import fewer, merge_variables, no_merging
+from refsvm.paths.duplicates import fewer, merge_variables, no_merging, source_of
 from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_matrix, largest
@@ -137,13 +137,13 @@ def same_matrix(one: KernelMatrix, other: KernelMatrix) -> bool:
     """Whether two kernel matrices are the same object, or of the same kernel on equal examples."""
     if one is other:
         return True
-    if type(one) is not type(other) or one.n != other.n:
+    (first, rows), (second, others) = source_of(one), source_of(other)
+    if not np.array_equal(rows, others):
         return False
-    if hasattr(one, "indices"):
-        return np.array_equal(one.indices, other.indices) and same_matrix(one.source, other.source)
-    X: Any = getattr(one, "X", None)
-    Z: Any = getattr(other, "X", None)
-    if X is None or getattr(one, "kernel", one) != getattr(other, "kernel", other):
+    if first is second:
+        return True
+    X, Z = getattr(first, "X", None), getattr(second, "X", None)
+    if X is None or type(first) is not type(second) or first.kernel != second.kernel:
         return False
     if is_sparse(X) and is_sparse(Z):
         return X.shape == Z.shape and (X != Z).nnz == 0

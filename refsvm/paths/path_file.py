@@ -14,7 +14,7 @@ from refsvm._checks import is_sparse
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
-from refsvm.paths.duplicates import Merged, fewer
+from refsvm.paths.duplicates import Merged, fewer, source_of
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import EVENT, PathRecord
@@ -68,14 +68,15 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     >>> np.array_equal(again.alpha(2.0), path.alpha(2.0))
     True
     """
-    gram, indices = _source(path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram)
+    given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
+    gram, indices = source_of(given)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
     if not names:
-        given = (
+        named = (
             f"gram={type(getattr(gram, 'given', gram)).__name__}" if kernel is None else f"kernel={kernel!r}"
         )
-        raise ValueError(f"{given} has no name in a file; track with one of {', '.join(KERNELS)}.")
+        raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
         "format": FORMAT, "class": type(path).__name__, "kernel": names[0], "parameters": asdict(gram.kernel),
         "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
@@ -88,7 +89,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     )
     arrays |= {f"record_{name}": values for name, values in path.record._asdict().items()}
     arrays |= {f"merged_{name}": values for name, values in path.merged._asdict().items()}
-    if indices is not None:
+    if gram is not given:
         arrays["variables"] = indices
     if isinstance(path, ParametricPath):
         head |= {"t": path.line.t, "z": (path.start.z, path.end.z)}
@@ -132,15 +133,6 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         raise
     except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
         raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
-
-
-def _source(gram: Any) -> tuple[Any, np.ndarray | None]:
-    """Return the matrix behind a view, and the row there of each variable; None where it is no view."""
-    indices = None
-    while isinstance(gram, View):
-        indices = gram.indices if indices is None else gram.indices[indices]
-        gram = gram.source
-    return gram, indices
 
 
 def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:

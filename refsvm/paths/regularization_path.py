@@ -213,7 +213,7 @@ def followed(
         if walk.rounding() > ACCEPTED and len(
             record.t
         ):  # the points before the first that rounding has spoiled
-            spoiled = violations(walk.along, walk.K, record, 0)[0] > SPOILED
+            spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
             if spoiled.any():
                 record = record.until(int(spoiled.argmax()))
                 walk.status = walk.status or Status.STALLED

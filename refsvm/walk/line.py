@@ -86,10 +86,9 @@ class ProblemLine:
         """Return the problem at t."""
         if t in self.t:
             return self.start if t == self.t[0] else self.end
-        (v, lower, upper), one, other = self.arrays(t), self.start, self.end
-        z = self.between(one.z, other.z, t)
-        z = min(max(z, float(lower.sum())), float(upper.sum()))
-        return DualProblem(one.gram, v, z, lower, upper)
+        v, lower, upper = self.arrays(t)
+        z = min(max(self.z(t), float(lower.sum())), float(upper.sum()))
+        return DualProblem(self.start.gram, v, z, lower, upper)
 
     def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return v, L and U at t, arrays of shape (n,)."""
@@ -100,7 +99,8 @@ class ProblemLine:
 
     def z(self, t: float) -> float:
         """Return the sum of α at t."""
-        return float(self.between(self.start.z, self.end.z, t))
+        one, other = self.start.z, self.end.z
+        return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
         """Return (1 − s) one + s other: exact at both ends, and relative to the smaller of them next to it."""
@@ -143,10 +143,6 @@ class RegularizationLine(ProblemLine):
     def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return λv, L and U."""
         return t * self.start.v, self.start.lower, self.start.upper
-
-    def z(self, t: float) -> float:
-        """Return 0."""
-        return 0.0
 
     def at(self, t: float) -> DualProblem:
         """Return the problem in scaled variables."""

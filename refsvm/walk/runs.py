@@ -54,31 +54,23 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
     along = walk.along
     limits = [
-        end,
-        walk.largest,
-        walk.line.t,
-        along.push,
-        along.pace,
-        *along.unit,
-        along.span,
-        along.least,
-        along.rooted,
+        end, walk.largest, walk.line.t, along.push, along.pace, *along.unit, along.span, along.least, along.rooted,
         walk.stale_below,
-    ]
+    ]  # fmt: skip
     events = twin(np.array(tracker.parameters()), arrays, log, np.array(limits))
     if events:
         m, walk.total = int(log.moved[events - 1, 3]), float(arrays.now["total"][0])
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
-    example, before, after, size = log.moved[:events].T
-    sign = walk.sign[example].astype(np.int64)
-    moves = zip(example.tolist(), (sign * before).tolist(), (sign * after).tolist(), strict=True)
-    numbers = zip(log.t[:events].tolist(), log.scaled, log.intercept.tolist(), size.tolist(), strict=False)
+    moved = log.moved[:events]
+    moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(*move, "full rank"),), m)
-        for (t, scaled, b, m), move in zip(numbers, moves, strict=False)
+        for t, scaled, b, (*move, m) in zip(
+            log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
+        )
     ]
-    if points and example[-1] < 0:  # at the end of the line, where nobody changes its set
+    if points and moved[-1, 0] < 0:  # at the end of the line, where nobody changes its set
         walk.tidy(end)
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
