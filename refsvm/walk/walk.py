@@ -203,8 +203,10 @@ class Walk:
         d[self.members] = x[1 : m + 1]
         # v¹ − K d_B − db − K_M d_M
         np.subtract(self.of.push, x[0], out=speed)
-        rows, order = (self.rows, range(m)) if self.stored is None else (self.stored, self.members)
-        add_rows(speed, -x[1 : m + 1], rows, np.array(order, dtype=np.int64))
+        if self.stored is None:
+            add_rows(speed, -x[1 : m + 1], self.rows, np.arange(m))
+        else:
+            add_rows(speed, -x[1 : m + 1], self.stored, np.array(self.members, dtype=np.int64))
         return float(x[0])
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
