@@ -146,7 +146,6 @@ class RegularizationPath(TrackedPath):
             raise ValueError(
                 "This path is one of regression; an error curve counts labels, use decision_function."
             )
-        self.check_not_empty()
         X = examples(X)
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():

@@ -156,24 +156,22 @@ class TrackedPath:
         at, index, up : ndarrays of shape (k,)
             For each change t, or C, the row of X, and whether h ≥ 0 from there on.
         """
-        cross, b, rooted = (
-            self.cross(X, np.arange(self.along.start.n)),
-            self.record.intercept,
-            self.along.rooted,
-        )
-        ts = 1.0 / self.record.t if rooted else self.record.t
-        values, first_said, found = np.empty((0, len(cross))), np.empty(0), []
+        self.check_not_empty()
+        cross, b = self.cross(X, np.arange(self.along.start.n)), self.record.intercept
+        ts = 1.0 / self.record.t if self.along.rooted else self.record.t
+        values, found = np.empty((0, len(cross))), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
         for first in range(0, len(ts), POINTS):
             ks = np.arange(len(ts))[first : first + POINTS]
             more = np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None]
             values = np.concatenate([values[-1:], more])  # after the last one before
             said, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
-            first_said = first_said if first else said[0]
+            if first == 0:
+                begin = said[0]
             k, i = np.nonzero(said[1:] != said[:-1])
             share = values[k, i] / (values[k, i] - values[k + 1, i])
             found.append((ts[ks[k]] + (ts[ks[k + 1]] - ts[ks[k]]) * share, i, said[k + 1, i]))
         at, index, up = (np.concatenate(each) for each in zip(*found, strict=True))
-        return first_said, 1.0 / at if rooted else at, index, up
+        return begin, 1.0 / at if self.along.rooted else at, index, up
 
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
