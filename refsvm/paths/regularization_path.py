@@ -228,13 +228,18 @@ def followed(
 
 def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
     """Put the walk at the optimum for t, by SMO; where that takes too long, by walking there from where it is easy."""
-    along = walk.along
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
-    if easy <= HARD * t or not along.rooted:
+    if easy <= HARD * t or not walk.along.rooted:
         solve_at(walk, t, EPS_START, "start")
         if walk.status is not Status.STALLED:
             return
+    _walk_from_where_it_is_easy(walk, t, easy, limits)
+
+
+def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
+    """Follow another line to the optimum for t: along 1/C from a smaller C, or in a box that grows to the whole."""
+    along = walk.along
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
     if not along.rooted:  # in a part of the box, which grows to the whole
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START

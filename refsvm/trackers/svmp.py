@@ -169,10 +169,15 @@ class SVMP(PathTracker):
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:
             return None
-        null = factors.null
-        if null.shape[1] == 0:
-            # (47): max over 𝓔, 𝓛, 𝓡
-            return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)
+        if factors.null.shape[1]:
+            return self._singular_step(walk, factors.null, room, db, noise)
+        # (47): max over 𝓔, 𝓛, 𝓡
+        return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)
+
+    def _singular_step(
+        self, walk: PathState, null: np.ndarray, room: float, db: float, noise: tuple[float, float]
+    ) -> Step:
+        """Let λ fall as far as the linear program finds (30)–(34), along d_p and null vectors."""
         walk.nullity = max(walk.nullity, null.shape[1])
         limit = min(walk.reach((np.inf, noise[1]))[1], room)
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
