@@ -142,7 +142,8 @@ def same_matrix(one: KernelMatrix, other: KernelMatrix) -> bool:
         return False
     if first is second:
         return True
-    X, Z = getattr(first, "X", None), getattr(second, "X", None)
+    X: Any = getattr(first, "X", None)
+    Z: Any = getattr(second, "X", None)
     if X is None or type(first) is not type(second) or first.kernel != second.kernel:
         return False
     if is_sparse(X) and is_sparse(Z):

@@ -20,7 +20,7 @@ EVENT = np.dtype(
     ]
 )
 
-POINT = np.dtype([("t", float), ("intercept", float), ("kind", "U16"), ("elbow", np.int64)])
+POINT: Final = [("t", np.float64), ("intercept", np.float64), ("kind", "U16"), ("elbow", np.int64)]
 
 POINTS: Final = 64
 """Points that are compared at once: one by one took longer than their compiled events."""
@@ -124,7 +124,7 @@ class PathRecorder:
         self._compress()
         points = np.array(self._points, dtype=POINT)
         return PathRecord(
-            **{name: points[name].copy() for name in POINT.names},
+            **{name: points[name].copy() for name, _ in POINT},
             start=np.append(0, np.cumsum(np.concatenate(self._count))),
             changed=np.concatenate(self._index),
             value=np.concatenate(self._value),

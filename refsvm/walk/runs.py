@@ -65,8 +65,8 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     moved = log.moved[:events]
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
-        along.point(t, scaled, b, "full rank", (Move(*move, "full rank"),), m)
-        for t, scaled, b, (*move, m) in zip(
+        along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)
+        for t, scaled, b, (i, before, after, m) in zip(
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]

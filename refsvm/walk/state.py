@@ -113,6 +113,8 @@ class PathState(Walk):
         How often each routine was called: "start", "special", "derivative", "backup", "repair".
     """
 
+    stored: np.ndarray
+
     def __init__(
         self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None
     ) -> None:
