@@ -111,7 +111,9 @@ def cross_validate_path(
     labels = problem.v
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(problem.n)
-    fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=_counted(folds, stratified), rng=rng)
+    # with a number of folds, and unless each example is a fold of its own
+    stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
+    fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng)
     gram = Gram(Precomputed(), kernel_matrix(problem, cache_mb), is_checked=True)
     gram.is_psd = True
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
@@ -163,8 +165,3 @@ def _training_problem(
     problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
     merged = merge_variables(problem, problem, X[rest])
     return fewer(problem, merged), merged
-
-
-def _counted(folds: Any, stratified: bool) -> bool:
-    """Whether to stratify: with a number of folds, and unless each example is a fold of its own."""
-    return bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
