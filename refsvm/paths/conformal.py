@@ -19,7 +19,7 @@ import numpy as np
 from refsvm._checks import real
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.regularization_path import USUAL, largest
+from refsvm.paths.regularization_path import DEFAULT_TRACKER, largest
 from refsvm.problem import DualProblem
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -185,7 +185,7 @@ def _followed(
     points = []
     if solve_at(walk, here, EXACT, "start"):
         points = [(here, walk.of.alpha.copy(), walk.b, len(walk.members))]
-        follow = USUAL.follow(walk, there)
+        follow = DEFAULT_TRACKER.follow(walk, there)
         points += [(p[0], p[1].copy(), p.intercept, p.elbow) for p in follow]
     if walk.status is not None:
         raise ValueError(

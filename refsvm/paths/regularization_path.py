@@ -32,7 +32,7 @@ from refsvm.walk.state import PathState
 
 __all__ = ["chosen_tracker", "followed", "kernel_matrix", "regularization_path", "track"]
 
-USUAL: Final = SVMP()
+DEFAULT_TRACKER: Final = SVMP()
 
 EPS_START: Final = 1e-9
 """KKT gap to which SMO solves the start, in units of the decision function."""
@@ -179,7 +179,7 @@ def track(
 def chosen_tracker(tracker: PathTracker | None, of_any_line: bool = False) -> PathTracker:
     """Return the tracker, `SVMP` by default, which must follow any line where it is not that of 1/C."""
     if tracker is None:
-        return USUAL
+        return DEFAULT_TRACKER
     PathTracker.checked("tracker", tracker)
     if of_any_line and not tracker.any_line:
         raise ValueError(
@@ -248,7 +248,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
     other = PathState(walk.problem, walk.K, walk.engine, along)
     other.deadline = walk.deadline
     if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
-        for _ in USUAL.follow(other, last):
+        for _ in DEFAULT_TRACKER.follow(other, last):
             if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
                 other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
                 break

@@ -152,7 +152,7 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 def take(walk: PathState, step: Step, end: float) -> str:
     """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
-    walk.tidy(end)
+    walk.clip(end)
     # who is at the end of its set, and moves towards it: (40)–(43)
     of, (to_upper, to_lower, closing) = walk.of, walk.rates()
     near = TIE * (of.upper - of.lower)

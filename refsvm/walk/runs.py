@@ -71,7 +71,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         )
     ]
     if points and moved[-1, 0] < 0:  # at the end of the line, where nobody changes its set
-        walk.tidy(end)
+        walk.clip(end)
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
     if points and walk.moves:  # what changed its set where the run began

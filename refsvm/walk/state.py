@@ -197,8 +197,8 @@ class PathState(Walk):
             of.excess[:] = gradient - b
         self.unsettled = True
 
-    def tidy(self, end: float) -> None:
-        """Let the elbow be in its box with ξ = 0, whatever rounding has left, (38); with no `room`, be at the end."""
+    def clip(self, end: float) -> None:
+        """Clip the elbow to its box, with ξ = 0 whatever rounding has left, (38); with no `room`, be at the end."""
         of, elbow = self.of, self.members
         if self.room(end) == 0.0:
             self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
