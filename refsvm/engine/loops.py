@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 import numpy as np
@@ -37,6 +37,7 @@ class Loop(Protocol):
 Successor = Callable[[], Loop | None]
 
 
+@dataclass(eq=False)
 class ReadableLoop:
     """Runs `refsvm.solver.loop.steps`.
 
@@ -50,31 +51,29 @@ class ReadableLoop:
         Asked now and then; returns the loop that goes on from here, or None.
     """
 
+    state: SolverState
+    rules: Rules
+    trace: Trace | None
+    successor: Successor | None = None
+    follower: Loop | None = None
     runs_in_chunks: ClassVar[bool] = True
-
-    def __init__(
-        self, state: SolverState, rules: Rules, trace: Trace | None, successor: Successor | None = None
-    ) -> None:
-        from refsvm.solver.loop import steps  # that room is built on this one
-
-        self._steps = partial(steps, state, *rules)
-        self._state, self._trace, self._successor = state, trace, successor
-        self._next: Loop | None = None
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
-        loop, state, end = self._steps(), self._state, self._state.iteration + budget
+        from refsvm.solver.loop import steps  # that room is built on this one
+
+        state, loop, end = self.state, steps(self.state, *self.rules), self.state.iteration + budget
         for taken in range(budget):
-            if self._successor is not None and taken % handover.PIECE_STEPS == 0:
-                self._next = self._next or self._successor()
-                if self._next is not None:
-                    return self._next.advance(end - state.iteration)
+            if self.successor is not None and taken % handover.PIECE_STEPS == 0:
+                self.follower = self.follower or self.successor()
+                if self.follower is not None:
+                    return self.follower.advance(end - state.iteration)
             # a generator is given up half way where the budget ends: its state is all in `state`
             try:
                 with np.errstate(over="ignore"):  # a gain may exceed all numbers where q is hardly above 0
                     next(loop)
             except StopIteration as ending:
                 return int(ending.value)
-            if self._trace is not None and state.iteration % self._trace.every == 0:
-                self._trace.append(state)
+            if self.trace is not None and state.iteration % self.trace.every == 0:
+                self.trace.append(state)
         return 0

@@ -13,7 +13,7 @@ stopping rule has the last word on all variables and their true gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,14 +21,14 @@ from refsvm._checks import whole
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set
 from refsvm.solver.shrinking import (
+    RestrictedSteps,
     Shrinking,
     displaced,
     ending,
-    renumbered,
     restricted,
     subtract_rows,
     take_over,
-)
+)  # fmt: skip
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -89,49 +89,42 @@ class LIBSVMShrinking(Shrinking):
         trace: Trace | None,
     ) -> Loop:  # fmt: skip
         """Return the loop that shrinks."""
-        return ActiveSetLoop(state, rules, loop, make, limits, min(self.period, len(state.alpha)), trace)
+        return ActiveSetLoop(state, rules, loop, make, limits, self, trace)
 
 
-class ActiveSetLoop:
-    """Steps on all variables up to the next look; from there, on the active ones until they are solved.
+@dataclass(eq=False)
+class ActiveSetLoop(RestrictedSteps):
+    """Steps on all variables up to the next look; from there, on the active ones until they are solved."""
 
-    Parameters as in `refsvm.solver.shrinking.ShrinkingEngine`, with `period` in place of its policy.
-    """
+    have_returned: bool = False
 
-    runs_in_chunks: ClassVar[bool] = False
-
-    def __init__(
-        self, state: SolverState, rules: Rules, loop: Loop, make: MakeLoop, limits: Limits[SolverState],
-        period: int, trace: Trace | None = None,
-    ) -> None:  # fmt: skip
-        self._state, self._rules, self._make, self._trace = state, rules, make, trace
-        self._limits, self._period, self._steps = limits, period, loop
-        self._left = period  # steps on all variables before the next look
-        self._nearly = NEARLY_SOLVED * rules.stop.tolerance
-        self._have_returned = False
+    def __post_init__(self) -> None:
+        self.period = min(self.policy.period, len(self.state.alpha))
+        self.left = self.period  # steps on all variables before the next look
+        self.nearly = NEARLY_SOLVED * self.rules.stop.tolerance
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
-        state, before = self._state, self._state.iteration
-        code = self._rules.stop.check(state)
+        state, before = self.state, self.state.iteration
+        code = self.rules.stop.check(state)
         if code:
             return code
-        if self._left <= 0 and state.gap > 0.0:
+        if self.left <= 0 and state.gap > 0.0:
             # --- look: all variables have their true gradient here ---
-            self._have_returned = self._have_returned or state.gap <= self._nearly
+            self.have_returned = self.have_returned or state.gap <= self.nearly
             A = active_set(state, 1)
             if len(A) < len(state.alpha):
                 return self._solve_active(A, budget)
-            self._left = self._period
-        outcome = self._steps.advance(min(budget, max(self._left, 1)))
-        self._left -= state.iteration - before
+            self.left = self.period
+        outcome = self.loop.advance(min(budget, max(self.left, 1)))
+        self.left -= state.iteration - before
         return outcome
 
     def _solve_active(self, A: np.ndarray, budget: int) -> int:
         """Solve the problem over A, which loses variables meanwhile; return all of them."""
-        state, stop = self._state, self._rules.stop
-        tolerance = stop.restricted_tolerance(min(state.gap, self._nearly))
-        rules = self._rules._replace(stop=KKTGap(tolerance))
+        state, stop = self.state, self.rules.stop
+        tolerance = stop.restricted_tolerance(min(state.gap, self.nearly))
+        rules = self.rules._replace(stop=KKTGap(tolerance))
         everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0
         now = displaced(state, everyone, state.rows, rules)
         while shrunk and not outcome:
@@ -141,7 +134,7 @@ class ActiveSetLoop:
             A, shrunk = (A, False) if B is None else (A[B], True)
         # --- all return: one step on all variables before the next look, unless they were only nearly solved ---
         solved = bool(outcome)
-        self._left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
+        self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
         # G ← G − K δ; on A it is known
         gradient, known = state.gradient.copy(), now.gradient[A]
@@ -156,25 +149,23 @@ class ActiveSetLoop:
         self, inner: SolverState, rules: Rules, budget: int, now: SolverState
     ) -> tuple[int, np.ndarray | None]:
         """Take steps on the active variables; return the outcome, and those that stay active if some do not."""
-        trace = None if self._trace is None else Trace(self._trace.every)
-        loop, outcome, stay = self._make(inner, rules, trace), 0, None
-        while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
-            outcome = loop.advance(min(self._period, budget - inner.iteration))
+        trace = None if self.trace is None else Trace(self.trace.every)
+        loop, outcome, stay = self.make(inner, rules, trace), 0, None
+        while not outcome and inner.iteration < budget and not self.limits.should_return_early(inner):
+            outcome = loop.advance(min(self.period, budget - inner.iteration))
             # a loop may end with its budget before it looks at the gap
             outcome = outcome or rules.stop.check(inner)
             if outcome or inner.iteration >= budget:
                 break
             # --- look ---
-            if not self._have_returned and inner.gap <= self._nearly:
-                self._have_returned = True
+            if not self.have_returned and inner.gap <= self.nearly:
+                self.have_returned = True
                 break
             B = active_set(inner, 1)
             if len(B) < len(inner.alpha):
                 stay = B
                 break
-        if trace is not None and self._trace is not None:
-            state = self._state
-            A, before = inner.whole[1], state.objective + now.objective  # type: ignore[index]
-            first = state.iteration + now.iteration
-            self._trace.extend(renumbered(trace.rows, A, before, first, state.rows.computed))
+        if trace is not None:
+            before, first = self.state.objective + now.objective, self.state.iteration + now.iteration
+            self.record(trace, inner, before, first)
         return outcome, stay

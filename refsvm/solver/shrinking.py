@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -127,8 +127,9 @@ ShrinkingPolicy = Restriction
 """The name of 0.1."""
 
 
-class ShrinkingEngine:
-    """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve.
+@dataclass(eq=False)
+class RestrictedSteps:
+    """What takes steps on all variables at some times, and on some variables at others.
 
     Parameters
     ----------
@@ -142,40 +143,56 @@ class ShrinkingEngine:
         ``make(state, rules, trace)`` returns what takes them on the variables of a restricted problem.
     limits : Limits
         Asked between the passes of a restricted solve whether to return early.
-    policy : Restriction
+    policy : Shrinking
     trace : Trace or None
     """
 
+    state: SolverState
+    rules: Rules
+    loop: Loop
+    make: MakeLoop
+    limits: Limits[SolverState]
+    policy: Any
+    trace: Trace | None = None
     runs_in_chunks: ClassVar[bool] = False
 
-    def __init__(
-        self, state: SolverState, rules: Rules, loop: Loop, make: MakeLoop, limits: Limits[SolverState],
-        policy: Restriction, trace: Trace | None = None,
-    ) -> None:  # fmt: skip
-        self._state, self._rules, self._make, self._trace = state, rules, make, trace
-        self._limits, self._policy, self._steps = limits, policy, loop
-        self._recent = 0  # steps of the last `advance`
-        whole = state.rows.evaluator.gram
-        self._blocks = whole.prefers_batches and len(state.alpha) == whole.n
+    def record(self, steps: Trace, inner: SolverState, before: float, first: int) -> None:
+        """Record the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
+        if self.trace is not None and inner.whole is not None:
+            rows, A = steps.rows, inner.whole[1]
+            rows["i"], rows["j"] = A[rows["i"]], A[rows["j"]]
+            rows["objective"] += before
+            rows["iteration"] += first
+            rows["rows"] = self.state.rows.computed
+            self.trace.extend(rows)
+
+
+class ShrinkingEngine(RestrictedSteps):
+    """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve."""
+
+    recent = 0
+    """Steps of the last `advance`."""
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
-        state, policy = self._state, self._policy
-        code = self._rules.stop.check(state)
+        state, policy = self.state, self.policy
+        code = self.rules.stop.check(state)
         if code:
             return code
         before = state.iteration
-        if self._blocks and len(B := block(state, policy.block)):
+        whole = state.rows.evaluator.gram
+        in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
+        if in_blocks and len(B := block(state, policy.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
             outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
-        elif late := state.iteration % self._rules.stop.period:
+        elif late := state.iteration % self.rules.stop.period:
             # restricted solves end at any step; the rule is asked again when it wants to be
-            outcome = self._steps.advance(min(budget, self._rules.stop.period - late))
-        elif state.gap > 0.0 and self._recent and self._pays(len(A := active_set(state, policy.multiple))):
+            outcome = self.loop.advance(min(budget, self.rules.stop.period - late))
+        elif state.gap > 0.0 and self.recent and self._pays(len(A := active_set(state, policy.multiple))):
             outcome = self._solve_restricted(A, budget)
         else:
-            outcome = self._steps.advance(min(budget, policy.period))
-        self._recent = state.iteration - before
+            outcome = self.loop.advance(min(budget, policy.period))
+        self.recent = state.iteration - before
         return outcome
 
     def _pays(self, m: int) -> bool:
@@ -183,28 +200,28 @@ class ShrinkingEngine:
 
         Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
         """
-        n = len(self._state.alpha)
-        carried = min(m, self._state.rows.evaluator.filled)
-        return m < 0.8 * n and self._recent * (n - m) > self._policy.copy_cost * m * carried
+        n = len(self.state.alpha)
+        carried = min(m, self.state.rows.evaluator.filled)
+        return m < 0.8 * n and self.recent * (n - m) > self.policy.copy_cost * m * carried
 
     def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
-        state = self._state
-        tolerance = max(self._rules.stop.restricted_tolerance(state.gap), at_least)
-        rules, outcome = self._rules._replace(stop=KKTGap(tolerance)), 0
-        inner = restricted(state, A, rules, self._policy.full_gram_up_to)
-        trace = None if self._trace is None else Trace(self._trace.every)
-        loop = self._make(inner, rules, trace)
-        engine = ShrinkingEngine(inner, rules, loop, self._make, self._limits, self._policy, trace)
-        while not outcome and inner.iteration < budget and not self._limits.should_return_early(inner):
+        state = self.state
+        tolerance = max(self.rules.stop.restricted_tolerance(state.gap), at_least)
+        rules, outcome = self.rules._replace(stop=KKTGap(tolerance)), 0
+        inner = restricted(state, A, rules, self.policy.full_gram_up_to)
+        trace = None if self.trace is None else Trace(self.trace.every)
+        loop = self.make(inner, rules, trace)
+        engine = ShrinkingEngine(inner, rules, loop, self.make, self.limits, self.policy, trace)
+        while not outcome and inner.iteration < budget and not self.limits.should_return_early(inner):
             outcome = engine.advance(budget - inner.iteration)
         before, first = state.objective, state.iteration
         # G ← G − K[:, A] δ
         subtract_rows(state, state.gradient, A, inner.alpha)
         take_over(state, A, inner)
         state.refresh(recompute=False)
-        if trace is not None and self._trace is not None:
-            self._trace.extend(renumbered(trace.rows, A, before, first, state.rows.computed))
+        if trace is not None:
+            self.record(trace, inner, before, first)
         return ending(outcome, state, before)
 
 
@@ -266,12 +283,3 @@ def displaced(state: SolverState, A: np.ndarray, rows: KernelRows, rules: Rules)
     inner = rules.begin(view, np.zeros(len(A)), rows, gradient=G)
     inner.whole = state, A
     return inner
-
-
-def renumbered(steps: np.ndarray, A: np.ndarray, before: float, first: int, computed: int) -> np.ndarray:
-    """Return the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
-    steps["i"], steps["j"] = A[steps["i"]], A[steps["j"]]
-    steps["objective"] += before
-    steps["iteration"] += first
-    steps["rows"] = computed
-    return steps

@@ -161,7 +161,7 @@ class LeavesTheGradient(ActiveSetLoop):
     """Forgets to bring the gradient of those that return up to date."""
 
     def _solve_active(self, A, budget):
-        state, before = self._state, self._state.gradient.copy()
+        state, before = self.state, self.state.gradient.copy()
         outcome = super()._solve_active(A, budget)
         absent = np.setdiff1d(np.arange(len(before)), A)
         state.gradient[absent] = before[absent]
@@ -173,7 +173,7 @@ class NeverReturns(ActiveSetLoop):
     """Takes the active variables for all of them."""
 
     def _solve_active(self, A, budget):
-        return super()._solve_active(A, budget) or int(self._state.gap < 1.0)
+        return super()._solve_active(A, budget) or int(self.state.gap < 1.0)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Broken(LIBSVMShrinking):
     kind: type = ActiveSetLoop
 
     def around(self, loop, state, rules, make, limits, trace):
-        return self.kind(state, rules, loop, make, limits, min(self.period, len(state.alpha)), trace)
+        return self.kind(state, rules, loop, make, limits, self, trace)
 
 
 @pytest.mark.parametrize("kind", [LeavesTheGradient, NeverReturns], ids=lambda kind: kind.__name__)

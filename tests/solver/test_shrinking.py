@@ -96,11 +96,11 @@ class Gives(ReadableLoop):
     steps = hits = 0
 
     def advance(self, budget: int) -> int:
-        if len(self._state.alpha) == PROBLEM.n:
+        if len(self.state.alpha) == PROBLEM.n:
             return super().advance(budget)
         super().advance(self.steps)
-        self._state.largest, self._state.least_curvature = 1e5, -3.0
-        Gives.hits = self._state.rows.hits
+        self.state.largest, self.state.least_curvature = 1e5, -3.0
+        Gives.hits = self.state.rows.hits
         return -1
 
 
