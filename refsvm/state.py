@@ -142,12 +142,9 @@ class SolverState:
         self.refresh(recompute=gradient is None)
 
     def go_to(
-        self,
-        problem: DualProblem,
-        start: np.ndarray | None,
-        memories: Memories,
+        self, problem: DualProblem, start: np.ndarray | None, memories: Memories,
         origin: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Begin another solve, in the box of this problem and at this start; the counters begin at 0.
 
         G is reached from the origin, an earlier (α, G), if there is one; otherwise from where the state is or from
@@ -171,7 +168,7 @@ class SolverState:
             present = getattr(self, name)
             if len(present) != len(memory):
                 setattr(self, name, memory)
-            elif len(memory):
+            else:
                 present[:] = memory
         self.working_sets.fill(-1)
         self.candidates.fill(-1)

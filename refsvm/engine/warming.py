@@ -54,14 +54,17 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
 
 
+def load(family: str, rules: tuple[Any, ...]) -> None:
+    """Compile the code of a family for these rules, or load it."""
+    import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
+
+
 def prepare(seeder: Seeder) -> None:
     """Compile or load what rounds with the default rules need, before their seconds are counted."""
     if numba_compiles():
         first = seeder if have_twins([seeder]) else Cold()
         for family, rules in (("loop", DEFAULT), ("rounds", (first, *DEFAULT))):
-            import_module("refsvm.compiled.interface.families").load(
-                family, tuple(rule.twin() for rule in rules)
-            )
+            load(family, rules)
 
 
 def warm_up(tell: Callable[[str], object] | None = None) -> float:
@@ -103,5 +106,5 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
         if tell is not None:
             names = ", ".join(type(rule).__name__ for rule in rules)
             tell(f"compiling {number} of {len(FAMILIES)}: {family} {names}".rstrip())
-        import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
+        load(family, rules)
     return time.perf_counter() - began

@@ -116,7 +116,7 @@ class PreparedExamples:
     def __init__(
         self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES, dtype: type = np.float64
     ) -> None:
-        scale, norms = kernel.distance_scale, squared_norms(Z)
+        scale, norms, given = kernel.distance_scale, squared_norms(Z), Z
         if not np.isfinite(norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
         self._origin: np.ndarray | None = None
@@ -125,12 +125,10 @@ class PreparedExamples:
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
             self._origin = Z.mean(axis=0)
             Z = np.subtract(Z, self._origin, out=np.empty(Z.shape, dtype), casting="same_kind")
-            norms = squared_norms(Z)
         elif is_single:
             Z = Z.astype(dtype)
-            norms = squared_norms(Z)
-        self.norms = norms
-        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(norms.max(initial=0.0)))
+        self.norms = norms if Z is given else squared_norms(Z)
+        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
         self.products: DenseProducts | SparseProducts = (
             SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
         )

@@ -219,8 +219,6 @@ class CachedRows(KernelRows):
         values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
         super().__init__(gram, cache_mb, values)
         self.owners = np.full(capacity, -1)
-        # rows that variables share are summed once for all of them
-        self._sums_in_source = gram.repeats and gram.store is not None
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
@@ -254,10 +252,11 @@ class CachedRows(KernelRows):
 
     def fetch_if_few(self, most: int) -> None:
         """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
-        if self._sums_in_source:
-            self.gram.store.fetch_if_few(2 * most)
-        elif self.gram.store is not None:
+        source: KernelRows | None = self.gram.store
+        if source is not None and not self.gram.repeats:
             return  # copies are made of the rows that are used
+        if source is not None:
+            source.fetch_if_few(2 * most)
         if self.n <= most and self.holds_all and self.filled < self.n:
             self.fetch(np.arange(self.n))
 
@@ -284,13 +283,8 @@ class CachedRows(KernelRows):
     def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`; see `KernelRows.subtract`."""
         source: KernelRows | None = self.gram.store
-        if source is not None and self._sums_in_source:
-            there, change = self.gram.indices, np.zeros(source.n)
-            # bincount of no weights counts, in integers
-            collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
-            support = np.flatnonzero(collapsed)
-            source.subtract(change, support, collapsed[support])
-            target += change[there]
+        if source is not None and self.gram.repeats:
+            self._subtract_shared(source, target, indices, coefficients)
         elif source is not None and source is self.gram and source.holds_all:
             source.subtract(target, indices, coefficients)  # the same values, without a copy as float64
         elif self.holds_all:
@@ -305,6 +299,17 @@ class CachedRows(KernelRows):
                     rows, places = rows[places], np.arange(len(places))
                     rows[missing] = self._computed_rows(indices[part][missing])
                 add_rows(target, -coefficients[part], rows, places)
+
+    def _subtract_shared(
+        self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray
+    ) -> None:
+        """Do the same where variables share rows: each is summed once for all of them."""
+        there, change = self.gram.indices, np.zeros(source.n)
+        # bincount of no weights counts, in integers
+        collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
+        support = np.flatnonzero(collapsed)
+        source.subtract(change, support, collapsed[support])
+        target += change[there]
 
     def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
         """K[rows] as they are kept, and counted."""

@@ -16,8 +16,7 @@ a vector with one number for each column is never longer than the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -130,7 +129,9 @@ class SparseProducts:
         """
         rows = np.arange(X.shape[0]) if rows is None else rows
         if self._table is not None:
-            compiled_products()(rows, X.data, X.indices, X.indptr, self._table, start, out)
+            from refsvm.compiled.kernels.sparse import times
+
+            times(rows, X.data, X.indices, X.indptr, self._table, start, out)
         elif len(rows) == 1:
             out[0] = self.Z @ dense_row(X, rows[0])
         else:
@@ -172,11 +173,3 @@ def dense_row(X: Any, i: int) -> np.ndarray:
     entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1])
     np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
     return row
-
-
-@cache
-def compiled_products() -> Callable[..., None]:
-    """Return the compiled product of sparse rows with a dense table."""
-    from refsvm.compiled.kernels import sparse
-
-    return sparse.times

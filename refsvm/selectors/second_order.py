@@ -85,9 +85,8 @@ class SecondOrder(WorkingSetSelector):
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:
         """Return (i, j), or the candidate pair that beats its gain."""
-        for (k, m), q in zip(
-            state.candidates[: state.n_candidates].tolist(), state.candidate_curvatures, strict=False
-        ):
+        pairs = state.candidates[: state.n_candidates].tolist()
+        for (k, m), q in zip(pairs, state.candidate_curvatures, strict=False):
             if state.gradient[k] < state.gradient[m]:
                 k, m = m, k  # the orientation in which a rise of αₖ gains
             slope = state.gradient[k] - state.gradient[m]

@@ -131,24 +131,22 @@ def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: str = "float64", shrinking: object = False
 ) -> KernelRows:
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
-    n, gram = problem.n, problem.gram
+    n, gram, (selector, step, stop) = problem.n, problem.gram, rules
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
     large = dtype == "auto" and bool(shrinking) and n >= SINGLE_FROM
     single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
     kept = np.float32 if single else np.float64
     # two of the pair, or those of a rule that wants more
-    needed = min(
-        max(2, rules.selector.rows_needed(n), rules.step.rows_needed(n)) + rules.stop.rows_needed(n), n
-    )
+    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
     rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(
-            f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
+            f"selector={selector!r} with stop={stop!r} needs {needed} kernel rows in memory and "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
     if gram.rounding > TIGHTEST:
-        warn_of_rounding(gram.rounding, rules.stop.tolerance)
+        warn_of_rounding(gram.rounding, stop.tolerance)
     return rows
 
 
