@@ -87,8 +87,6 @@ class KernelRows(KernelMatrix):
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
         self.rounding, self.is_psd = gram.rounding, gram.is_psd
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
-        if values is not None:  # memory in which nothing is stored yet
-            self.dense, self.filled, self.slots = None, 0, np.full(self.n, -1)
         stored: Any = self.dense if values is None else values
         self.values: np.ndarray = stored
         self.capacity, self.holds_all = len(stored), len(stored) == self.n
@@ -218,7 +216,8 @@ class CachedRows(KernelRows):
         self._buffer = RowBuffer((capacity, n), dtype) if large else None
         values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
         super().__init__(gram, cache_mb, values)
-        self.owners = np.full(capacity, -1)
+        # nothing is stored yet
+        self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
