@@ -78,36 +78,32 @@ def is_watched(is_terminal: bool | None = None) -> bool:
 def note(text: str) -> None:
     """Print a sentence on stderr, unless --quiet was given."""
     if not _told["quiet"]:
-        _say(_sentence(text))
+        _say(text)
 
 
 def unfinished(text: str) -> NoReturn:
     """Say how far it came, and end a command that did not come to its end, with code 3."""
-    _say(_sentence(f"refsvm: {text}"))
+    _say(f"refsvm: {text}")
     raise typer.Exit(UNFINISHED)
 
 
 def interrupted(*sentences: str) -> NoReturn:
     """Say what is there, and end a command after Ctrl-C."""
     for sentence in sentences:
-        _say(_sentence(f"note: {sentence}"))
+        _say(f"note: {sentence}")
     raise typer.Exit(INTERRUPTED)
 
 
 def _say(text: str) -> None:
-    """Print on what is stderr now: while progress is shown, that prints above its line."""
-    print(text, file=sys.stderr)
+    """Print one sentence, in a line, with a full stop."""
+    line = " ".join(text.split())
+    # on what is stderr now: while progress is shown, that prints above its line
+    print(line if line.endswith((".", "?", "!")) else f"{line}.", file=sys.stderr)
 
 
 def _refuse(text: str) -> int:
-    _say(_sentence(f"refsvm: {text}"))
+    _say(f"refsvm: {text}")
     return REFUSED
-
-
-def _sentence(text: str) -> str:
-    """One line that ends with a full stop."""
-    line = " ".join(text.split())
-    return line if line.endswith((".", "?", "!")) else line + "."
 
 
 def _of_the_system(error: OSError) -> str:

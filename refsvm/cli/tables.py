@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any, Final, TypeAlias
 
 import typer
@@ -24,6 +23,7 @@ from refsvm.cli.comparison import Choice, Watch, objective_spread
 from refsvm.cli.messages import is_watched, listening
 from refsvm.experiment.comparison import Summary
 from refsvm.experiment.grid import p_value, ratio_of
+from refsvm.experiment.store import json_of
 from refsvm.state import SolverState
 
 __all__ = [
@@ -49,17 +49,7 @@ REFRESH_SECONDS: Final = 0.2
 
 def print_json(document: Any) -> None:
     """Print one JSON document; numbers that JSON does not have become null."""
-    typer.echo(json.dumps(_strict(document), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, Summary):
-        return _strict(asdict(value))
-    if isinstance(value, dict):
-        return {key: _strict(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_strict(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    typer.echo(json_of(document, indent=2))
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:

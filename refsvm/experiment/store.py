@@ -8,11 +8,11 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["RunStore"]
+__all__ = ["RunStore", "json_of"]
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
@@ -87,7 +87,7 @@ class RunStore:
             As in `prepare`.
         """
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        row = (run, _text(config), problem, strategy, _text(metrics), finished)
+        row = (run, json_of(config), problem, strategy, json_of(metrics), finished)
         with self._connected() as connection:
             # of two processes that finish the same run, the first has the row
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -192,8 +192,24 @@ def _line(message: object) -> str:
     return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
 
 
-def _text(document: Mapping[str, Any]) -> str:
-    """Return JSON; NaN and infinity become null."""
-    numbers = {key: value for key, value in document.items() if isinstance(value, float)}
-    nothing = {key: None for key, value in numbers.items() if not math.isfinite(value)}
-    return json.dumps({**document, **nothing}, ensure_ascii=False, allow_nan=False)
+def json_of(document: Any, indent: int | None = None) -> str:
+    """Return JSON, also of dataclasses; NaN and infinity, which it does not have, become null.
+
+    Examples
+    --------
+    >>> from refsvm.experiment.store import json_of
+    >>> json_of({"steps": 3, "gaps": [0.5, float("inf")]})
+    '{"steps": 3, "gaps": [0.5, null]}'
+    """
+    return json.dumps(_strict(document), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _strict(value: Any) -> Any:
+    """Return a value whose numbers are all finite."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _strict(vars(value))
+    if isinstance(value, dict):
+        return {key: _strict(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_strict(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
