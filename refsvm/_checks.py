@@ -65,6 +65,16 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
+def share(name: str, value: Any) -> float:
+    """A share of the examples, above zero and at most one, as float."""
+    result = positive(name, value)
+    if result > 1.0:
+        raise ValueError(
+            f"{name}={value!r} is above 1; it is a share of the examples, give a number in (0, 1]."
+        )
+    return result
+
+
 def not_negative(name: str, value: Any) -> float:
     """A finite number, zero or more, as float."""
     number = real(name, value)

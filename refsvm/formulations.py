@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from refsvm._checks import not_negative, penalties, positive, signs, targets, vector
+from refsvm._checks import not_negative, penalties, share, signs, targets, vector
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -183,12 +183,10 @@ class Formulations:
         array([0.416, 0.416, 0.668])
         """
         K = matrix_given(X, kernel, gram)
-        share, size = positive("nu", nu), vector("weights", weights, K.n)
-        if share > 1.0:
-            raise ValueError(f"nu={nu!r} is above 1; it is a share of the examples, give a number in (0, 1].")
+        nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
             raise ValueError("weights must not be negative, and at least one must be above 0.")
-        z = min(share * float(size.sum()), float(size.sum()))
+        z = min(nu * float(size.sum()), float(size.sum()))
         return cls(K, np.zeros(len(size)), z, np.zeros(len(size)), size)
 
     @property
@@ -250,8 +248,7 @@ class Formulations:
             raise ValueError(
                 "extended knows problems of classification, regression and one_class; this is none."
             )
-        share = min(self.z / float(width.sum()), 1.0)
-        return type(self).one_class(gram=gram, nu=share, weights=C)
+        return type(self).one_class(gram=gram, nu=min(self.z / float(width.sum()), 1.0), weights=C)
 
 
 def classification_given(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
-from refsvm._checks import examples, not_negative, penalties, positive, signs, vector
+from refsvm._checks import examples, not_negative, penalties, positive, share, signs, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.experiment.identity import described, fingerprint
 
@@ -154,8 +154,8 @@ class Problem:
             )
         if self.epsilon is not None:
             not_negative("epsilon", self.epsilon)
-        if self.nu is not None and not 0.0 < positive("nu", self.nu) <= 1.0:
-            raise ValueError(f"nu={self.nu!r} is not a share; give a number in (0, 1].")
+        if self.nu is not None:
+            share("nu", self.nu)
         described("kernel", self.kernel)
 
     @classmethod
