@@ -183,10 +183,9 @@ class SVMP(PathTracker):
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
         of, elbow = walk.of, walk.elbow
-        to_low = np.maximum((of.alpha - of.lower)[elbow], 0.0)
-        to_high = np.maximum((of.upper - of.alpha)[elbow], 0.0)
-        to_upper, to_lower, _ = walk.rates()
-        length, beta = longest_fall(to_lower[elbow], to_upper[elbow], null[1:], to_low, to_high, limit)
+        rate = np.append(*(each[elbow] for each in walk.rates()[:2]))
+        gap = np.append((of.upper - of.alpha)[elbow], (of.alpha - of.lower)[elbow]).clip(0.0)
+        length, beta = longest_fall(rate, gap, np.concatenate([null[1:], -null[1:]]), limit)
         if length > 0.0:
             # δŝ = d_p δλ + Uβ, as one direction
             of.d[elbow] += null[1:] @ beta / length

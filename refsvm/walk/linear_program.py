@@ -12,24 +12,19 @@ __all__ = ["longest_fall", "most_before_crossing"]
 
 
 def longest_fall(
-    to_lower: np.ndarray,
-    to_upper: np.ndarray,
-    null: np.ndarray,
-    to_low: np.ndarray,
-    to_high: np.ndarray,
-    limit: float,
+    rate: np.ndarray, gap: np.ndarray, null: np.ndarray, limit: float
 ) -> tuple[float, np.ndarray]:
-    """Solve max t subject to −to_low + t·to_lower ≤ U β ≤ to_high − t·to_upper and 0 ≤ t ≤ limit.
+    """Solve max t subject to t·rate + U β ≤ gap and 0 ≤ t ≤ limit.
 
     Parameters
     ----------
-    to_lower, to_upper : ndarrays of shape (m,)
-        How fast d_p, without the intercept, comes nearer to the lower bound and to the upper one. In the paper the box
-        stands still and t is the fall of λ, so that they are d_p and −d_p.
-    null : ndarray of shape (m, k)
-        U_{m−r}, without the intercept.
-    to_low, to_high : ndarrays of shape (m,)
-        ŝ − low and high − ŝ, not negative.
+    rate : ndarray of shape (2m,)
+        How fast d_p, without the intercept, comes nearer to the upper bounds, and to the lower ones. In the paper the
+        box stands still and t is the fall of λ, so that they are −d_p and d_p.
+    gap : ndarray of shape (2m,)
+        high − ŝ and ŝ − low, not negative.
+    null : ndarray of shape (2m, k)
+        U_{m−r}, without the intercept, and −U_{m−r}.
     limit : float
         Fall at which an example of 𝓛 or 𝓡 reaches the elbow, or the path ends.
 
@@ -44,19 +39,17 @@ def longest_fall(
     dual simplex method of HiGHS, which ends at a vertex: there as many points as possible leave the elbow.
     """
     if null.shape[1] == 1:
-        return _in_the_plane(to_lower, to_upper, null[:, 0], to_low, to_high, limit)
+        return _in_the_plane(rate, gap, null[:, 0], limit)
     from scipy.optimize import linprog
 
     k = null.shape[1]
     # t as a share of `limit`
-    rows = np.concatenate(
-        [np.column_stack([limit * to_upper, null]), np.column_stack([limit * to_lower, -null])]
-    )
+    rows = np.column_stack([limit * rate, null])
     scale = np.maximum(np.abs(rows).max(axis=1), 1.0)
     result = linprog(
         np.append(-1.0, np.zeros(k)),
         A_ub=rows / scale[:, None],
-        b_ub=np.concatenate([to_high, to_low]) / scale,
+        b_ub=gap / scale,
         bounds=[(0.0, 1.0)] + [(None, None)] * k,
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
@@ -66,27 +59,14 @@ def longest_fall(
     return float(limit * result.x[0]), np.asarray(result.x[1:])
 
 
-def _in_the_plane(
-    to_lower: np.ndarray,
-    to_upper: np.ndarray,
-    u: np.ndarray,
-    to_low: np.ndarray,
-    to_high: np.ndarray,
-    limit: float,
-) -> tuple[float, np.ndarray]:
-    """Solve the program in t and one β: −to_low + t·to_lower ≤ u β ≤ to_high − t·to_upper."""
+def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float) -> tuple[float, np.ndarray]:
+    """Solve the program in t and one β: t·rate + u β ≤ gap."""
     tiny = 1e-12 * float(np.abs(u).max())
-    still = np.abs(u) <= tiny
-    for gap, rate in ((to_low, to_lower), (to_high, to_upper)):  # what β does not move
-        moving = still & (rate > 0.0)
-        if moving.any():
-            limit = min(limit, float((gap[moving] / rate[moving]).min()))
-    u, to_low, to_high = u[~still], to_low[~still], to_high[~still]
-    to_lower, to_upper, rising = to_lower[~still], to_upper[~still], u > 0
-    least, most = np.where(rising, -to_low, to_high) / u, np.where(rising, to_high, -to_low) / u
-    least_slope = np.where(rising, to_lower, -to_upper) / u
-    most_slope = np.where(rising, -to_upper, to_lower) / u
-    t, lowest, highest = most_before_crossing(least, least_slope, most, most_slope, limit)
+    blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # what β does not move
+    limit = float((gap[blocked] / rate[blocked]).min(initial=limit))
+    # β ≤ (gap − t·rate)/u where u > 0, and β ≥ where u < 0
+    least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))
+    t, lowest, highest = most_before_crossing(*least, *most, limit)
     # an end, not the middle: there a point leaves the elbow
     return t, np.array([lowest if abs(lowest) < abs(highest) else highest])
 
