@@ -363,7 +363,7 @@ except ValueError as error:
 # ``SVMP`` does that, and has a way out where several examples stand exactly between two sets:
 #
 # .. shipped:: trackers/svmp.py
-#    :object: SVMP.follow SVMP._next_step
+#    :object: SVMP.follow SVMP._next_step SVMP._singular_step
 #
 # .. shipped:: trackers/svmp.py
 #    :twin:

@@ -19,7 +19,7 @@ import numpy as np
 from refsvm._checks import real
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.regularization_path import DEFAULT_TRACKER, largest
+from refsvm.paths.regularization_path import DEFAULT_TRACKER, EPS_START, largest
 from refsvm.problem import DualProblem
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -28,9 +28,6 @@ from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
 __all__ = ["conformal_intervals"]
-
-EXACT: Final = 1e-9
-"""KKT gap of the beginning of each walk, in the unit of the targets."""
 
 TIED: Final = 1e-9
 """Scores that differ by less, relative to the largest, are equal: those of the free variables are all ε."""
@@ -113,7 +110,7 @@ def conformal_intervals(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
     unit = max(float(np.ptp(problem.v)), 1e-300)
-    solved = solve(problem, stop=KKTGap(EXACT * unit), engine=engine)
+    solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
     beta = solved.alpha.reshape(2, -1)
     intervals = np.empty((len(cross), 2))
     for number, row in enumerate(cross):
@@ -173,17 +170,16 @@ def _followed(
         Whether its α is at a bound in the end.
     """
     gram, bounds = Gram(Precomputed(), whole, is_checked=True), np.append(shared.C, shared.C_new)
-    problems: Any = [
+    start, end = (
         DualProblem.regression(y=np.append(shared.y, t), gram=gram, C=bounds, epsilon=shared.epsilon)
         for t in (here, there)
-    ]
-    start, end = problems[0], problems[1].with_gram(problems[0].gram)
+    )
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
     # without a weight it changes nothing
     walk.of.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
-    if solve_at(walk, here, EXACT, "start"):
+    if solve_at(walk, here, EPS_START, "start"):
         points = [(here, walk.of.alpha.copy(), walk.b, len(walk.members))]
         follow = DEFAULT_TRACKER.follow(walk, there)
         points += [(p[0], p[1].copy(), p.intercept, p.elbow) for p in follow]

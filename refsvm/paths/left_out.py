@@ -24,7 +24,7 @@ import numpy as np
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import Timeline
-from refsvm.paths.regularization_path import chosen_tracker
+from refsvm.paths.regularization_path import EPS_START, chosen_tracker
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.backup import solve_at
 from refsvm.walk.line import RegularizationLine
@@ -37,9 +37,6 @@ MARGIN: Final = 1e-6
 
 APART: Final = 40
 """Two walks of one example with fewer known segments between them are one: to begin a walk takes as long."""
-
-EPS_START: Final = 1e-9
-"""KKT gap to which SMO solves the start of a walk, in units of the decision function."""
 
 
 class LeftOut:

@@ -75,8 +75,7 @@ def epsilon_path(
     K = matrix_given(X, kernel, gram)
     widest, narrowest = epsilon
     start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
-    # both on one view of K
-    return parametric_path(start, end.with_gram(start.gram), t=epsilon, **options)
+    return parametric_path(start, end, t=epsilon, **options)
 
 
 def nu_path(
