@@ -210,9 +210,8 @@ def followed(
                 if walk.status is not None:
                     break
         record = recorder.record()
-        if walk.rounding() > ACCEPTED and len(
-            record.t
-        ):  # the points before the first that rounding has spoiled
+        # the points before the first that rounding has spoiled
+        if walk.rounding() > ACCEPTED and len(record.t):
             spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
             if spoiled.any():
                 record = record.until(int(spoiled.argmax()))
