@@ -188,7 +188,6 @@ class PathState(Walk):
             side[opening] = np.where(G[opening] > b, ABOVE, BELOW)
         side[self.sign == 0.0] = CLOSED
         self.t, self.b, self.placed = t, b, (t, self.placed[1] + 1 if t == self.placed[0] else 1)
-        of.alpha[:] = alpha
         self.assign(side, kind)
         of.alpha[:] = alpha
         if gradient is None:
