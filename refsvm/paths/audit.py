@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -10,9 +11,10 @@ from refsvm._checks import whole
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.walk.line import ProblemLine
 
-__all__ = ["PathAudit", "audit", "violations"]
+__all__ = ["POINTS", "PathAudit", "audit", "violations"]
 
-POINTS = 256
+POINTS: Final = 256
+"""Breakpoints whose values are computed in one product."""
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from refsvm._checks import real
-from refsvm.paths.audit import PathAudit, audit
+from refsvm.paths.audit import POINTS, PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.result import Status
 from refsvm.walk.line import ProblemLine
 
 __all__ = ["TrackedPath"]
-
-POINTS: Final = 256
-"""Breakpoints whose values are computed in one product."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

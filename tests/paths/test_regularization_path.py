@@ -218,6 +218,19 @@ def test_sparse_data_give_the_same_path() -> None:
     np.testing.assert_allclose(path.C, plain.C, rtol=1e-8)
 
 
+def test_many_breakpoints_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
+    curve, found = path.validation_error(X, Y), path.kkt_audit()
+    for place in ("audit", "tracked"):
+        monkeypatch.setattr(f"refsvm.paths.{place}.POINTS", 3)
+    blocks, again = path.validation_error(X, Y), path.kkt_audit()
+    np.testing.assert_allclose(blocks.C, curve.C, rtol=1e-12)
+    np.testing.assert_array_equal(blocks.errors, curve.errors)
+    assert len(curve.C) > 5
+    assert again.points == found.points == 3 * len(path.C) - 2
+    assert again.worst == pytest.approx(found.worst, abs=1e-12)
+
+
 def test_validation_error_is_exact() -> None:
     path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
     rng = np.random.default_rng(9)
