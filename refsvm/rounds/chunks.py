@@ -12,7 +12,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -102,10 +101,9 @@ class Chunks:
         if self._packed is None and self._can_compile:
             # the default rules take float32 rows, with a seeder that reads none
             is_single = runner.reads_single and isinstance(seeder, ActiveSet | Cold)
-            code, twin = "single rounds" if is_single else "rounds", handover.have_twins([seeder])
-            if not handover.may_run(
-                family.options["engine"], code, seeder if twin else Cold(), *runner.rules
-            ):
+            code, by_twin = "single rounds" if is_single else "rounds", handover.have_twins([seeder])
+            rules = seeder if by_twin else Cold(), *runner.rules
+            if not handover.may_run(family.options["engine"], code, *rules):
                 return None
             rows = self._all_rows(is_single) if handover.have_twins(runner.rules) else None
             self._can_compile = rows is not None
@@ -133,10 +131,10 @@ class Chunks:
         solved = family.kept.get(chunk[0].origin) if self._waits else None
         if runner.shares and solved is not None:
             packed.remember(runner.memory(solved, chunk))
-        write = None
+        seeds = []
         if solved is not None and self._seeder.twin() is None:
-            write = partial(self._write, chunk, solved)
-        done, rest = packed.run(chunk, self._apart and solved is not None, write)
+            seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]
+        done, rest = packed.run(chunk, began, self._apart and solved is not None, seeds)
         for _ in done:
             waiting.popleft()
         if done:
@@ -178,11 +176,6 @@ class Chunks:
                 if each.origin is not None and each.keep == each.origin:
                     return rounds[: number + 1]
         return rounds
-
-    def _write(self, chunk: list[Round], solved: Solution, starts: np.ndarray) -> None:
-        """Write the seeds of a seeder without a twin."""
-        for each, start in zip(chunk, starts, strict=True):
-            start[:] = self._runner.seed(each, solved, self._runner.boxed(each))
 
     # -- threads and processes -------------------------------------------------------------------------------------
 

@@ -153,14 +153,13 @@ def hold_out(
         kept = None if from_full else origin
         plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for each, ended in zip(plan, rounds.run(plan, seeder, apart=True), strict=False):
+        for ended in rounds.run(plan, seeder, apart=True):
             steps += ended.iterations
-            if each.out is None:
-                continue
-            # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
-            values[ended.out] = ended.values
-            cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
-            reports.append(FoldReport(int(fold[each.out[0]]), pair, *cost, ended.status, ended.trace))
+            if ended.out is not None:
+                # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
+                values[ended.out] = ended.values
+                cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
+                reports.append(FoldReport(int(fold[ended.out[0]]), pair, *cost, ended.status, ended.trace))
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate, repeat
 from types import NoneType
@@ -40,20 +40,16 @@ class PackedRounds:
         from refsvm.compiled.interface.layout import fresh_state
         from refsvm.compiled.interface.seeding import room_for_seeds
 
-        problem, seeder, rules, n = (
-            runner.family.problem,
-            runner.seeder,
-            runner.rules,
-            runner.family.problem.n,
-        )
-        self._problem, self._kept, self._stop = problem, runner.family.kept, rules.stop
+        family, seeder, rules = runner.family, runner.seeder, runner.rules
+        problem, n = family.problem, family.problem.n
+        self._problem, self._kept, self._stop = problem, family.kept, rules.stop
         rules = rules._replace(stop=for_example(rules.stop, 0))
         memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
         # kept here, as all arrays: compiled code counts no references
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
-        self._seeding = room_for_seeds(problem, *box, runner.family.rows, np.zeros(0))
+        self._seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]
@@ -74,17 +70,19 @@ class PackedRounds:
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 
     def run(
-        self, chunk: Sequence[Round], apart: bool, seeds: Callable[[np.ndarray], object] | None = None
+        self, chunk: Sequence[Round], began: float, apart: bool, seeds: list[np.ndarray]
     ) -> tuple[list[Ended], Solution | None]:
         """Run rounds until one is left to Python.
 
         Parameters
         ----------
         chunk : sequence of Round
+        began : float
+            When the work on them did.
         apart : bool
             Make all seeds first, and say how long that took.
-        seeds : callable, optional
-            Writes all seeds to an array of shape (m, n), where the seeder has no twin.
+        seeds : list of ndarrays of shape (n,)
+            The seeds, where the seeder has no twin.
 
         Returns
         -------
@@ -94,22 +92,18 @@ class PackedRounds:
         """
         from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE
 
-        began = seeded = time.perf_counter()
         turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
         asked = [out if each is None else each for out, each in zip(turns.out, turns.asked, strict=True)]
         plan, *more = self._packed(chunk, turns, asked)
         m, results, values = len(chunk), np.zeros((len(chunk), 3)), np.empty(len(more[1]))
-        starts = np.empty((m if apart else 0, self._problem.n))
-        if apart:
-            if seeds is None:
-                plan = plan[: self._call(SEEDS, plan, *more, starts, results, values)]
-            else:
-                seeds(starts)
-            seeded = time.perf_counter()
+        starts = np.array(seeds) if seeds else np.empty((m if apart else 0, self._problem.n))
+        if apart and not seeds:
+            plan = plan[: self._call(SEEDS, plan, *more, starts, results, values)]
+        seeded = time.perf_counter() if apart else began
         done = self._call(STEPS if apart else WHOLE, plan, *more, starts, results, values)
         for name in {*turns.keep[:done]} - {None}:
             arrays = [table[self._places[name]] for table in self._solutions]
-            self._kept[name] = self._copies[name] = self._as_solution(*arrays)
+            self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
         reasons = [self._stop.reasons[code - 1] for code in codes]
@@ -199,12 +193,14 @@ class PackedRounds:
         if curvature < self._numbers[3]:
             self._numbers[3] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
-        return self._as_solution(state.alpha, state.gradient, state.lower, state.upper, status, int(steps))
+        arrays = state.alpha, state.gradient, state.lower, state.upper
+        return self._as_solution(arrays, status, int(steps))
 
-    def _as_solution(self, *arrays: Any) -> Solution:
-        """Return α, G, L, U as a solution, copied; perhaps with its status and steps."""
-        (alpha, gradient, lower, upper), problem = (each.copy() for each in arrays[:4]), self._problem
-        status, steps = arrays[4:] or (Status.CONVERGED, 0)
+    def _as_solution(
+        self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
+    ) -> Solution:
+        """Return α, G, L, U as a solution, copied."""
+        (alpha, gradient, lower, upper), problem = (each.copy() for each in arrays), self._problem
         # a share of a box that holds 0 holds it too
         is_plain = problem.holds_zero and not problem.is_open
         boxed = problem._with(lower=lower, upper=upper) if is_plain else problem.boxed(lower, upper)

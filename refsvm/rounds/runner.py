@@ -105,11 +105,10 @@ class Runner:
             problem = problem.without(each.out)
         if each.weights is None and each.C == 1.0:
             return problem
-        sizes = each.C if each.weights is None else each.C * each.weights
-        lower, upper = (
-            np.multiply(bound, sizes, out=np.zeros(problem.n), where=np.asarray(sizes) != 0.0)  # 0 · ∞ is 0
-            for bound in (problem.lower, problem.upper)
-        )
+        sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
+        lower, upper, taken = np.zeros(problem.n), np.zeros(problem.n), sizes != 0.0  # and 0 · ∞ is 0
+        np.multiply(problem.lower, sizes, lower, where=taken)
+        np.multiply(problem.upper, sizes, upper, where=taken)
         return problem.boxed(lower, upper)
 
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:

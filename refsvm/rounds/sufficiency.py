@@ -175,30 +175,25 @@ class Ball(Check):
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Try each support vector."""
-        signs, problem = np.zeros(full.problem.n), full.problem
+        signs, problem, v = np.zeros(full.problem.n), full.problem, full.problem.v
         if problem.is_open or rows.values.dtype == np.float32:  # P is infinite but for rounding; K is rounded
             return signs
         excess = full.gradient - full.intercept
         losses = np.maximum(problem.upper * excess, problem.lower * excess)
         # P(w) = ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) over the others
-        primal = 0.5 * total(full.alpha * (problem.v - full.gradient)) + total(losses)
+        primal = 0.5 * total(full.alpha * (v - full.gradient)) + total(losses)
         for r in np.flatnonzero(full.alpha).tolist():
-            signs[r] = self._sign(full, rows, r, primal - losses[r])
+            left_out, gradient = problem.without(r), full.gradient.copy()
+            alpha = self.seeder.seed(full, left_out)
+            # G̃ = G − K(α̃ − α)
+            for i in np.flatnonzero(alpha != full.alpha).tolist():
+                gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)
+            dual = 0.5 * total(alpha * (v + gradient))
+            apart = total((full.alpha - alpha) * (gradient - full.gradient))
+            outputs = 0.5 * ((v - full.gradient) + (v - gradient))
+            reach = radius(primal - losses[r], dual, apart) * distances(rows.row(r), rows.diagonal(), r)
+            signs[r] = certain_sign(outputs - outputs[r], reach, v, left_out.lower, left_out.upper)
         return signs
-
-    def _sign(self, full: Solution, rows: KernelRows, r: int, primal: float) -> int:
-        """Return the sign without example r that the ball proves, or 0."""
-        left_out, v = full.problem.without(r), full.problem.v
-        alpha, gradient = self.seeder.seed(full, left_out), full.gradient.copy()
-        changed = np.flatnonzero(alpha != full.alpha)
-        # G̃ = G − K(α̃ − α)
-        for i in changed.tolist():
-            gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)
-        dual = 0.5 * total(alpha * (v + gradient))
-        apart = total((full.alpha - alpha) * (gradient - full.gradient))
-        outputs = 0.5 * ((v - full.gradient) + (v - gradient))
-        reach = radius(primal, dual, apart) * distances(rows.row(r), rows.diagonal(), r)
-        return certain_sign(outputs - outputs[r], reach, v, left_out.lower, left_out.upper)
 
 
 SHIPPED: Final[dict[str, Check]] = {

@@ -155,8 +155,7 @@ class ATO(Seeder):
         if not self.pays(solved, steps, ()):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
-        K = gram.block(free, free) if gram.dense is None else gram.dense[np.ix_(free, free)]
-        largest = float(np.abs(gram.diagonal()).max())
+        K, largest = gram.block(free, free), float(np.abs(gram.diagonal()).max())
         kept = independent(K, largest)
         inverse = inverse_of(K[np.ix_(kept, kept)])
         head = [self._most(solved, steps), len(free), largest, len(kept)]

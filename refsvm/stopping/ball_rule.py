@@ -13,8 +13,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule, left_out_examples
-from refsvm.stopping.loo_duality_gap import INDEFINITE, tangent
-from refsvm.stopping.midpoint import certain_sign, distances, radius
+from refsvm.stopping.midpoint import INDEFINITE, certain_sign, distances, radius, tangent
 
 __all__ = ["BallRule"]
 

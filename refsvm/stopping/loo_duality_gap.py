@@ -12,8 +12,9 @@ from refsvm.primal import total
 from refsvm.problem import DualProblem
 from refsvm.state import TAU, SolverState, moved
 from refsvm.stopping.base import StoppingRule, left_out_examples
+from refsvm.stopping.midpoint import INDEFINITE, tangent
 
-__all__ = ["LOODualityGap", "best_intercept", "tangent"]
+__all__ = ["LOODualityGap", "best_intercept"]
 
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
 """Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
@@ -28,9 +29,6 @@ ROUNDING: Final = 1e-10
 
 SINGULAR: Final = 1e-10
 """A pair whose 2 × 2 part of K′ has a determinant of less, relative to the product of its diagonal, does not move."""
-
-INDEFINITE: Final = -1e-8
-"""Least curvature met, relative to Kᵣᵣ, from which on K counts as positive semi-definite."""
 
 CUTS: Final = 64
 """Tangents at most in the search for b̂."""
@@ -160,16 +158,10 @@ class LOODualityGap(StoppingRule):
         return (self.tol, float(self.variables))
 
 
-def _parts(state: SolverState) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return η, g = v − K′η, K[r] and v, views of the memory."""
-    eta, gradient, row, v = state.stop_memory[HEAD:].reshape(4, -1)
-    return eta, gradient, row, v
-
-
 def _begin(state: SolverState) -> None:
     """η ← α, for which g and H need no product with K."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, row, v = _parts(state)
+    eta, gradient, row, v = memory[HEAD:].reshape(4, -1)
     row[:] = state.row(r)
     eta[:] = state.alpha
     # g = v − Kα + K[r](1ᵀα) + 1 (K[r]ᵀα) − Kᵣᵣ(1ᵀα),  v − Kα = G,  K[r]ᵀα = vᵣ − Gᵣ,  1ᵀα = 0
@@ -182,7 +174,7 @@ def _begin(state: SolverState) -> None:
 def _ascend(state: SolverState, variables: int) -> bool:
     """Move the ηᵢ that gains most, and with it the partner ηⱼ that gains most with it; False if none gains anything."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, row, _ = _parts(state)
+    eta, gradient, row, _ = memory[HEAD:].reshape(4, -1)
     low, high = state.lower - eta, state.upper - eta
     # q = K′ᵢᵢ = Kᵢᵢ − 2Kᵣᵢ + Kᵣᵣ
     curvature = state.diagonal - 2.0 * row + row[r]
@@ -217,7 +209,7 @@ def _with_partner(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return twice the gain of moving ηᵢ and ηₜ, and both steps, for all t: Newton's, clipped one after the other."""
     r = int(state.stop_memory[EXAMPLE])
-    _, g, row, _ = _parts(state)
+    _, g, row, _ = state.stop_memory[HEAD:].reshape(4, -1)
     q, low, high = box
     # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
     k = row_i - row - (row[i] - row[r])
@@ -235,7 +227,7 @@ def _with_partner(
 def _decided(state: SolverState) -> bool:
     """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, _, v = _parts(state)
+    eta, gradient, _, v = memory[HEAD:].reshape(4, -1)
     G = state.gradient
     low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
     b, losses = best_intercept(G, state.lower, state.upper, low, high)
@@ -276,10 +268,3 @@ def best_intercept(
         else:
             high, right = middle, here
     return b, value
-
-
-def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
-    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
-    excess = G - b
-    bound = np.where(excess > 0.0, upper, lower)
-    return total(bound * excess), -total(bound)

@@ -33,13 +33,23 @@ import numpy as np
 
 from refsvm.primal import total
 
-__all__ = ["EXCESS", "ROUNDING", "certain_sign", "distances", "radius"]
+__all__ = ["EXCESS", "INDEFINITE", "ROUNDING", "certain_sign", "distances", "radius", "tangent"]
 
 ROUNDING: Final = 1e-10
 """What rounding may add to ρ², relative to P and D."""
 
 EXCESS: Final = 1e-10
 """By how much one side of (4) has to exceed the other, relatively."""
+
+INDEFINITE: Final = -1e-8
+"""Least curvature met, relative to Kᵣᵣ, from which on K counts as positive semi-definite."""
+
+
+def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
+    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    excess = G - b
+    bound = np.where(excess > 0.0, upper, lower)
+    return total(bound * excess), -total(bound)
 
 
 def radius(primal: float, dual: float, apart: float) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, twin
-from refsvm.compiled.stopping.loo_duality_gap import tangent
-from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius
+from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius, tangent
 from refsvm.stopping.ball_rule import (
     ASKED,
     AT,
@@ -19,7 +18,7 @@ from refsvm.stopping.ball_rule import (
     NEXT,
     PRIMAL,
 )  # fmt: skip
-from refsvm.stopping.loo_duality_gap import INDEFINITE
+from refsvm.stopping.midpoint import INDEFINITE
 
 __all__ = ["ball_rule"]
 

@@ -6,6 +6,7 @@ from refsvm.compiled.interface.layout import CHECK, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, inlined, twin
 from refsvm.compiled.state import moved
+from refsvm.compiled.stopping.midpoint import tangent
 from refsvm.stopping.loo_duality_gap import (
     ASKED,
     CODE,
@@ -13,7 +14,6 @@ from refsvm.stopping.loo_duality_gap import (
     EXACT,
     EXAMPLE,
     HEAD,
-    INDEFINITE,
     LENGTH,
     NEXT,
     PARTNER,
@@ -24,8 +24,9 @@ from refsvm.stopping.loo_duality_gap import (
     F,
     H,
 )  # fmt: skip
+from refsvm.stopping.midpoint import INDEFINITE
 
-__all__ = ["best_intercept", "loo_duality_gap", "tangent"]
+__all__ = ["best_intercept", "loo_duality_gap"]
 
 WAIT = -1
 
@@ -161,18 +162,6 @@ def follow(state):  # type: ignore[no-untyped-def]
         move(state, j, state.stop_memory[LENGTH])
         state.stop_memory[PARTNER] = -1.0
     return 1
-
-
-@called
-def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
-    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
-    losses = bounds = 0.0
-    for t in range(len(G)):
-        excess = G[t] - b
-        bound = upper[t] if excess > 0.0 else lower[t]
-        losses += bound * excess
-        bounds += bound
-    return losses, -bounds
 
 
 @called

@@ -7,7 +7,19 @@ import math
 from refsvm.compiled.interface.twin import called, inlined
 from refsvm.stopping.midpoint import EXCESS, ROUNDING
 
-__all__ = ["certain_sign", "distances", "radius"]
+__all__ = ["certain_sign", "distances", "radius", "tangent"]
+
+
+@called
+def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
+    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    losses = bounds = 0.0
+    for t in range(len(G)):
+        excess = G[t] - b
+        bound = upper[t] if excess > 0.0 else lower[t]
+        losses += bound * excess
+        bounds += bound
+    return losses, -bounds
 
 
 @inlined
