@@ -26,9 +26,7 @@ from refsvm.result import Solution, Status
 from refsvm.rounds.packed import PackedRounds
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
-from refsvm.seeders.active_set import ActiveSet
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.cold import Cold
+from refsvm.seeders import ActiveSet, Cold, Seeder
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["Chunks", "run_part"]

@@ -24,10 +24,7 @@ from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
-from refsvm.seeders.avg import AVG
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.cold import Cold
-from refsvm.seeders.sir import SIR
+from refsvm.seeders import AVG, SIR, Cold, Seeder
 
 __all__ = ["cross_validate"]
 

@@ -17,9 +17,7 @@ from refsvm.rounds.family import pair_problems
 from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
-from refsvm.seeders.active_set import ActiveSet
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.cold import Cold
+from refsvm.seeders import ActiveSet, Cold, Seeder
 
 __all__ = ["Cell", "Split", "left_out_cells", "planned", "solve_cells"]
 
@@ -200,14 +198,13 @@ def left_out_cells(
                 raise KeyboardInterrupt
         right = votes(np.array([each.predictions[test] for each in pairs]).T, k) == codes[test]
         steps = sum(each.round_iterations[test] for each in pairs)
+        steps[0] += sum(each.full_solution.iterations for each in pairs)
         converged = np.all([~np.isin(each.decided_by[test], ("", "limit")) for each in pairs], axis=0)
         seconds = sum(each.seconds for each in pairs) / len(splits)
-        steps[0] += sum(each.full_solution.iterations for each in pairs)
-        for split, places, found in zip(
-            splits, wanted, zip(right, steps, converged, strict=True), strict=True
-        ):
+        found = zip(splits, wanted, right.tolist(), steps.tolist(), converged.tolist(), strict=True)
+        for split, places, is_right, count, is_solved in found:
             if place in places:
-                yield Cell(split.number, place, float(found[0]), int(found[1]), seconds, 0.0, bool(found[2]))
+                yield Cell(split.number, place, float(is_right), count, seconds, 0.0, is_solved)
 
 
 def planned(

@@ -26,14 +26,11 @@ from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks, sufficient
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.top import TOP
+from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
 from refsvm.steps.base import StepRule
-from refsvm.stopping.ball_rule import BallRule
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.stopping import BallRule, KKTGap, StoppingRule
 
 __all__ = ["leave_one_out"]
 
@@ -200,16 +197,17 @@ class Found:
         """Take over how rounds ended, until a limit, the callback or Ctrl-C ends them."""
         if self.status is not Status.CONVERGED:
             return
-        for count, each in enumerate(rounds, len(self.decided) - len(self.undecided()) + 1):
-            r, self.iterations[each.out] = each.out, each.iterations
-            if each.status is Status.TIME_LIMIT:
-                self.status = each.status
+        count = len(self.decided) - len(self.undecided())
+        for r, value, steps, reason, status, _, _, _, trace in rounds:
+            self.iterations[r], count = steps, count + 1
+            if status is Status.TIME_LIMIT:
+                self.status = status
                 break
-            name, self.values[r] = stop.outcome(each.reason, each.values)
+            name, self.values[r] = stop.outcome(reason, value)
             self.early += name != "kkt"
-            self.decided[r] = "limit" if each.status is Status.MAX_ITER else name
-            if each.trace is not None:
-                self.traces[r] = each.trace
+            self.decided[r] = "limit" if status is Status.MAX_ITER else name
+            if trace is not None:
+                self.traces[r] = trace
             if self._callback is not None and self._should_end(self._callback, count):
                 self.status = Status.CALLBACK
                 break

@@ -108,8 +108,8 @@ class PackedRounds:
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
-        ranges = plan[:done, ASKED : ASKED_END + 1].tolist()
-        ended = zip(turns.out, _shared(values, asked, ranges), steps, reasons, *shared, strict=False)
+        each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])
+        ended = zip(turns.out, each_value, steps, reasons, *shared, strict=False)
         return [*map(partial(tuple.__new__, Ended), ended)], None if done == m else self._rest(*results[done])
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:
@@ -218,9 +218,11 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(arrays, dtype=np.int64), np.array([0, *accumulate(map(len, arrays))])
 
 
-def _shared(values: np.ndarray, asked: list[Any], ranges: list[list[int]]) -> list[Any]:
+def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[Any]:
     """Return the values of each round: a number if one position was asked for, else an array."""
+    if {*map(type, asked)} == {int}:  # as nearly always
+        return values[: len(ranges)].tolist()
     return [
-        values.item(begin) if isinstance(each, int | np.integer) else values[begin:end]
-        for each, (begin, end) in zip(asked, ranges, strict=False)
+        values[begin] if isinstance(each, int | np.integer) else values[begin:end]
+        for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)
     ]

@@ -26,8 +26,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.cold import Cold
+from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules, chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking

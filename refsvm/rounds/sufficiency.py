@@ -14,8 +14,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.primal import total
 from refsvm.result import Solution
 from refsvm.rule import Rule
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.top import TOP
+from refsvm.seeders import TOP, Seeder
 from refsvm.stopping.midpoint import certain_sign, distances, radius
 
 __all__ = [
