@@ -116,16 +116,9 @@ class PackedRounds:
         """Run the compiled rounds."""
         from refsvm.compiled.rounds.rounds import run_rounds
 
-        plan, penalties, positions, weights, starts, results, values = arrays
         self._numbers[-1] = stage
-        done: int = run_rounds(
-            self._twins,
-            self._parameters,
-            (
-                self._seeding, self._state, self._memories, self._numbers, *self._unit, plan, penalties, positions,
-                weights, starts, *self._solutions, results, values,
-            ),
-        )  # fmt: skip
+        known = self._seeding, self._state, self._memories, self._numbers, *self._unit, *self._solutions
+        done: int = run_rounds(self._twins, self._parameters, (*known, *arrays))
         return done
 
     def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:

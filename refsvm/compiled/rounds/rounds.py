@@ -51,7 +51,7 @@ ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
     (
         types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK), types.FunctionType(SEED),
         _vector, _vector, _vector, _vector, SEEDING, state, _vector, _vector, _vector, _vector,
-        _table, _vector, _indices, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix, _matrix, _vector,
+        _matrix, _matrix, _matrix, _matrix, _table, _vector, _indices, _matrix, _matrix, _matrix, _vector,
     )
     for state in (STATE, STATE_WITH_SINGLE_ROWS)
 )  # fmt: skip
@@ -260,7 +260,7 @@ def take_steps(select, length, check, selector, step, stop, state):  # type: ign
 
 def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
     select, length, check, seed, seeder, selector, step, stop, seeding, state, memories, numbers,
-    unit_lower, unit_upper, plan, penalties, positions, weights, starts, alphas, gradients, lowers, uppers, results,
+    unit_lower, unit_upper, alphas, gradients, lowers, uppers, plan, penalties, positions, weights, starts, results,
     values,
 ):  # fmt: skip
     """Run one round after another; return how many are done before one that is left to Python.
