@@ -172,10 +172,8 @@ def gathered(
     """Return the result of all parts; `rows` kernel rows were computed for all of them."""
     values = np.full((len(codes), len(pairs)), np.nan)
     for part in done:
-        column = values[:, pairs.index(part.pair)]
-        np.copyto(column, part.values, where=~np.isnan(part.values))
-    known = ~np.isnan(values).any(axis=1)
-    predicted = codes.copy()
+        np.copyto(values[:, pairs.index(part.pair)], part.values, where=~np.isnan(part.values))
+    known, predicted = ~np.isnan(values).any(axis=1), codes.copy()
     predicted[known] = votes(values[known], len(classes))
     wrong = np.where(known, predicted != codes, np.nan)
     rounds = tuple(each for part in done for each in part.reports)
