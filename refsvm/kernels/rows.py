@@ -149,8 +149,7 @@ class KernelRows(KernelMatrix):
     @property
     def evaluator(self) -> KernelRows:
         """The store that evaluates the kernel: this one, or that whose rows these are copies of."""
-        store: KernelRows | None = self.gram.store
-        return self if store is None else store.evaluator
+        return self if self.gram.store is None else self.gram.store.evaluator
 
     @property
     def indices(self) -> np.ndarray:  # type: ignore[override]
@@ -265,16 +264,19 @@ class CachedRows(KernelRows):
         """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1 and self.slots[rows[0]] < 0:  # as in every step of a restricted solve
-            self._store_one(rows[0])
-        elif 1 < len(rows) <= self.capacity:
+        if len(rows) == 1:  # as in every step of a restricted solve
+            if self.slots[rows[0]] < 0:
+                self._store_one(rows[0])
+            line = self.values[self.slots[rows[0]]]
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # which saves a second copy
+            return out
+        if len(rows) <= self.capacity:
             self.fetch(rows)
         height = min(ROWS_AT_A_TIME, self.capacity)
         for start in range(0, len(rows), height):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            # "clip" saves a second copy
             values = self.values[self.slots[some]]
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
