@@ -119,12 +119,15 @@ class SolverState:
     (array([-0.5,  0.5]), 0.0, 1)
     """
 
+    whole: tuple[SolverState, np.ndarray] | None = None
+    displacement: np.ndarray | None
+    displacement_image: np.ndarray | None
+
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,
         memories: Memories = (NOTHING, NOTHING, NOTHING), gradient: np.ndarray | None = None, carries: bool = False,
     ) -> None:  # fmt: skip
         self.problem, self.rows, self.v = problem, rows, problem.v
-        self.whole: tuple[SolverState, np.ndarray] | None = None  # the state of all variables, and those here
         self.alpha = np.array(alpha, dtype=np.float64)
         self.lower, self.upper = problem.lower.copy(), problem.upper.copy()
         self.diagonal = rows.diagonal()
@@ -133,8 +136,7 @@ class SolverState:
         self.working_sets, self.candidates = np.full((depth, 2), -1), np.full((depth, 2), -1)
         self.curvatures, self.candidate_curvatures = np.zeros(depth), np.zeros(depth)
         self.selector_memory, self.step_memory, self.stop_memory = memories
-        self.displacement = np.zeros(problem.n) if carries else None
-        self.displacement_image = np.zeros(problem.n) if carries else None
+        self.displacement, self.displacement_image = np.zeros((2, problem.n)) if carries else (None, None)
         # updates of G since it was last computed from scratch, those of the present solve left out
         self.updates, self.largest = 0, 0.0
         self._forget()

@@ -97,7 +97,7 @@ class Engine:
             raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
         if name == "auto" and (handover.broken or not handover.numba_compiles()):
             name = "numpy"
-        self.name, self.limits, self.rows = name, limits, rows
+        self.name, self.limits, self.rows, self._polishes = name, limits, rows, polish
         # restricted problems have rows of the same type
         self._family = "single loop" if rows.values.dtype == np.float32 else "loop"
         # what `solver` composes is imported when needed: that room is built on this one
@@ -108,7 +108,6 @@ class Engine:
         else:
             shrinking = Shrinking.checked("shrinking", shrinking)
         self._shrinking: Shrinking = shrinking
-        self._polishes = polish
         self.used: dict[str, None] = {}
         self._preparation = time.perf_counter() - limits.began  # counted as part of the first solve
 

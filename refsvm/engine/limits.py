@@ -72,11 +72,10 @@ class Limits(Generic[Seen]):
 
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
+        due = self.callback is not None and time.perf_counter() >= self.last_look + 0.1
         if self.callback is not None and getattr(self.callback, "only_watches", False):
             self.callback(seen)
             due = False
-        else:
-            due = self.callback is not None and time.perf_counter() >= self.last_look + 0.1
         return self.interrupt.pressed or due or time.perf_counter() >= self.deadline
 
     def reached(self, seen: Seen, count: int) -> Status | None:

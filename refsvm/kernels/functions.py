@@ -140,9 +140,8 @@ class RBF(Kernel):
             exponents *= 2.0 * self.gamma
             exponents -= (self.gamma * x_norms)[:, None]
             exponents -= self.gamma * z_norms
-            np.minimum(
-                exponents, 0.0, out=inner, casting="same_kind"
-            )  # rounding must not make a value exceed 1
+            # rounding must not make a value exceed 1
+            np.minimum(exponents, 0.0, out=inner, casting="same_kind")
         return np.exp(inner, out=inner)
 
 

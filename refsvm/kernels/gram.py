@@ -146,10 +146,9 @@ class Gram(KernelMatrix):
         elif out.dtype != products.Z.dtype or len(rows) > max(1, TILE_ENTRIES // self.n):
             self._by_rows(kernel, examples, rows, out)
         else:
+            # in place, but a user's kernel need not work so; NumPy copies no array to itself
             inner = products.of(products.Z, rows, out)
-            values = kernel.from_inner(inner, examples.norms[rows], examples.norms)
-            if values is not inner:  # a user's kernel need not work in place
-                out[:] = values
+            out[:] = kernel.from_inner(inner, examples.norms[rows], examples.norms)
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
@@ -197,10 +196,7 @@ class Gram(KernelMatrix):
         inner, x_norms = products.of(products.Z, rows, buffer), norms[rows]
 
         def piece(part: slice) -> None:
-            some = inner[part]
-            values = kernel.from_inner(some, x_norms[part], norms)
-            if values is not some or buffer is not out:
-                out[part] = values
+            out[part] = kernel.from_inner(inner[part], x_norms[part], norms)
 
         run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // self.n))
 
@@ -263,9 +259,7 @@ def held_from_products(
     def piece(rows: slice) -> None:
         tile = K[rows] if in_place else scratch((rows.stop - rows.start, n))
         tile[:] = inner[rows]  # stays in the cache while the kernel is evaluated in it
-        values = kernel.from_inner(tile, norms[rows], norms)
-        if values is not tile or not in_place:
-            K[rows] = values
+        K[rows] = kernel.from_inner(tile, norms[rows], norms)
 
     run_in_pieces(piece, n, max(1, TILE_ENTRIES // n))
     if kernel.has_unit_diagonal:

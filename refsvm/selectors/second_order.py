@@ -65,9 +65,8 @@ class SecondOrder(WorkingSetSelector):
         if state.gap <= 0.0:
             return -1, -1
         # --- the exact gain replaces g̃ after a planned step far from the Newton step ---
-        exact = bool(state.last_planned) and (
-            abs(state.last_step / state.last_newton - 1.0) > self.planned_range
-        )
+        ratio = state.last_step / state.last_newton if state.last_planned else 1.0
+        exact = abs(ratio - 1.0) > self.planned_range
         # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
         slope = state.gradient[i] - state.gradient
         curvature = state.diagonal[i] + state.diagonal - 2.0 * state.row(i)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from refsvm.kernels.rows import KernelRows, megabytes
-from refsvm.problem import DualProblem
+from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
@@ -227,7 +227,7 @@ class ShrinkingEngine(RestrictedSteps):
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
     """Return −1 where a restricted solve stalled and gained no more than rounding: nor would it in the next round."""
-    rounding = float(np.finfo(float).eps) * len(state.alpha) * abs(before)
+    rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
 
