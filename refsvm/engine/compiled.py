@@ -52,10 +52,8 @@ class CompiledLoop:
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
         # views of several numbers, which are copied at once
-        self._numbers, self._counters = (
-            record[[*_NAMES, "end", "stage"]],
-            record[["clock", "hits", "computed"]],
-        )
+        self._numbers = record[[*_NAMES, "end", "stage"]]
+        self._counters = record[["clock", "hits", "computed"]]
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(

@@ -27,15 +27,9 @@ from refsvm.kernels.threads import load_compiled
 from refsvm.rule import Rule, place_of_twin
 
 __all__ = [
-    "compiled_code_is_due",
-    "have_twins",
-    "import_compiled",
-    "is_ready",
-    "may_run",
-    "numba_compiles",
-    "numba_is_installed",
-    "prepare_for_threads",
-]
+    "compiled_code_is_due", "have_twins", "import_compiled", "is_ready", "may_run", "numba_compiles",
+    "numba_is_installed", "prepare_for_threads",
+]  # fmt: skip
 
 ALLOWANCE_SECONDS = 0.2
 """Seconds of solving in NumPy after which the compiled loop is loaded."""

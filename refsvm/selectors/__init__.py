@@ -9,11 +9,6 @@ from refsvm.selectors.most_violating_pair import MostViolatingPair
 from refsvm.selectors.second_order import SecondOrder
 
 __all__ = [
-    "ConjugateSecondOrder",
-    "Greedy",
-    "HybridMaximumGain",
-    "MaximumGain",
-    "MostViolatingPair",
-    "SecondOrder",
+    "ConjugateSecondOrder", "Greedy", "HybridMaximumGain", "MaximumGain", "MostViolatingPair", "SecondOrder",
     "WorkingSetSelector",
-]
+]  # fmt: skip

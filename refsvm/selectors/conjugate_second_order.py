@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.state import TAU
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import TAU, SolverState
 
 __all__ = ["LEAST", "ConjugateSecondOrder"]
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.gain import exact_gain
-from refsvm.state import TAU
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import TAU, SolverState
 
 __all__ = ["Greedy"]
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from refsvm._checks import real
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.maximum_gain import best_reselection, checked_rows
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import SolverState
 
 __all__ = ["HybridMaximumGain"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from refsvm.selectors.base import WorkingSetSelector
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import SolverState
 
 __all__ = ["MostViolatingPair"]
 

@@ -7,12 +7,11 @@ limit tells how far the variable is from taking part in a violating pair (`dista
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import SolverState
 
 __all__ = ["active_set", "block", "distance_to_violation"]
 

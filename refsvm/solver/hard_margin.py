@@ -18,14 +18,12 @@ classifier design", IEEE Transactions on Neural Networks 11, 2000.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm.engine.loops import INSEPARABLE, Loop
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import SolverState
 
 __all__ = ["HardMargin"]
 

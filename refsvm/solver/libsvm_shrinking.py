@@ -13,14 +13,17 @@ stopping rule has the last word on all variables and their true gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refsvm._checks import whole
+from refsvm.engine.limits import Limits
+from refsvm.engine.loops import Loop
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set
+from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import (
+    MakeLoop,
     RestrictedSteps,
     Shrinking,
     displaced,
@@ -31,12 +34,6 @@ from refsvm.solver.shrinking import (
 )  # fmt: skip
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
-
-if TYPE_CHECKING:
-    from refsvm.engine.limits import Limits
-    from refsvm.engine.loops import Loop
-    from refsvm.solver.rules import Rules
-    from refsvm.solver.shrinking import MakeLoop
 
 __all__ = ["LIBSVMShrinking"]
 

@@ -19,27 +19,25 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from refsvm.engine.limits import Limits
+from refsvm.engine.loops import Loop
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
-from refsvm.solver.rules import stored_rows
+from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
-if TYPE_CHECKING:
-    from refsvm.engine.limits import Limits
-    from refsvm.engine.loops import Loop
-    from refsvm.solver.rules import Rules
-
-    MakeLoop: TypeAlias = Callable[[SolverState, Rules, Trace | None], Loop]
-
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
+
+MakeLoop: TypeAlias = Callable[[SolverState, Rules, Trace | None], Loop]
+"""What makes the loop for the state of a restricted problem."""
 
 
 class Shrinking(Rule):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from refsvm.rule import Rule
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
+from refsvm.state import SolverState
 
 __all__ = ["StepRule"]
 

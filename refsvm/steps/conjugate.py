@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm._checks import whole
+from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
 
 __all__ = ["CONJUGATE", "ConjugateStep"]
 

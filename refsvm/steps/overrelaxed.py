@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from refsvm._checks import real
+from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
 
 __all__ = ["OverrelaxedNewtonStep"]
 

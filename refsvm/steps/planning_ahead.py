@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from refsvm._checks import whole
-from refsvm.state import TAU
+from refsvm.state import TAU, SolverState
 from refsvm.steps.base import StepRule
-
-if TYPE_CHECKING:
-    from refsvm.state import SolverState
 
 __all__ = ["PlanningAheadStep"]
 
