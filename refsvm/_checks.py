@@ -49,8 +49,8 @@ def number(name: str, value: Any) -> float:
 
 def real(name: str, value: Any) -> float:
     """A finite real number, as float."""
-    if type(value) is float and math.isfinite(value):
-        return value
+    if type(value) in (float, int) and -LARGEST < value < LARGEST:  # as nearly always
+        return float(value)
     result = number(name, value)
     if not math.isfinite(result):
         raise ValueError(f"{name}={value!r} is not finite; give a finite real number.")
@@ -85,8 +85,8 @@ def not_negative(name: str, value: Any) -> float:
 
 def positive_or_inf(name: str, value: Any) -> float:
     """A number above zero, or infinity, as float."""
-    if type(value) is float and value > 0.0:
-        return value
+    if type(value) in (float, int) and 0 < value < LARGEST:
+        return float(value)
     return math.inf if number(name, value) == math.inf else positive(name, value)
 
 

@@ -5,7 +5,6 @@ Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` diffe
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass
@@ -29,7 +28,7 @@ from refsvm.kernels.gram import Gram, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
-from refsvm.multiclass.prediction import decision_values
+from refsvm.multiclass.prediction import decision_values, pair_sums
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -222,9 +221,9 @@ class KernelMachine(KernelEstimator):
         self._check_fitted()
         return to_sklearn(self)
 
-    @abstractmethod
     def _sums(self, values: Any) -> np.ndarray:
         """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
+        return pair_sums(self.dual_coef_, self.n_support_, values)
 
     def _decision_values(self, X: Any) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at."""

@@ -6,7 +6,7 @@ Reading one makes objects of the classes listed here and of no others. `pickle` 
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from refsvm import kernels, selectors, steps
@@ -18,16 +18,13 @@ __all__ = ["from_plain", "to_plain"]
 MARK: Final = "refsvm object"
 """The key under which the name of the class stands."""
 
-KNOWN: Final[dict[str, Any]] = {
-    cls.__name__: cls
-    for cls in (
-        kernels.Linear, kernels.RBF, kernels.Polynomial, kernels.Sigmoid, kernels.Precomputed,
-        selectors.MostViolatingPair, selectors.SecondOrder, selectors.Greedy,
-        selectors.MaximumGain, selectors.HybridMaximumGain,
-        steps.NewtonStep, steps.OverrelaxedNewtonStep, steps.PlanningAheadStep,
-        BinaryResult,
-    )
-}  # fmt: skip
+KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
+    name: found
+    for room in (kernels, selectors, steps)
+    for name in room.__all__
+    if is_dataclass(found := getattr(room, name))
+}
+"""Every kernel, selector and step rule of this package, and what is kept of a pair of classes."""
 
 
 def to_plain(value: Any) -> Any:

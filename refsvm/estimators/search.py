@@ -174,13 +174,13 @@ class Search:
         options = dict(self.options)
         kkt = KKTGap(options.pop("tol"))
         stop = options.pop("stop") or kkt
-        if self.one_out:
-            del options["shrinking"]  # rounds of one example less are short
-            # what is proved is proved of rows in double precision
-            gram = column_gram(X, token, column.kernel, options["cache_mb"], tol=0.0)
-            return left_out_cells(gram, codes, self.Cs, self.splits, wanted, stop=stop, **options)
-        gram = column_gram(X, token, column.kernel, options["cache_mb"], kkt.tol)
-        return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
+        # what is proved of a left-out example is proved of rows in double precision
+        tol = 0.0 if self.one_out else kkt.tol
+        gram = column_gram(X, token, column.kernel, options["cache_mb"], tol)
+        if not self.one_out:
+            return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
+        del options["shrinking"]  # rounds of one example less are short
+        return left_out_cells(gram, codes, self.Cs, self.splits, wanted, stop=stop, **options)
 
 
 class Delivery:

@@ -121,6 +121,3 @@ class SingleMachine(Incremental):
     def _intercept(self, solution: Solution) -> float:
         """Return b."""
         return solution.intercept
-
-    def _sums(self, values: Any) -> np.ndarray:
-        return np.asarray(self.dual_coef_ @ values)

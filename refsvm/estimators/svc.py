@@ -34,7 +34,7 @@ from refsvm.estimators.validation import (
 )
 from refsvm.kernels.names import is_precomputed, is_users
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, layout, pairs, shortcoming, solve_pairs, worst
-from refsvm.multiclass.prediction import pair_sums, votes
+from refsvm.multiclass.prediction import votes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
@@ -381,9 +381,6 @@ class SVC(ClassifierMixin, Incremental):
         by_values = self.break_ties and k > 2
         codes = self.decision_function(X).argmax(axis=1) if by_values else votes(self._decision_values(X), k)
         return np.asarray(self.classes_[codes])
-
-    def _sums(self, values: Any) -> np.ndarray:
-        return pair_sums(self.dual_coef_, self.n_support_, values)
 
     @property
     def alpha_(self) -> np.ndarray:

@@ -41,7 +41,7 @@ PIECES: Final = 8
 
 
 def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> np.ndarray:
-    """Σ αᵢ valuesᵢ over the support vectors of each pair.
+    """Σ αᵢ valuesᵢ over the support vectors of each pair of classes, or of one decision function without classes.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> n
     -------
     ndarray of shape (k(k − 1)/2, t), float64
     """
-    k = len(n_support)
-    if k == 2:
+    if len(coefficients) == 1:
         return np.asarray(coefficients @ values)
+    k = len(n_support)
     number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
