@@ -9,6 +9,7 @@ one_class         one-class SVM          v = 0,  0 ≤ αᵢ ≤ wᵢ           
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -46,7 +47,7 @@ class Formulations:
         problem = object.__new__(cls)
         problem.__dict__.update(
             gram=gram, n=gram.n, v=v, z=0.0, lower=lower, upper=upper, holds_zero=True,
-            is_open=bool(np.isinf(upper).any() or np.isinf(lower).any()),
+            is_open=not math.isfinite(np.add.reduce(upper) - np.add.reduce(lower)),
         )  # fmt: skip
         return problem
 

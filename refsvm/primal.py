@@ -27,8 +27,8 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     if not math.isfinite(np.add.reduce(width)):
         return _confined_intercept(gradient, z, lower, upper)
     order = gradient.argsort(kind="stable")
-    after = z - upper.sum() + width[order].cumsum()  # slope just above each breakpoint
-    tolerance = 1e-12 * (np.abs(upper).sum() + np.abs(lower).sum())
+    after = z - np.add.reduce(upper) + width[order].cumsum()  # slope just above each breakpoint
+    tolerance = 1e-12 * (np.add.reduce(np.abs(upper)) + np.add.reduce(np.abs(lower)))
     last = len(order) - 1
     first = min(int(after.searchsorted(-tolerance)), last)
     final = min(int(after.searchsorted(tolerance, side="right")), last)
@@ -70,7 +70,7 @@ def primal_value(
             return t
         lower, upper = np.where(hard_down, 0.0, lower), np.where(hard_up, 0.0, upper)
     losses = np.maximum(upper * excess, lower * excess)
-    return 0.5 * t * t * quadratic + float(losses.sum()) + t * bz
+    return 0.5 * t * t * quadratic + float(np.add.reduce(losses)) + t * bz
 
 
 def _stretched(
