@@ -9,6 +9,9 @@ import pytest
 
 from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
+from refsvm.kernels.functions import Kernel
+from refsvm.kernels.gram import held_from_products
+from refsvm.kernels.rows import AllRows
 from refsvm.solver.rules import stored_rows
 
 N = 60
@@ -150,3 +153,32 @@ def test_the_diagonal_of_single_rows_is_one_where_rounding_would_leave_less():
     gram = Gram(RBF(1e-2), X)
     rows = np.concatenate([gram.block(np.array([i])) for i in range(40)])
     np.testing.assert_array_equal(rows.diagonal(), np.ones(40))
+
+
+class Anew(Kernel):
+    """2 x·z + 1 in an array of its own: a kernel may leave the inner products as they are."""
+
+    def from_inner(self, inner, x_norms, z_norms):
+        return 2.0 * inner + 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [np.array([7]), np.arange(5, 600)], ids=len)
+def test_a_kernel_need_not_work_in_place(rows, dtype):
+    """One row, and many, which are evaluated in tiles; float32 rows are made of float64 products."""
+    X = np.random.default_rng(0).normal(size=(600, 4))
+    expected, gram = 2.0 * X @ X.T + 1.0, Gram(Anew(), X)
+    found = gram.block(rows, out=np.full((len(rows), 600), np.nan, dtype))
+    np.testing.assert_allclose(found, expected[rows], rtol=1e-6, atol=1e-5)
+    held = held_from_products(gram, Anew(), X @ X.T, np.square(X).sum(axis=1), dtype)
+    np.testing.assert_allclose(held.dense, expected, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("some", [np.array([7]), np.array([3, 7])], ids=len)
+def test_all_rows_are_evaluated_with_the_first_one(some):
+    kernel = Counting()
+    rows = AllRows(Gram(kernel, CLOSE))
+    np.testing.assert_allclose(rows.block(some), RBF(0.2)(CLOSE[some], CLOSE))
+    np.testing.assert_allclose(rows.diagonal(), 1.0)
+    assert kernel.calls == [(N, N, True)]
+    assert (rows.computed, rows.filled) == (N, N)
