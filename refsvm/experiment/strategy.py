@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from typing import Any, ClassVar, Final, TypeAlias
@@ -180,13 +179,10 @@ class Call(Strategy):
         self.computed(EIGHT_POINTS)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> AbstractContextManager[Any]:
     """Hold BLAS to one thread, where threadpoolctl is installed."""
     if find_spec("threadpoolctl") is None:
-        yield
-        return
+        return nullcontext()
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1):
-        yield
+    return threadpool_limits(limits=1)
