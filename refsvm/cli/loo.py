@@ -66,7 +66,8 @@ def loo(
             seeder, stop = strategy.name.split()
             rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance))
     if len(strategies) == 1:
-        _show(description, strategies[0], result, np.unique(dataset.y), output)
+        document = {"problem": description, **strategies[0].measured(result)}
+        _show(document, result, np.unique(dataset.y), output)
         if output.plot is not None:
             _draw(result, dataset.X, output.plot)
         _end(result)
@@ -99,28 +100,16 @@ COLUMNS: tables.Columns = {
 }
 
 
-def _show(
-    description: dict[str, Any],
-    strategy: LeaveOneOutError,
-    result: LeaveOneOut,
-    classes: np.ndarray,
-    output: Output,
-) -> None:
+def _show(document: dict[str, Any], result: LeaveOneOut, classes: np.ndarray, output: Output) -> None:
     """Print the error, what decided how many examples, and what n fits would have cost."""
     each = {
         "predictions": [label_text(classes[int(value > 0)]) for value in result.predictions],
         "decided_by": result.decided_by.tolist(),
         "decision_values": result.decision_values.tolist(),
     }
-    document: dict[str, Any] = {
-        "problem": description,
-        **strategy.measured(result),
-        "complete": result.is_complete,
-        "decided": result.counts,
-        **each,
-    }
+    document |= {"complete": result.is_complete, "decided": result.counts, **each}
     rows = [dict(zip(each, row, strict=True)) for row in zip(*each.values(), strict=True)]
-    output.show(document, rows, partial(_tell, description, result))
+    output.show(document, rows, partial(_tell, document["problem"], result))
 
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
