@@ -124,8 +124,8 @@ class Incremental(KernelMachine):
                 held |= {name: held[name][kept] for name in ("X", "y", "C")} | {"K": held["K"].without(kept)}
             self.held_ = held
             self._take(solutions, places, kept)
-        if sentence := shortcoming(solutions, self.tol):
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=4)
+        if self.fit_status_:
+            warnings.warn(shortcoming(solutions, self.tol), ConvergenceWarning, stacklevel=4)
 
     def _refuse_precomputed(self) -> None:
         """Refuse to change the number of examples where they are the columns of X."""

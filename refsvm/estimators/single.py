@@ -53,8 +53,8 @@ class SingleMachine(Incremental):
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X, rows, computed)
-        if sentence := shortcoming([solution], self.tol):
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+        if self.fit_status_:
+            warnings.warn(shortcoming([solution], self.tol), ConvergenceWarning, stacklevel=3)
         return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:

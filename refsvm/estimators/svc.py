@@ -223,8 +223,8 @@ class SVC(ClassifierMixin, Incremental):
             if progress is not None:
                 steps = sum(result.iterations for result in results)
                 progress.finish(self.status_, worst(results).kkt_gap, steps)
-        if sentence := shortcoming(results, self.tol):
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
+        if self.fit_status_:
+            warnings.warn(shortcoming(results, self.tol), ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

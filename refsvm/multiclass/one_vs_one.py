@@ -245,11 +245,9 @@ def worst(results: Sequence[Trained]) -> Trained:
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
 
-def shortcoming(results: Sequence[Trained], tol: float) -> str | None:
-    """Say why the worst result is not finished, how far it got and what to do; None if all converged."""
+def shortcoming(results: Sequence[Trained], tol: float) -> str:
+    """Say why the worst of results that did not all converge is not finished, how far it got and what to do."""
     result, count = worst(results), ""
-    if result.status is Status.CONVERGED:
-        return None
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
         count = f" {unfinished} of {len(results)} pairs of classes are not finished."
@@ -276,11 +274,18 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
     coefficients : ndarray of shape (k − 1, m), float64
         See the head of this module.
     """
-    if len(results) == 1:  # the sign of α tells the class
-        rows, alpha = results[0].rows, results[0].alpha
-        groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]
-        live = np.concatenate(groups)
-        return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
+    if len(results) > 1:
+        return _layout_of_several(results, codes)
+    rows, alpha = results[0].rows, results[0].alpha
+    groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]  # the sign of α tells the class
+    live = np.concatenate(groups)
+    return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
+
+
+def _layout_of_several(
+    results: list[BinaryResult], codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Do so for more than one pair."""
     k = int(codes.max()) + 1
     is_support = np.zeros(len(codes), dtype=bool)
     for result in results:
