@@ -14,7 +14,7 @@ import numpy as np
 
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.memory import scratch
+from refsvm.kernels.memory import reused, scratch
 from refsvm.kernels.products import PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
@@ -89,6 +89,7 @@ class Gram(KernelMatrix):
             self._examples = PreparedExamples(kernel, X)
             self.prefers_batches = self._examples.products.prefers_batches
             self.rounding, self.is_psd = self._examples.rounding, kernel.is_psd
+            self.has_unit_diagonal = kernel.has_unit_diagonal
         elif isinstance(kernel, Precomputed):
             self.dense = X
             if X.dtype == np.float32:
@@ -112,7 +113,7 @@ class Gram(KernelMatrix):
     @property
     def rounds_well(self) -> bool:
         """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
-        return isinstance(self.kernel, Kernel) and self.kernel.has_unit_diagonal and self._single is not None
+        return self.has_unit_diagonal and self._single is not None
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -221,8 +222,8 @@ class Gram(KernelMatrix):
         return Gram(self.kernel, self.X[indices])
 
 
-def held_as_array(gram: KernelMatrix) -> Gram:
-    """Return the same matrix, evaluated in one block and held as an array of 8n² bytes, for any number of solves.
+def held_as_array(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
+    """Return the same matrix, evaluated in one block and held as an array, for any number of solves.
 
     Examples
     --------
@@ -233,7 +234,7 @@ def held_as_array(gram: KernelMatrix) -> Gram:
     array([[1., 2.],
            [2., 4.]])
     """
-    return _holding(gram.block(np.arange(gram.n)), gram, is_checked=True)
+    return _holding(gram.block(np.arange(gram.n), out=reused((gram.n, gram.n), dtype)), gram, is_checked=True)
 
 
 def held_from_products(
@@ -254,7 +255,7 @@ def held_from_products(
         float32 halves the memory that each step of a solve reads.
     """
     n, in_place = len(norms), dtype == np.float64
-    K: np.ndarray = np.empty((n, n), dtype)
+    K = reused((n, n), dtype)
 
     def piece(rows: slice) -> None:
         tile = K[rows] if in_place else scratch((rows.stop - rows.start, n))

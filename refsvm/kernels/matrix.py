@@ -37,6 +37,8 @@ class KernelMatrix(ABC):
         About how far a value may be from the true one.
     is_psd : bool
         Whether the matrix is known to be positive semi-definite, whatever the data.
+    has_unit_diagonal : bool
+        Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
     rounds_well : bool
         Whether rows as float32 cost less and are hardly less right.
     """
@@ -51,6 +53,7 @@ class KernelMatrix(ABC):
     at_once: bool = False
     rounding: float = 0.0
     is_psd: bool = False
+    has_unit_diagonal: bool = False
 
     @property
     def rounds_well(self) -> bool:
@@ -111,7 +114,7 @@ class View(KernelMatrix):
         self.source, self.indices = source, indices
         self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
         self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
-        self.is_psd = source.is_psd
+        self.is_psd, self.has_unit_diagonal = source.is_psd, source.has_unit_diagonal
 
     @property
     def rounds_well(self) -> bool:

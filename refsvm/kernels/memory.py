@@ -1,36 +1,48 @@
-"""Memory for kernel rows.
+"""Memory for kernel values.
 
 The operating system maps a page of memory on the first write to it. An array takes address space for its whole size at
 once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
 small problem leaves most of it unmapped.
 
-Mapping the page of a kernel row can take as long as computing the row. Two things make it cheaper:
+Mapping the page of a kernel row can take as long as computing the row. Three things make it cheaper:
 
-* NumPy asks for huge pages (2 MiB in place of 4 KiB). One of them is mapped much faster than its 512 small pages, as
-  long as the system has free ones. Then it has to move other pages first, which is slower than mapping small pages.
-* A second thread can write to the pages of the next rows while the first one computes.
-
-Buffers below `SMALL_PAGES_FROM_BYTES` take huge pages, larger ones small pages and the thread.
+* Pages that are mapped already: `reused` keeps the memory of arrays that nobody uses any more for the next ones.
+* Pages of the usual size (4 KiB). NumPy asks for huge ones (2 MiB), which are mapped faster where the system has some
+  at hand. A virtual machine often has not: then each byte takes five times as long.
+* A second thread can write to the pages of the next rows while the first one computes. Buffers of `AHEAD_FROM_BYTES`
+  and more do so.
 """
 
 from __future__ import annotations
 
 import mmap
 import threading
+import weakref
 from concurrent.futures import Future
+from contextlib import suppress
+from math import prod
 from typing import Final
 
 import numpy as np
 
 from refsvm.kernels.threads import helper_threads
 
-__all__ = ["RowBuffer", "scratch"]
+__all__ = ["RowBuffer", "reused", "scratch"]
 
-SMALL_PAGES_FROM_BYTES: Final = 2**29
-"""Size from which a buffer takes small pages, mapped ahead by a second thread."""
+AHEAD_FROM_BYTES: Final = 2**29
+"""Size from which the pages of a buffer are mapped ahead by a second thread."""
 
 MAPPED_AHEAD_BYTES: Final = 2**24
 """Most bytes that the second thread maps at a time."""
+
+KEPT_FROM_BYTES: Final = 2**20
+"""Size of the smallest arrays whose memory is kept; that of smaller ones the C library keeps."""
+
+KEPT_BYTES: Final = 2**29
+"""Most bytes of address space that are kept."""
+
+LENT_FROM_BYTES: Final = 2**25
+"""Size from which the system may take what is kept, while nobody uses it."""
 
 
 class RowBuffer:
@@ -65,8 +77,8 @@ class RowBuffer:
 
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
-        large = shape[0] * row_bytes >= SMALL_PAGES_FROM_BYTES
-        self.values = with_small_pages(shape, dtype) if large else np.empty(shape, dtype)
+        large = shape[0] * row_bytes >= AHEAD_FROM_BYTES
+        self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
         self._ready = 0 if large else shape[0]  # rows that can be written to
         self._submitted = self._ready  # rows given to the second thread
@@ -93,16 +105,71 @@ def touch(rows: np.ndarray) -> None:
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
-def with_small_pages(shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """Return an array that is not initialised and consists of pages of the usual size."""
-    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    if not hasattr(mmap, "MAP_ANONYMOUS"):  # on Windows, where NumPy asks for no huge pages
+def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
+    """Return an array in the memory of an earlier one that nobody uses any more, if there is such an array.
+
+    Its memory is kept in turn once neither it nor a view of it is left.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : numpy type
+
+    Returns
+    -------
+    ndarray of that shape and type, not initialised
+
+    Raises
+    ------
+    MemoryError or ValueError
+        If the system has no address space for such an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.memory import reused
+    >>> reused((3, 2), np.float32).shape
+    (3, 2)
+    """
+    size = prod(shape) * np.dtype(dtype).itemsize
+    if size < KEPT_FROM_BYTES or not hasattr(mmap, "MADV_FREE"):  # such as on Windows
         return np.empty(shape, dtype)
     try:
-        private = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = taken(size)
     except (OSError, OverflowError):
         return np.empty(shape, dtype)  # NumPy's error message names the size
-    return np.frombuffer(private, dtype).reshape(shape)
+    owner = np.frombuffer(memory, np.uint8, size)  # of all views, and of views of them
+    weakref.finalize(owner, give_back, memory).atexit = False
+    return owner.view(dtype).reshape(shape)
+
+
+def taken(size: int) -> mmap.mmap:
+    """Return the largest memory that is kept, enlarged if it is too small, or new memory with small pages."""
+    with suppress(IndexError):  # nothing is kept
+        memory = _kept.pop()
+        if len(memory) < size:
+            with suppress(OSError, SystemError, ValueError):
+                memory.resize(size)  # the pages that are mapped stay so
+        if len(memory) >= size:
+            return memory
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def give_back(memory: mmap.mmap) -> None:
+    """Keep memory that nobody uses any more, and give up the smallest if that is too much in all."""
+    if len(memory) > KEPT_BYTES:
+        return
+    if len(memory) >= LENT_FROM_BYTES:
+        memory.madvise(mmap.MADV_FREE)  # the pages stay mapped unless the system runs short of memory
+    _kept.append(memory)
+    _kept.sort(key=len)
+    while sum(map(len, _kept)) > KEPT_BYTES:
+        with suppress(IndexError):
+            _kept.pop(0)
+
+
+_kept: list[mmap.mmap] = []
+"""Memory that nobody uses, by size. A finaliser may run at any time: so there is no lock, and each change is a step."""
 
 
 def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:

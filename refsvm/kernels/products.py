@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.kernels.memory import reused
 from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, sparse_squared_norms
 
 __all__ = ["DenseProducts", "PreparedExamples", "inner_products", "squared_norms"]
@@ -147,7 +148,9 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
         return products.of(products.aligned(X), None, np.empty((X.shape[0], Z.shape[0])))
     if is_sparse(Z):
         return np.ascontiguousarray((Z @ X.T).T)
-    return np.asarray(X @ Z.T) if is_sparse(X) else np.matmul(X, Z.T)
+    if is_sparse(X):
+        return np.asarray(X @ Z.T)
+    return np.matmul(X, Z.T, out=reused((len(X), len(Z)), np.result_type(X, Z)))
 
 
 def squared_norms(X: Any) -> np.ndarray:

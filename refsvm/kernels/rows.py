@@ -22,7 +22,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.memory import SMALL_PAGES_FROM_BYTES, RowBuffer
+from refsvm.kernels.memory import AHEAD_FROM_BYTES, RowBuffer, reused
 from refsvm.kernels.threads import compiled
 
 __all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
@@ -94,7 +94,7 @@ class KernelRows(KernelMatrix):
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
-        return self.values[i]
+        return self.values[i].astype(np.float64, copy=False)
 
     def use(self, i: int, j: int) -> None:
         """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
@@ -211,9 +211,9 @@ class CachedRows(KernelRows):
                 f"give at least {megabytes(2, n, dtype):.3g}."
             )
         # memory of a small store needs no care
-        large = capacity * row_bytes >= SMALL_PAGES_FROM_BYTES
+        large = capacity * row_bytes >= AHEAD_FROM_BYTES
         self._buffer = RowBuffer((capacity, n), dtype) if large else None
-        values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
+        values = reused((capacity, n), dtype) if self._buffer is None else self._buffer.values
         super().__init__(gram, cache_mb, values)
         # nothing is stored yet
         self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)

@@ -26,7 +26,7 @@ from refsvm.result import Solution, Status
 from refsvm.rounds.packed import PackedRounds
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
-from refsvm.seeders import ActiveSet, Cold, Seeder
+from refsvm.seeders import Cold, Seeder
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["Chunks", "run_part"]
@@ -98,7 +98,7 @@ class Chunks:
         family, runner, seeder = self._family, self._runner, self._seeder
         if self._packed is None and self._can_compile:
             # the default rules take float32 rows, with a seeder that reads none
-            is_single = runner.reads_single and isinstance(seeder, ActiveSet | Cold)
+            is_single = runner.reads_single and not seeder.reads_rows
             code, by_twin = "single rounds" if is_single else "rounds", handover.have_twins([seeder])
             rules = seeder if by_twin else Cold(), *runner.rules
             if not handover.may_run(family.options["engine"], code, *rules):

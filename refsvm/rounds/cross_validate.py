@@ -19,7 +19,7 @@ from refsvm.kernels import Kernel, Precomputed
 from refsvm.multiclass.prediction import votes
 from refsvm.problem import DualProblem
 from refsvm.result import Status
-from refsvm.rounds.family import pair_problems, shared_gram
+from refsvm.rounds.family import pair_problems, read_single, shared_gram
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
@@ -71,8 +71,10 @@ def cross_validate(
         Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback, trace. The callback sees the state of the round under way, as in `refsvm.solve`; a true
-        result ends all rounds.
+        time_limit, callback, trace. ``cache_dtype="auto"`` holds kernel values as float32 from 1,500 examples on, with
+        a kernel of k(x, x) = 1, the default rules, a tolerance of at least 1e-4, a C with 1.2e-7 C ≤ a tenth of it,
+        and a seeder that reads no kernel rows (AVG, Cold). The callback sees the state of the round under way, as in
+        `refsvm.solve`; a true result ends all rounds.
 
     Returns
     -------
@@ -99,11 +101,13 @@ def cross_validate(
     C = penalties(C, given.n)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng)
     positive_or_inf("cache_mb", cache_mb)
-    # threads share one kernel matrix; each process computes its own
-    shared = given if joblib_is_set_up() else shared_gram(given, cache_mb)
-    pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
+    pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
+    if single := read_single(next(pair_problems(given, codes, C)), seeder, **options):
+        options["cache_dtype"] = "float32"
+    # threads share one kernel matrix; each process computes its own
+    shared = given if joblib_is_set_up() else shared_gram(given, cache_mb, single)
     # one pair of classes after another; with threads to spare, parts of neighbouring folds
     shares = np.array_split(np.arange(fold.max() + 1), -(-workers // len(pairs)))
     problems = zip(pairs, pair_problems(shared, codes, C), strict=True)
@@ -142,7 +146,8 @@ def hold_out(
 ) -> Part:
     """Hold out one fold after another, for one pair of classes: the loop of Wen et al., Algorithm 1 to 3."""
     values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
-    problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"]))  # in a process of its own
+    single = options.get("cache_dtype") == "float32"  # in a process of its own
+    problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single))
     with Rounds(problem, **options) as rounds:
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"

@@ -49,7 +49,9 @@ class PackedRounds:
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
-        self._seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
+        # of rows in single precision a seeder reads none
+        read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
+        self._seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))._replace(kernel=read)
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]

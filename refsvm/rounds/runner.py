@@ -169,12 +169,13 @@ class Runner:
 def short_round(n: int, is_single: bool) -> int:
     """Return the steps that a round takes on all variables; what is left then is solved with shrinking.
 
-    Where a step touches few variables, or reads float32 rows, it costs less than what shrinking would save.
+    Where a step touches few variables it costs less than what shrinking would save. Rows in single precision are cheap
+    to carry over into a restricted problem.
 
     Examples
     --------
     >>> from refsvm.rounds.runner import short_round
     >>> short_round(300, is_single=False), short_round(3000, is_single=False), short_round(3000, is_single=True)
-    (2000, 3000, 6000)
+    (2000, 3000, 1500)
     """
-    return (2 if is_single else 1) * max(n, 2000)
+    return max(n, 2000) // (2 if is_single else 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class ActiveSet(Seeder):
     >>> solve(small).alpha.round(3), ActiveSet().seed(solve(small), large).round(3)
     (array([-1.243,  3.   , -3.   ,  1.243]), array([-1.243,  6.   , -6.   ,  1.243]))
     """
+
+    reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""

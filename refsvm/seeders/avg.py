@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,6 +36,8 @@ class AVG(Seeder):
     >>> solve(problem).alpha.round(3), AVG().seed(solve(problem), problem.without(3)).round(3)
     (array([-1.253,  1.253,  1.253, -1.253]), array([-1.671,  0.836,  0.836,  0.   ]))
     """
+
+    reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""

@@ -28,6 +28,8 @@ class Seeder(Rule):
     """
 
     such_as: ClassVar[str] = "TOP()"
+    reads_rows: ClassVar[bool] = True
+    """Whether a seed depends on kernel rows, which the twin reads as float64."""
     is_exact: Any = False
     """Whether a seed is the new optimum itself, as exactly as the old one is known.
 

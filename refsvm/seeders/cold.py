@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Cold(Seeder):
     >>> Cold().seed(solve(problem), problem.without(0))
     array([0., 0., 0.])
     """
+
+    reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Ignore what was solved."""

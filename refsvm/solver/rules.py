@@ -87,13 +87,17 @@ class Rules(NamedTuple):
         crowded : bool
             Whether not all rows fit the budget as float64.
         """
-        if self.stop.tolerance < SINGLE_TOLERANCE:
-            return False
         if crowded and problem.n >= CROWDED_FROM:  # restricted problems read them as float64 at little cost
-            return True
+            return self.stop.tolerance >= SINGLE_TOLERANCE
+        return problem.gram.rounds_well and self.allow_single(problem)
+
+    def allow_single(self, problem: DualProblem) -> bool:
+        """Whether all three read float32 rows as they are, and these round no more than the tolerance allows."""
+        if self.stop.tolerance < SINGLE_TOLERANCE or not problem.gram.has_unit_diagonal:
+            return False
         C = max(float(-problem.lower.min()), float(problem.upper.max()))
         harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
-        return harmless and self.read_single and problem.gram.rounds_well
+        return harmless and self.read_single
 
 
 def chosen_rules(
@@ -186,7 +190,7 @@ def stored_rows(
     K, shared = gram.dense, gram.repeats and gram.store is None
     if shared or (K is None and dtype != read):
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
-    if K is not None and K.dtype == np.float64 and K.flags.c_contiguous:  # as the rules read it
+    if K is not None and K.dtype == read and K.flags.c_contiguous:  # as the rules read it
         return KernelRows(gram, cache_mb)
     at_once = gram.at_once and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)

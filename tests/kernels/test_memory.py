@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from refsvm import RBF, DualProblem, solve
 from refsvm.kernels import memory
-from refsvm.kernels.memory import RowBuffer, scratch
+from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, reused, scratch
 
 ROW_BYTES = 8192
 
@@ -16,7 +18,7 @@ ROW_BYTES = 8192
 @pytest.fixture
 def page_by_page(monkeypatch):
     """Treat even small buffers as large ones."""
-    monkeypatch.setattr(memory, "SMALL_PAGES_FROM_BYTES", 3 * ROW_BYTES)
+    monkeypatch.setattr(memory, "AHEAD_FROM_BYTES", 3 * ROW_BYTES)
     monkeypatch.setattr(memory, "MAPPED_AHEAD_BYTES", 8 * ROW_BYTES)
 
 
@@ -54,17 +56,13 @@ def test_the_rows_mapped_ahead_are_the_next_ones(page_by_page, monkeypatch):
     assert seen == [1, 2, 4, 8, 16]
 
 
-def test_only_large_buffers_have_small_pages_and_a_second_thread(page_by_page, monkeypatch):
-    made, touched, with_small_pages = [], [], memory.with_small_pages
-    monkeypatch.setattr(
-        memory, "with_small_pages", lambda shape, dtype: made.append(shape) or with_small_pages(shape, dtype)
-    )
+def test_only_large_buffers_have_a_second_thread(page_by_page, monkeypatch):
+    touched = []
     monkeypatch.setattr(memory, "touch", lambda rows: touched.append(len(rows)))
     with ThreadPoolExecutor(1) as threads:
         monkeypatch.setattr(memory, "helper_threads", lambda: threads)
         for n in (2, 3):
             RowBuffer((n, 1024), np.float64).ensure_ready(1)
-    assert made == [(3, 1024)]
     assert touched == [1]
 
 
@@ -76,9 +74,10 @@ def test_small_buffers_ask_for_no_thread(monkeypatch):
 def test_without_helper_threads_there_is_nothing_to_wait_for(page_by_page, monkeypatch):
     monkeypatch.setattr(memory, "helper_threads", lambda: None)
     buffer = RowBuffer((100, 1024), np.float64)
+    buffer.values[:] = 1.0
     for stop in range(1, 101):
         buffer.ensure_ready(stop)
-    assert (buffer.values == 0.0).all()
+    assert (buffer.values == 1.0).all()
 
 
 @pytest.mark.parametrize("size", [2**40, 2**62])
@@ -93,3 +92,111 @@ def test_scratch_is_the_same_memory_in_one_thread_and_other_memory_in_another():
     assert np.shares_memory(first, scratch((5, 3)))
     with ThreadPoolExecutor(1) as other:
         assert not np.shares_memory(first, other.submit(scratch, (3, 5)).result())
+
+
+needs_lending = pytest.mark.skipif(not hasattr(mmap, "MADV_FREE"), reason="no memory is kept on this system")
+LONG = KEPT_FROM_BYTES // 8
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr(memory, "_kept", [])
+
+
+@needs_lending
+def test_the_memory_of_an_array_that_is_gone_serves_the_next_one(nothing_kept):
+    array = reused((LONG,))
+    array[:], place = 7.0, array.ctypes.data
+    del array
+    again = reused((2, LONG), np.float32)
+    assert again.ctypes.data == place
+    assert again.shape == (2, LONG)
+    assert again.dtype == np.float32
+    assert again.flags.c_contiguous
+    assert again.flags.writeable
+
+
+@needs_lending
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a[1:],
+        lambda a: a.reshape(2, -1)[1],
+        lambda a: a.view(np.int64)[::2].T,
+        memoryview,
+    ],
+)
+def test_no_memory_is_taken_from_a_view(nothing_kept, view):
+    array = reused((LONG,))
+    array[:] = 7.0
+    left = view(array)
+    del array
+    other = reused((LONG,))
+    other[:] = 8.0
+    assert not np.shares_memory(np.asarray(left), other)
+    assert (np.asarray(left).view(np.float64) == 7.0).all()
+
+
+@needs_lending
+def test_kept_memory_grows_and_its_pages_stay(nothing_kept):
+    array = reused((LONG,))
+    array[:] = 7.0
+    del array
+    larger = reused((3 * LONG,))
+    assert larger.shape == (3 * LONG,)
+    assert (larger[:LONG] == 7.0).all()  # nothing was mapped anew
+    larger[:] = 1.0
+    assert memory._kept == []
+
+
+@needs_lending
+def test_no_more_is_kept_than_said_and_the_largest_rather(nothing_kept, monkeypatch):
+    monkeypatch.setattr(memory, "KEPT_BYTES", 5 * KEPT_FROM_BYTES)
+    sizes = (1, 6, 3, 2)
+    for array in [[reused((size * LONG,))] for size in sizes]:
+        array.clear()
+    assert sorted(len(each) // KEPT_FROM_BYTES for each in memory._kept) == [2, 3]
+
+
+@needs_lending
+def test_what_is_lent_to_the_system_can_be_used_again(nothing_kept, monkeypatch):
+    monkeypatch.setattr(memory, "LENT_FROM_BYTES", 0)
+    array = reused((LONG,))
+    array[:] = 7.0
+    del array
+    again = reused((LONG,))
+    again[:] = 8.0
+    assert (again == 8.0).all()
+
+
+def test_small_arrays_are_those_of_numpy(nothing_kept):
+    array = reused((3, 2), np.float32)
+    assert array.base is None
+    assert memory._kept == []
+
+
+def test_threads_never_share_memory(nothing_kept):
+    """Each fills an array with a number of its own, and finds it there."""
+
+    def work(number):
+        for _ in range(200):
+            array = reused((LONG,))
+            array[:: mmap.PAGESIZE // 8] = number
+            if not (array[:: mmap.PAGESIZE // 8] == number).all():
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(work, range(8)))
+
+
+def test_fits_leave_their_memory_to_the_next(nothing_kept):
+    """A second problem of the same size maps nothing anew, and what the first one returned stays as it is."""
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1)
+    first = DualProblem.classification(X, y, kernel=RBF(1.0))
+    alpha = solve(first).alpha
+    copy = alpha.copy()
+    second = solve(DualProblem.classification(-X, y, kernel=RBF(1.0), C=0.1))
+    assert (alpha == copy).all()
+    assert second.objective == pytest.approx(solve(second.problem, engine="numpy").objective)

@@ -1,0 +1,77 @@
+"""Folds that read kernel values as float32: same steps in both engines, same predictions as with float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import AVG, RBF, SIR, Cold, DualProblem, KKTGap, LOODualityGap, Precomputed, cross_validate
+from refsvm.datasets import load, make_waveform
+from refsvm.rounds import family
+from refsvm.rounds.family import read_single, shared_gram
+
+HEART = load("heart")
+WAVES = make_waveform(700, rng=0)
+
+
+def folds(data, **options):
+    return cross_validate(data.X, data.y, kernel=RBF(0.02), C=2.0, folds=5, rng=0, **options)
+
+
+@pytest.mark.parametrize("data", [HEART, WAVES], ids=["heart", "waveform"])
+@pytest.mark.parametrize("seeder", [AVG(), Cold()])
+@pytest.mark.parametrize("from_full", [True, False])
+def test_both_engines_take_the_same_steps(data, seeder, from_full):
+    options = {"seeder": seeder, "from_full": from_full, "cache_dtype": "float32"}
+    slow, fast = (folds(data, engine=engine, **options) for engine in ("numpy", "numba"))
+    assert [each.iterations for each in slow.rounds] == [each.iterations for each in fast.rounds]
+    assert np.array_equal(slow.decision_values, fast.decision_values)
+
+
+def test_predictions_are_those_of_double_precision():
+    single, double = (folds(WAVES, cache_dtype=dtype, stop=KKTGap(1e-4)) for dtype in ("float32", "float64"))
+    assert np.abs(single.decision_values - double.decision_values).max() < 1e-3
+    sure = np.abs(double.decision_values[:, 0]) > 1e-3
+    assert np.array_equal(single.predictions[sure], double.predictions[sure])
+    assert not np.array_equal(single.decision_values, double.decision_values)
+
+
+def test_single_precision_is_the_default_of_large_problems(monkeypatch):
+    monkeypatch.setattr(family, "SINGLE_FROM", WAVES.n)
+    chosen = folds(WAVES)
+    assert np.array_equal(chosen.decision_values, folds(WAVES, cache_dtype="float32").decision_values)
+    smaller = folds(HEART)
+    assert np.array_equal(smaller.decision_values, folds(HEART, cache_dtype="float64").decision_values)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seeder": SIR()},  # reads kernel rows
+        {"stop": LOODualityGap(1e-3, example=0)},  # a certificate
+        {"stop": KKTGap(1e-5)},  # asks for more than float32 has
+        {"cache_dtype": "float64"},
+    ],
+)
+def test_who_does_not_read_single_precision(options, monkeypatch):
+    monkeypatch.setattr(family, "SINGLE_FROM", 2)
+    problem = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02), C=2.0)
+    assert read_single(problem, AVG())
+    assert not read_single(problem, **{"seeder": AVG(), **options})
+
+
+def test_a_matrix_is_held_once_and_a_given_one_stays():
+    gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02), C=2.0).gram
+    held = shared_gram(gram, 1.0, single=True)
+    assert held.dense.dtype == np.float32
+    assert shared_gram(held, 1.0, single=False) is held
+    assert shared_gram(gram, 0.1, single=True) is gram  # more than the budget holds
+    K = RBF(0.02)(HEART.X, HEART.X)
+    given = cross_validate(K, HEART.y, kernel=Precomputed(), C=2.0, folds=5, rng=0, cache_dtype="float32")
+    assert given.error == pytest.approx(folds(HEART).error, abs=1 / HEART.n)
+
+
+def test_processes_and_threads_read_the_same(monkeypatch):
+    monkeypatch.setattr(family, "SINGLE_FROM", 2)
+    one, two = folds(WAVES), folds(WAVES, n_jobs=2)
+    assert np.array_equal(one.decision_values, two.decision_values)
