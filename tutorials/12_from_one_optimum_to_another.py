@@ -254,7 +254,7 @@ print(
 # event to event instead of solving anew, and it has an answer where the matrix is singular.
 #
 # .. shipped:: walk/walk.py
-#    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.move Walk.nearest Walk.join Walk.leave
+#    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave
 #
 # .. shipped:: walk/walk.py
 #    :fold: The whole walk

@@ -80,20 +80,13 @@ class Hastie(PathTracker):
 
     def _next_step(self, walk: PathState, room: float) -> Step:
         """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
-        solve, of = partial(np.linalg.solve, self._regular(walk)), walk.of
+        solve = partial(np.linalg.solve, self._regular(walk))
         if walk.unsettled:
             correct(walk, solve)
         # d_p = A⁻¹(0, v_𝓔)
         db, noise = particular_direction(walk, solve, 1e-12)
-        elbow, outside = walk.elbow, np.abs(walk.side) == 1
         with np.errstate(divide="ignore", invalid="ignore"):
-            falls = np.concatenate(
-                [
-                    (of.lower - of.alpha)[elbow] / (of.d - of.lower_rate)[elbow],
-                    (of.upper - of.alpha)[elbow] / (of.d - of.upper_rate)[elbow],
-                    -of.excess[outside] / of.speed[outside],
-                ]
-            )
+            falls = walk.distances() / walk.rates()
         below = falls[(falls > self.tol * walk.scale) & (falls < room)]
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 

@@ -183,9 +183,8 @@ class SVMP(PathTracker):
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
         of, elbow = walk.of, walk.elbow
-        rate = np.append(*(each[elbow] for each in walk.rates()[:2]))
-        gap = np.append((of.upper - of.alpha)[elbow], (of.alpha - of.lower)[elbow]).clip(0.0)
-        length, beta = longest_fall(rate, gap, np.concatenate([null[1:], -null[1:]]), limit)
+        rate, gap = (each[:2, elbow].ravel() for each in (walk.rates(), walk.distances()))
+        length, beta = longest_fall(rate, gap.clip(0.0), np.concatenate([null[1:], -null[1:]]), limit)
         if length > 0.0:
             # δŝ = d_p δλ + Uβ, as one direction
             of.d[elbow] += null[1:] @ beta / length

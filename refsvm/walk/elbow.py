@@ -154,12 +154,10 @@ def take(walk: PathState, step: Step, end: float) -> str:
     walk.move(step.length, step.db)
     walk.clip(end)
     # who is at the end of its set, and moves towards it: (40)–(43)
-    of, (to_upper, to_lower, closing) = walk.of, walk.rates()
-    near = TIE * (of.upper - of.lower)
-    at_end = (to_upper > step.noise[0]) & (of.upper - of.alpha <= near)
-    at_end |= (to_lower > step.noise[0]) & (of.alpha - of.lower <= near)
-    at_end |= (closing > step.noise[1]) & (walk.side * of.excess <= TIE * walk.unit)
-    hits = np.flatnonzero(at_end).tolist()
+    width = walk.of.upper - walk.of.lower
+    near = TIE * np.array([width, width, np.full(len(width), walk.unit)])
+    at_end = (walk.rates(step.noise) > 0.0) & (walk.distances() <= near)
+    hits = np.flatnonzero(at_end.any(axis=0)).tolist()
     for i in hits:
         if walk.side[i] == FREE:
             walk.drop(i, walk.nearest(i), step.kind)

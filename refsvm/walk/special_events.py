@@ -26,15 +26,10 @@ def blocking(
 
     S1 and S2 need a unique direction, that is a `regular` A. S3 and S4 do not: no null vector moves G − b̂.
     """
-    of, found = walk.of, list[tuple[int, int]]()
-    to_upper, to_lower, closing = walk.rates()
-    if regular:
-        down = (to_lower > noise[0]) & (of.alpha - of.lower <= shortest * to_lower)
-        found += [(i, BELOW) for i in np.flatnonzero(down).tolist()]
-        up = ~down & (to_upper > noise[0]) & (of.upper - of.alpha <= shortest * to_upper)
-        found += [(i, ABOVE) for i in np.flatnonzero(up).tolist()]
-    entering = (closing > noise[1]) & (walk.side * of.excess <= shortest * closing)
-    return found + [(i, FREE) for i in np.flatnonzero(entering).tolist()]
+    rates = walk.rates(noise)
+    up, down, entering = (rates > 0.0) & (walk.distances() <= shortest * rates)
+    moved = [(down, BELOW), (up & ~down, ABOVE)] if regular else []
+    return [(i, side) for who, side in [*moved, (entering, FREE)] for i in np.flatnonzero(who).tolist()]
 
 
 @dataclass

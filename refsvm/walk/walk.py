@@ -214,28 +214,30 @@ class Walk:
 
         A free variable has it at a bound, others where G = b. Rates up to `noise` count as zero: of α, and of G − b.
         """
-        of, far = self.of, np.full(len(self.side), np.inf)
-        to_upper, to_lower, closing = self.rates()
+        rates = self.rates(noise)
         with np.errstate(divide="ignore", invalid="ignore"):
-            for rate, distance, least in (
-                (to_upper, of.upper - of.alpha, noise[0]),
-                (to_lower, of.alpha - of.lower, noise[0]),
-                (closing, self.side * of.excess, noise[1]),
-            ):
-                events = np.where(rate > least, np.maximum(distance, 0.0) / rate, np.inf)
-                far = np.minimum(far, events)
+            events = np.maximum(self.distances(), 0.0) / rates
+        far = np.where(rates > 0.0, events, np.inf).min(axis=0)
         i = int(far.argmin()) if len(far) else -1
         return i, float(far.min(initial=np.inf))
 
-    def rates(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return how fast the free variables near their bounds, and the others G = b; 0 for who does not."""
-        of, free = self.of, self.side == FREE
-        closing = np.where(np.abs(self.side) == 1, -self.side * of.speed, 0.0)
-        return (
-            np.where(free, of.d - of.upper_rate, 0.0),
-            np.where(free, of.lower_rate - of.d, 0.0),
-            closing,
-        )
+    def rates(self, noise: tuple[float, float] | None = None) -> np.ndarray:
+        """Return how fast free variables near U, and L, and the others G = b, shape (3, n); 0 for all others.
+
+        With `noise` 0 also for who moves no faster, or away.
+        """
+        of, side = self.of, self.side
+        rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
+        rates[:2] *= side == FREE
+        rates[2] *= np.abs(side) == 1
+        if noise is not None:
+            rates *= rates > [[noise[0]], [noise[0]], [noise[1]]]
+        return rates
+
+    def distances(self) -> np.ndarray:
+        """Return how far it is to where these rates lead: to U, to L, and to G = b, shape (3, n)."""
+        of = self.of
+        return np.array([of.upper - of.alpha, of.alpha - of.lower, self.side * of.excess])
 
     def move(self, step: float, db: float) -> None:
         """Go so far along the direction."""
