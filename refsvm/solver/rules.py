@@ -190,7 +190,7 @@ def stored_rows(
     K, shared = gram.dense, gram.repeats and gram.store is None
     if shared or (K is None and dtype != read):
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
-    if K is not None and K.dtype == read and K.flags.c_contiguous:  # as the rules read it
+    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as the rules can read it
         return KernelRows(gram, cache_mb)
     at_once = gram.at_once and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)

@@ -132,3 +132,14 @@ def test_rounding_of_duplicates_makes_no_kernel_indefinite(recwarn):
     problem = DualProblem.classification(X, y, kernel=Linear())
     solve(problem, engine="numpy", cache_dtype="float32", max_iter=300)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("cache_dtype", ["auto", "float64", "float32"])
+def test_a_matrix_of_the_caller_s_is_read_as_it_is(cache_dtype, engine):
+    """In float64 it needs no second copy, whatever rows are kept as."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    K, y = RBF(0.3)(X, X), np.where(X[:, 0] > 0.0, 1, -1)
+    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=2.0)
+    found, wanted = (solve(problem, engine=engine, cache_dtype=kept) for kept in (cache_dtype, "float64"))
+    assert found.kernel_rows == 0
+    np.testing.assert_array_equal(found.alpha, wanted.alpha)
