@@ -267,7 +267,7 @@ def what_holds(
 def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the labels as they are called, and as −1 and +1."""
     labels = np.asarray(y)
-    if labels.ndim != 1 or labels.dtype.kind not in "iufbOUS" or labels.dtype.kind == "f":
+    if labels.ndim != 1 or labels.dtype.kind not in "iubOUS":
         return labels, labels  # DualProblem.classification says what is wrong with them, if anything
     names = np.unique(labels)
     if len(names) > 2:

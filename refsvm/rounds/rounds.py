@@ -24,6 +24,7 @@ from refsvm.engine.pool import worker_count
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
+from refsvm.rounds.chunks import Chunks
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
@@ -202,11 +203,8 @@ class Rounds:
         """
         rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
         runner = Runner(self, Cold() if seeder is None else seeder, rules)
-        if self.options["engine"] == "numpy" and self.workers == 1:
-            return runner.run(rounds)
-        from refsvm.rounds.chunks import Chunks
-
-        return Chunks(runner, apart).run(rounds)
+        is_plain = self.options["engine"] == "numpy" and self.workers == 1
+        return runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
 
     def solve(
         self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,
