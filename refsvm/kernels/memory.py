@@ -132,7 +132,12 @@ def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.nd
     (3, 2)
     """
     size = prod(shape) * np.dtype(dtype).itemsize
-    if size < KEPT_FROM_BYTES or not hasattr(mmap, "MADV_FREE"):  # such as on Windows
+    return np.empty(shape, dtype) if size < KEPT_FROM_BYTES else mapped(shape, dtype, size)
+
+
+def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
+    """Return an array of so many bytes whose memory is kept; see `reused`."""
+    if not hasattr(mmap, "MADV_FREE"):  # such as on Windows
         return np.empty(shape, dtype)
     try:
         memory = taken(size)

@@ -128,6 +128,8 @@ def solve_cells(
     [0.8, 0.8]
     """
     rule, k = ActiveSet() if seeder is None else seeder, int(codes.max()) + 1
+    if gram.dense is not None and gram.dense.dtype == np.float32 and not rule.reads_rows:
+        options.setdefault("cache_dtype", "float32")  # no copies in double precision
     with ExitStack() as stack:
         problems = pair_problems(gram, codes, np.ones(len(codes)))
         pairs = [stack.enter_context(Rounds(problem, **options)) for problem in problems]

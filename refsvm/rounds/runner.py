@@ -63,7 +63,7 @@ class Runner:
         limit = family.max_iter
         if shrinks:
             watched = watched or options["time_limit"] or family.problem.is_open
-            limit = min(limit, short_round(n, self.reads_single))
+            limit = min(limit, short_round(n))
         may_be_short = not watched and (rows.holds_all or self.reads_single)
         self.limit = limit if may_be_short else -1
         if may_be_short and not self.reads_single:
@@ -166,16 +166,15 @@ class Runner:
         )  # fmt: skip
 
 
-def short_round(n: int, is_single: bool) -> int:
+def short_round(n: int) -> int:
     """Return the steps that a round takes on all variables; what is left then is solved with shrinking.
 
-    Where a step touches few variables it costs less than what shrinking would save. Rows in single precision are cheap
-    to carry over into a restricted problem.
+    Where a step touches few variables it costs less than what shrinking would save.
 
     Examples
     --------
     >>> from refsvm.rounds.runner import short_round
-    >>> short_round(300, is_single=False), short_round(3000, is_single=False), short_round(3000, is_single=True)
-    (2000, 3000, 1500)
+    >>> short_round(300), short_round(3000)
+    (2000, 3000)
     """
-    return max(n, 2000) // (2 if is_single else 1)
+    return max(n, 2000)
