@@ -38,10 +38,10 @@ MAPPED_AHEAD_BYTES: Final = 2**24
 KEPT_FROM_BYTES: Final = 2**20
 """Size of the smallest arrays whose memory is kept; that of smaller ones the C library keeps."""
 
-KEPT_BYTES: Final = 2**29
+KEPT_BYTES: Final = 2**28
 """Most bytes of address space that are kept."""
 
-LENT_FROM_BYTES: Final = 2**25
+LENT_FROM_BYTES: Final = 2**27
 """Size from which the system may take what is kept, while nobody uses it."""
 
 

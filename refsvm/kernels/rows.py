@@ -22,7 +22,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.memory import AHEAD_FROM_BYTES, RowBuffer, reused
+from refsvm.kernels.memory import AHEAD_FROM_BYTES, RowBuffer, reused, scratch
 from refsvm.kernels.threads import compiled
 
 __all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
@@ -277,7 +277,9 @@ class CachedRows(KernelRows):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            values = self.values[self.slots[some]]
+            # in memory that is mapped already; "clip" saves a second copy
+            values = scratch((len(some), self.n), self.values.dtype)
+            self.values.take(self.slots[some], 0, values, mode="clip")
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
 
