@@ -22,7 +22,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.memory import AHEAD_FROM_BYTES, RowBuffer, reused, scratch
+from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
 from refsvm.kernels.threads import compiled
 
 __all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
@@ -211,9 +211,8 @@ class CachedRows(KernelRows):
                 f"give at least {megabytes(2, n, dtype):.3g}."
             )
         # memory of a small store needs no care
-        large = capacity * row_bytes >= AHEAD_FROM_BYTES
-        self._buffer = RowBuffer((capacity, n), dtype) if large else None
-        values = reused((capacity, n), dtype) if self._buffer is None else self._buffer.values
+        self._buffer = RowBuffer((capacity, n), dtype) if capacity * row_bytes >= KEPT_FROM_BYTES else None
+        values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
         super().__init__(gram, cache_mb, values)
         # nothing is stored yet
         self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)
@@ -277,9 +276,8 @@ class CachedRows(KernelRows):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            # in memory that is mapped already; "clip" saves a second copy
-            values = scratch((len(some), self.n), self.values.dtype)
-            self.values.take(self.slots[some], 0, values, mode="clip")
+            room = scratch((len(some), self.n), self.values.dtype)  # mapped already
+            values = self.values.take(self.slots[some], 0, room, mode="clip")
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
 
@@ -395,8 +393,7 @@ def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: 
     rows : ndarray of shape (r, at least n), float64 or float32
     chosen : ndarray of shape (m,), int64
     """
-    fast = compiled()
-    if fast is not None:
+    if (fast := compiled()) is not None:
         fast.add_rows(target, factors, rows, chosen)
         return
     for slot, factor in zip(chosen.tolist(), factors, strict=True):
