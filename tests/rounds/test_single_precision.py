@@ -10,6 +10,8 @@ from refsvm.datasets import load, make_waveform
 from refsvm.rounds import family
 from refsvm.rounds.family import read_single, shared_gram
 
+from ..settings import needs_numba
+
 HEART = load("heart")
 WAVES = make_waveform(700, rng=0)
 
@@ -18,6 +20,7 @@ def folds(data, **options):
     return cross_validate(data.X, data.y, kernel=RBF(0.02), C=2.0, folds=5, rng=0, **options)
 
 
+@needs_numba
 @pytest.mark.parametrize("data", [HEART, WAVES], ids=["heart", "waveform"])
 @pytest.mark.parametrize("seeder", [AVG(), Cold()])
 @pytest.mark.parametrize("from_full", [True, False])
