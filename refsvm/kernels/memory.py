@@ -165,7 +165,8 @@ def give_back(memory: mmap.mmap) -> None:
     if len(memory) > KEPT_BYTES:
         return
     if len(memory) >= LENT_FROM_BYTES:
-        memory.madvise(mmap.MADV_FREE)  # the pages stay mapped unless the system runs short of memory
+        with suppress(OSError):  # an older system does not know it
+            memory.madvise(mmap.MADV_FREE)  # the pages stay mapped unless the system runs short of memory
     _kept.append(memory)
     _kept.sort(key=len)
     while sum(map(len, _kept)) > KEPT_BYTES:
