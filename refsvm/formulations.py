@@ -10,17 +10,18 @@ one_class         one-class SVM          v = 0,  0 ≤ αᵢ ≤ wᵢ           
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from refsvm._checks import not_negative, penalties, share, signs, targets, vector
+from refsvm._checks import not_negative, penalties, refuse_targets, share, signs, targets, vector
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["Formulations", "classification_given"]
+__all__ = ["Formulations", "classification_given", "numbered"]
 
 
 class Formulations:
@@ -50,6 +51,29 @@ class Formulations:
             is_open=not math.isfinite(np.add.reduce(upper) - np.add.reduce(lower)),
         )  # fmt: skip
         return problem
+
+    @classmethod
+    def _of_pairs(cls, gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Self]:
+        """Yield the problems of all pairs of classes, over all n examples: those of other classes have L = U = 0.
+
+        So one kernel matrix serves all pairs, and the decision values of every example are read off each gradient.
+        Order and signs are those of `refsvm.multiclass.one_vs_one.pairs`.
+
+        Parameters
+        ----------
+        gram : KernelMatrix
+            Of all n examples.
+        codes : ndarray of shape (n,), int
+            Class numbers 0 … k − 1.
+        penalties : ndarray of shape (n,), float64
+            C of each example.
+        """
+        k = int(codes.max()) + 1
+        for p, q in combinations(range(k), 2):
+            positive, negative = (q, p) if k == 2 else (p, q)
+            labels = (codes == positive) * 1.0 - (codes == negative) * 1.0
+            signed = np.where(labels == 0.0, 0.0, labels * penalties)
+            yield cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
 
     @classmethod
     def classification(
@@ -273,3 +297,23 @@ def classification_given(
             "C on the side of v, as DualProblem.classification makes them."
         )
     return X.gram, X.v.astype(np.int64), X.upper - X.lower
+
+
+def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels, sorted, and the number of each example's label among them.
+
+    Raises
+    ------
+    ValueError
+        If there are not n labels, or they are all the same.
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y contains NaN or infinity; drop those examples first.")
+    refuse_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
+    return classes, np.asarray(codes, dtype=np.int64)

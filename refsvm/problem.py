@@ -183,10 +183,13 @@ class DualProblem(Formulations):
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
         lower, upper = self.lower.copy(), self.upper.copy()
         lower[r] = upper[r] = 0.0
-        if self.is_open or not self.holds_zero:
-            return self.boxed(lower, upper)
-        lower.flags.writeable = upper.flags.writeable = False
-        return self._with(lower=lower, upper=upper)  # which holds α = 0, too: nothing to be checked
+        return self._part_of_box(lower, upper)
+
+    def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
+        """Return the same problem in a part of its box, of new arrays: one that holds α = 0 needs no check."""
+        if self.holds_zero:
+            return self._of_checked(self.gram, self.v, lower, upper)
+        return self.boxed(lower, upper)
 
     def _with(self, **parts: Any) -> DualProblem:
         """Return the same problem with some parts replaced by others that need no check."""

@@ -215,7 +215,7 @@ print(
 )
 
 # %%
-# .. shipped:: multiclass/prediction.py
+# .. shipped:: multiclass/one_vs_one.py
 #    :object: votes
 #    :fold: Counting the votes
 #

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,9 @@ CHUNK_SECONDS: Final = 0.02
 
 INDEFINITE: Final = -1e-8
 """A curvature below this part of the largest kᵢᵢ is no rounding in float64: K has a negative eigenvalue."""
+
+Verdict: TypeAlias = tuple[Status, int]
+"""What ended a run, and the code of the stopping rule; 0 where it was not that."""
 
 FRESH: Final = 10
 """How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
@@ -128,7 +131,7 @@ class Engine:
         self._block.__exit__(*failure)
         handover.clock.finished += time.perf_counter() - handover.clock.began
 
-    def run(self, state: SolverState, rules: Rules, trace: bool | int = False) -> Ending:
+    def run(self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True) -> Ending:
         """Take steps on this state until something says stop, and return what did.
 
         Parameters
@@ -138,12 +141,14 @@ class Engine:
         rules : Rules
         trace : bool or int
             Record every step, or every k-th.
+        shrinks : bool
+            False takes the steps on all variables.
         """
         # the loop of this state may serve the next solve; those of restricted problems may not
         self._state = state
         self.used.clear()
         recorder = None if trace is False else Trace(1 if trace is True else trace)
-        status, code = self._run(state, rules, recorder)
+        status, code = self._run(state, rules, recorder, shrinks)
         if self._polishes and status is Status.CONVERGED:
             from refsvm.solver.polish import polish
 
@@ -169,9 +174,9 @@ class Engine:
                 stacklevel=4,
             )
 
-    def _run(self, state: SolverState, rules: Rules, trace: Trace | None) -> tuple[Status, int]:
+    def _run(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Run chunk after chunk until something says stop, also where G is computed afresh."""
-        loop, limits, chunk, spoiled = self._loop_for(state, rules, trace), self.limits, 16, 0
+        loop, limits, chunk, spoiled = self._loop_for(state, rules, trace, shrinks), self.limits, 16, 0
         while True:
             began = time.perf_counter()
             left = limits.most - state.iteration
@@ -198,10 +203,11 @@ class Engine:
 
     # --- which loop takes the steps ---
 
-    def _loop_for(self, state: SolverState, rules: Rules, trace: Trace | None) -> Loop:
+    def _loop_for(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Loop:
         """Return the loop for all variables of a problem, with shrinking, and in an open box."""
         loop = self.loop(state, rules, trace)
-        loop = self._shrinking.around(loop, state, rules, self.loop, self.limits, trace)
+        if shrinks:
+            loop = self._shrinking.around(loop, state, rules, self.loop, self.limits, trace)
         if not state.problem.is_open:
             return loop
         from refsvm.solver.hard_margin import HardMargin

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import starmap
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,9 +72,6 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     >>> list(in_threads(abs, [-1, 2, -3], workers=2))
     [1, 2, 3]
     """
-    if workers == 1:
-        yield from map(work, items)
-        return
     waiting: deque[Future[Result]] = deque()
     prepare_for_threads()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
@@ -95,8 +93,11 @@ def in_workers(
 ) -> Iterator[Result]:
     """Yield ``work(*each)`` for each tuple, in any order, from threads or from what joblib is set up for.
 
-    Elsewhere than in threads, the function and its arguments are pickled.
+    Elsewhere than in threads, the function and its arguments are pickled. One worker is this thread.
     """
+    if workers == 1:
+        yield from starmap(work, arguments)
+        return
     if not joblib_is_set_up():
         yield from in_threads(lambda each: work(*each), arguments, workers)
         return

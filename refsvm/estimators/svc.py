@@ -33,8 +33,16 @@ from refsvm.estimators.validation import (
     refuse_empty_classes,
 )
 from refsvm.kernels.names import is_precomputed, is_users
-from refsvm.multiclass.one_vs_one import BinaryResult, Pair, layout, pairs, shortcoming, solve_pairs, worst
-from refsvm.multiclass.prediction import votes
+from refsvm.multiclass.one_vs_one import (
+    BinaryResult,
+    Pair,
+    layout,
+    pairs,
+    shortcoming,
+    solve_pairs,
+    votes,
+    worst,
+)
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 

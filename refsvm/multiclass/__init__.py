@@ -1,8 +1,8 @@
 """Several classes by pairs, and trained models: no scikit-learn is needed to read or use one.
 
 =============  ====================================================
-`one_vs_one`   k classes as k(k − 1)/2 binary problems
-`prediction`   decision values and votes
+`one_vs_one`   k classes as k(k − 1)/2 binary problems, and the votes of these
+`prediction`   decision values
 `model`        a trained model without its training data
 `model_file`   models in LIBSVM's text format
 `model_text`   the lines of such a file, checked

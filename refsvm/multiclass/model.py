@@ -12,7 +12,8 @@ import numpy as np
 from refsvm._checks import examples, is_sparse
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.sparse import TABLE_BYTES
-from refsvm.multiclass.prediction import decision_values, pair_sums, votes
+from refsvm.multiclass.one_vs_one import votes
+from refsvm.multiclass.prediction import decision_values, pair_sums
 
 __all__ = ["FunctionModel", "Model", "Scaling"]
 

@@ -1,4 +1,4 @@
-"""Prediction: the decision values of all pairs of classes, and the votes they cast.
+"""Prediction: the decision values of all pairs of classes.
 
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
@@ -12,7 +12,6 @@ BLAS held to one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +24,7 @@ from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import compiled, run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
-__all__ = ["decision_values", "pair_sums", "votes"]
+__all__ = ["decision_values", "pair_sums"]
 
 BLOCK_ENTRIES: Final = 2**18
 """Kernel values computed at a time: 2 MiB."""
@@ -145,26 +144,3 @@ def _kernel_values_of(kernel: Any, X: Any, vectors: Any, table_from: float) -> C
         return kernel.from_inner(others.products.of(some, None, scratch((len(some), m))), norms, others.norms)
 
     return values_of_dense
-
-
-def votes(values: np.ndarray, k: int) -> np.ndarray:
-    """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
-
-    Parameters
-    ----------
-    values : ndarray of shape (t, k(k − 1)/2), float64
-        Decision values, intercepts included.
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (t,), int64
-    """
-    if k == 2:
-        return (values[:, 0] >= 0.0).astype(np.int64)
-    count = np.zeros((len(values), k), dtype=np.int64)
-    for wins, (p, q) in zip(values.T > 0.0, combinations(range(k), 2), strict=True):
-        count[:, p] += wins
-        count[:, q] += ~wins
-    return count.argmax(axis=1)

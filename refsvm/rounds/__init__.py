@@ -6,7 +6,6 @@
 `cross_validate`  cross_validate(): the error of k-fold cross-validation
 `folds`           which examples are held out when
 `grid`            all C and folds of a grid search
-`family`          what rounds over one data set share
 `results`         what comes out
 `rounds`          Rounds: related solves over one kernel matrix; all of the above use it
 `round`           what one of them is

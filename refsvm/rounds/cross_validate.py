@@ -7,26 +7,34 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import penalties, positive_or_inf, refuse_targets
+from refsvm._checks import penalties, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
-from refsvm.formulations import classification_given
+from refsvm.formulations import classification_given, numbered
 from refsvm.kernels import Kernel, Precomputed
-from refsvm.multiclass.prediction import votes
+from refsvm.kernels.gram import KernelMatrix, held_as_array
+from refsvm.kernels.rows import megabytes
+from refsvm.multiclass.one_vs_one import votes
 from refsvm.problem import DualProblem
 from refsvm.result import Status
-from refsvm.rounds.family import pair_problems, read_single, shared_gram
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.seeders import AVG, SIR, Cold, Seeder
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rules import chosen_rules
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
 
 __all__ = ["cross_validate"]
+
+SINGLE_FROM: Final = 1_500
+"""Examples from which on rounds read kernel values as float32: a step waits for memory, and halves its wait."""
 
 
 def cross_validate(
@@ -104,13 +112,13 @@ def cross_validate(
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
-    if single := read_single(next(pair_problems(given, codes, C)), seeder, **options):
+    if single := read_single(given, float(C.max()), seeder, **options):
         options["cache_dtype"] = "float32"
     # threads share one kernel matrix; each process computes its own
     shared = given if joblib_is_set_up() else shared_gram(given, cache_mb, single)
     # one pair of classes after another; with threads to spare, parts of neighbouring folds
     shares = np.array_split(np.arange(fold.max() + 1), -(-workers // len(pairs)))
-    problems = zip(pairs, pair_problems(shared, codes, C), strict=True)
+    problems = zip(pairs, DualProblem._of_pairs(shared, codes, C), strict=True)
     tasks = [(*each, share) for each in problems for share in shares if len(share)]
     work = partial(
         hold_out, fold=fold, seeder=seeder, from_full=from_full, options={"cache_mb": cache_mb, **options}
@@ -120,6 +128,38 @@ def cross_validate(
     rows = given.n if given.dense is None and shared.dense is not None else 0
     result = gathered(parts, pairs, classes, codes, fold, rows, began)
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+
+
+def read_single(
+    gram: KernelMatrix, C: float, seeder: Seeder, *, selector: WorkingSetSelector | None = None,
+    step: StepRule | None = None, stop: StoppingRule | None = None, cache_dtype: str = "auto", **_: Any,
+) -> bool:  # fmt: skip
+    """Whether rounds of these rules and this seeder read kernel values as float32, as `refsvm.solve` may.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    C : float
+        The largest penalty.
+    seeder : Seeder
+    selector, step, stop, cache_dtype
+        As in `refsvm.Rounds`, whose other arguments do not matter.
+    """
+    rules = chosen_rules(selector, step, stop)
+    if seeder.reads_rows or not rules.read_single or cache_dtype == "float64":
+        return False
+    return cache_dtype == "float32" or (gram.n >= SINGLE_FROM and rules.allow_single(gram, C))
+
+
+def shared_gram(gram: KernelMatrix, cache_mb: float, single: bool = False) -> KernelMatrix:
+    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
+
+    Any number of rounds and threads may read it, and nothing is computed twice.
+    """
+    dtype = np.float32 if single else np.float64
+    if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
+        return gram
+    return held_as_array(gram, dtype)
 
 
 class Part(NamedTuple):
@@ -191,23 +231,3 @@ def gathered(
         iterations=sum(part.iterations for part in done),
         kernel_rows=rows + sum(part.kernel_rows for part in done), seconds=time.perf_counter() - began,
     )  # fmt: skip
-
-
-def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels, sorted, and the number of each example's label among them.
-
-    Raises
-    ------
-    ValueError
-        If there are not n labels, or they are all the same.
-    """
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop those examples first.")
-    refuse_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
-    return classes, np.asarray(codes, dtype=np.int64)

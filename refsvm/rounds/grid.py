@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.kernels.gram import KernelMatrix
-from refsvm.multiclass.prediction import votes
+from refsvm.multiclass.one_vs_one import votes
+from refsvm.problem import DualProblem
 from refsvm.result import Status
-from refsvm.rounds.family import pair_problems
 from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
@@ -131,7 +131,7 @@ def solve_cells(
     if gram.dense is not None and gram.dense.dtype == np.float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
     with ExitStack() as stack:
-        problems = pair_problems(gram, codes, np.ones(len(codes)))
+        problems = DualProblem._of_pairs(gram, codes, np.ones(len(codes)))
         pairs = [stack.enter_context(Rounds(problem, **options)) for problem in problems]
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
@@ -193,7 +193,7 @@ def left_out_cells(
     factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
         pairs = []
-        for problem in pair_problems(gram, codes, factors):
+        for problem in DualProblem._of_pairs(gram, codes, factors):
             signs, penalties = np.where(problem.v < 0.0, -1, 1), problem.upper - problem.lower
             pairs.append(leave_one_out(y=signs, gram=gram, C=Cs[place] * penalties, **options))
             if pairs[-1].status is Status.INTERRUPTED:

@@ -17,8 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf
-from refsvm.formulations import classification_given
+from refsvm._checks import penalties, positive_or_inf
+from refsvm.formulations import classification_given, numbered
+from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Status, Trace
@@ -131,8 +132,8 @@ def leave_one_out(
         stop = KKTGap(PATH_TOL) if seeder.is_exact else BALL
     rules = chosen_rules(selector, step, stop)
     gram, y, C = classification_given(X, y, kernel, gram, C)
-    labels, signs = two_classes(y)
-    checks, problem = chosen_checks(checks), DualProblem.classification(y=signs, gram=gram, C=C)
+    classes, problem = of_two_classes(gram, y, C)
+    checks = chosen_checks(checks)
     kkt, cache_mb = KKTGap(rules.stop.tolerance), positive_or_inf("cache_mb", cache_mb)
     with Rounds(
         problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
@@ -143,7 +144,7 @@ def leave_one_out(
         # 1. solve on all examples, more exactly than the rounds
         found, stop = Found(rounds, callback, began), rules.stop
         if found.status is not Status.CONVERGED:
-            return found.result(labels)
+            return found.result(classes)
         # 2. the sufficiency checks, those that hold for this kernel
         if not problem.gram.is_psd:
             checks, stop = what_holds(rounds, checks, stop, kkt)
@@ -159,7 +160,7 @@ def leave_one_out(
         if seeder.is_exact:
             found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
     # 4. the error is the share of wrong predictions
-    return found.result(labels)
+    return found.result(classes)
 
 
 class Found:
@@ -228,14 +229,14 @@ class Found:
             self.gap_rule_kept = self.early >= tried / 2
         return bool(self.gap_rule_kept)
 
-    def result(self, labels: np.ndarray) -> LeaveOneOut:
-        """Return the result, predictions in the names of the classes."""
-        y, decided, rounds = self.full.problem.v, self.decided, self._rounds
+    def result(self, classes: np.ndarray) -> LeaveOneOut:
+        """Return the result, in the names of the classes."""
+        decided, rounds = self.decided, self._rounds
         # sign h(xᵣ); ties count as +1
         signs = np.where(np.isnan(self.values), self.signs, np.where(self.values >= 0.0, 1.0, -1.0))
-        names = {float(sign): label for sign, label in zip(y, labels, strict=True)}
+        predictions, labels = (classes[(each > 0.0).astype(int)] for each in (signs, self.full.problem.v))
         return LeaveOneOut(
-            predictions=np.array([names[sign] for sign in signs.tolist()], dtype=labels.dtype), labels=labels,
+            predictions=predictions, labels=labels,
             decided_by=decided.astype(str), decision_values=self.values,
             iterations=self.full.iterations + int(self.iterations.sum()), round_iterations=self.iterations,
             kernel_rows=rounds.rows.computed, seconds=time.perf_counter() - self._began, full_solution=self.full,
@@ -264,15 +265,12 @@ def what_holds(
     return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop
 
 
-def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels as they are called, and as −1 and +1."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.dtype.kind not in "iubOUS":
-        return labels, labels  # DualProblem.classification says what is wrong with them, if anything
-    names = np.unique(labels)
-    if len(names) > 2:
+def of_two_classes(gram: KernelMatrix, y: Any, C: Any) -> tuple[np.ndarray, DualProblem]:
+    """Return the names of the two classes, and the problem in which the larger one is 1."""
+    classes, codes = numbered(y, gram.n)
+    if len(classes) > 2:
         raise ValueError(
-            f"y holds {len(names)} classes and leave_one_out takes two; do it for each pair of classes, or use "
+            f"y holds {len(classes)} classes and leave_one_out takes two; do it for each pair of classes, or use "
             "scikit-learn's cross_val_predict with LeaveOneOut() and refsvm.SVC()."
         )
-    return labels, labels if len(names) < 2 else np.where(labels == names[1], 1, -1)
+    return classes, next(DualProblem._of_pairs(gram, codes, penalties(C, gram.n)))

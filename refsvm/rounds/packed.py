@@ -14,10 +14,9 @@ import numpy as np
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.rounds.runner import NOBODY, Runner
+from refsvm.rounds.runner import NOBODY, Runner, for_example
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
-from refsvm.stopping.base import for_example
 
 __all__ = ["PackedRounds"]
 
@@ -195,12 +194,9 @@ class PackedRounds:
         self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
     ) -> Solution:
         """Return α, G, L, U as a solution, copied."""
-        (alpha, gradient, lower, upper), problem = (each.copy() for each in arrays), self._problem
-        # a share of a box that holds 0 holds it too
-        is_plain = problem.holds_zero and not problem.is_open
-        boxed = problem._with(lower=lower, upper=upper) if is_plain else problem.boxed(lower, upper)
+        alpha, gradient, *box = (each.copy() for each in arrays)
         return Solution(
-            problem=boxed, alpha=alpha, gradient=gradient, iterations=steps,
+            problem=self._problem._part_of_box(*box), alpha=alpha, gradient=gradient, iterations=steps,
             kernel_rows=0, kernel_hits=0, status=status, reason=status.value, seconds=0.0, engine="numba",
         )  # fmt: skip
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from refsvm._checks import whole
+from refsvm._checks import vector, whole
 from refsvm.engine.engine import Engine
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
@@ -29,7 +28,7 @@ from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import Rules, chosen_rules, row_store, starting_point
+from refsvm.solver.rules import Rules, chosen_rules, feasible_start, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -117,17 +116,7 @@ class Rounds:
         self.rules = chosen_rules(selector, step, stop)
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
-        self._engine = self._with_engine(shrinking)
-
-    def _with_engine(self, shrinking: bool | Shrinking) -> Engine:
-        """Return an engine for these rounds."""
-        engine, polish = self.options["engine"], self.options["polish"]
-        return Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
-
-    @cached_property
-    def _plain(self) -> Engine:
-        """The engine without shrinking."""
-        return self._with_engine(False)
+        self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -146,10 +135,11 @@ class Rounds:
 
     def another(self) -> Rounds:
         """Return the same rounds for another worker: one store, and a state and an engine of its own."""
-        other, own = object.__new__(Rounds), {"state", "_plain"}
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in own})
+        other = object.__new__(Rounds)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         other.limits, other.workers = copy(self.limits), 1
-        other._engine = other._with_engine(self.options["shrinking"])
+        engine, shrinking, polish = (self.options[name] for name in ("engine", "shrinking", "polish"))
+        other._engine = Engine(engine, other.limits, other.rows, shrinking=shrinking, polish=polish)
         return other
 
     def __reduce__(self) -> Any:
@@ -246,6 +236,7 @@ class Rounds:
         rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
+        start = None if start is None else vector("start", start, problem.n)
         return self.steps(problem, start, origin, rules, most, trace=trace)
 
     def steps(
@@ -264,17 +255,19 @@ class Rounds:
             False takes steps on all variables, whatever the other rounds do.
         """
         self.limits.most = most
-        with self._engine if shrinks or not self.options["shrinking"] else self._plain as engine:
+        with self._engine as engine:
             # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
-            if start is not None or not problem.holds_zero:
-                start = starting_point(problem, start)
+            if start is not None:
+                start = feasible_start(problem, start)
+            elif not problem.holds_zero:
+                start = starting_point(problem, None)
             if not hasattr(self, "state"):
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
             self.state.go_to(problem, start, rules.memories(problem), known)
             # --- steps, until a rule or a limit says stop ---
-            ending = engine.run(self.state, rules, trace)
+            ending = engine.run(self.state, rules, trace, shrinks=shrinks)
         solution = Solution.read(problem, self.state, ending, self.longest)
         self.longest = solution.longest_round
         return solution
@@ -304,7 +297,6 @@ class Rounds:
     def close(self) -> None:
         """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
         self._engine.kept = None
-        self.__dict__.pop("_plain", None)
 
 
 def _arrived(problem: DualProblem, options: dict[str, Any], kept: dict[Hashable, Solution]) -> Rounds:

@@ -22,9 +22,9 @@ from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
 from refsvm.solver.rules import Rules
 from refsvm.state import NOTHING
-from refsvm.stopping.base import for_example
+from refsvm.stopping.base import StoppingRule
 
-__all__ = ["NOBODY", "Runner", "short_round"]
+__all__ = ["NOBODY", "Runner", "for_example", "short_round"]
 
 LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
@@ -101,15 +101,17 @@ class Runner:
     def boxed(self, each: Round) -> DualProblem:
         """Return the problem of a round."""
         problem: DualProblem = self.family.problem
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        if each.weights is not None or each.C != 1.0:
+            sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
+            if not (sizes >= 0.0).all():
+                raise ValueError(f"C={each.C!r} times the weights of a round is negative; give 0 or more.")
+            lower, upper = (  # 0 · ∞ is 0
+                np.multiply(bound, sizes, np.zeros(problem.n), where=sizes > 0.0) for bound in (lower, upper)
+            )
         if each.out is not None:
-            problem = problem.without(each.out)
-        if each.weights is None and each.C == 1.0:
-            return problem
-        sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
-        lower, upper, taken = np.zeros(problem.n), np.zeros(problem.n), sizes != 0.0  # and 0 · ∞ is 0
-        np.multiply(problem.lower, sizes, lower, where=taken)
-        np.multiply(problem.upper, sizes, upper, where=taken)
-        return problem.boxed(lower, upper)
+            lower[each.out] = upper[each.out] = 0.0
+        return problem._part_of_box(lower, upper)
 
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the seed of a round from this solution."""
@@ -164,6 +166,11 @@ class Runner:
             each.out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
             solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
         )  # fmt: skip
+
+
+def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
+    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
+    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
 
 
 def short_round(n: int) -> int:

@@ -22,7 +22,7 @@ from refsvm.steps.planning_ahead import PlanningAheadStep
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["Rules", "chosen_rules", "row_store", "starting_point", "stored_rows"]
+__all__ = ["Rules", "chosen_rules", "feasible_start", "row_store", "starting_point", "stored_rows"]
 
 SECOND_ORDER: Final = SecondOrder()
 CONJUGATE_SECOND_ORDER: Final = ConjugateSecondOrder()
@@ -89,13 +89,13 @@ class Rules(NamedTuple):
         """
         if crowded and problem.n >= CROWDED_FROM:  # restricted problems read them as float64 at little cost
             return self.stop.tolerance >= SINGLE_TOLERANCE
-        return problem.gram.rounds_well and self.allow_single(problem)
-
-    def allow_single(self, problem: DualProblem) -> bool:
-        """Whether all three read float32 rows as they are, and these round no more than the tolerance allows."""
-        if self.stop.tolerance < SINGLE_TOLERANCE or not problem.gram.has_unit_diagonal:
-            return False
         C = max(float(-problem.lower.min()), float(problem.upper.max()))
+        return problem.gram.rounds_well and self.allow_single(problem.gram, C)
+
+    def allow_single(self, gram: KernelMatrix, C: float) -> bool:
+        """Whether all three read float32 rows as they are, which for |α| ≤ C round no more than the tolerance."""
+        if self.stop.tolerance < SINGLE_TOLERANCE or not gram.has_unit_diagonal:
+            return False
         harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
         return harmless and self.read_single
 

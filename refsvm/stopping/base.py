@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StoppingRule", "for_example", "left_out_examples"]
+__all__ = ["StoppingRule", "left_out_examples"]
 
 
 class StoppingRule(Rule):
@@ -63,11 +62,6 @@ class StoppingRule(Rule):
         knows which gap satisfies the rule goes there at once.
         """
         return gap / 2.0
-
-
-def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
-    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
-    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:

@@ -12,7 +12,8 @@ from scipy import sparse
 from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.multiclass import prediction
-from refsvm.multiclass.prediction import decision_values, pair_sums, votes
+from refsvm.multiclass.one_vs_one import votes
+from refsvm.multiclass.prediction import decision_values, pair_sums
 
 from ..settings import needs_jit
 from ..several_classes import examples

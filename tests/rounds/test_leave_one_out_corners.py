@@ -19,7 +19,7 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.stopping.base import for_example
+from refsvm.rounds.runner import for_example
 
 from ..settings import FAST
 from .sets import brute_force, data
@@ -113,6 +113,13 @@ def test_any_two_names():
     assert set(named.predictions) == {"ill", "healthy"}
     assert np.array_equal(named.predictions == "ill", plain.predictions == -1)
     assert named.error == plain.error
+
+
+def test_any_two_numbers():
+    X, y = data("heart", 40)
+    labels = np.where(y > 0, 1.5, 0.0)
+    named, plain = (leave_one_out(X, each, kernel=RBF(0.1), engine=FAST) for each in (labels, y))
+    assert np.array_equal(named.predictions, np.where(plain.predictions > 0, 1.5, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from refsvm import AVG, RBF, SIR, Cold, DualProblem, KKTGap, LOODualityGap, Precomputed, cross_validate
 from refsvm.datasets import load, make_waveform
-from refsvm.rounds import family
-from refsvm.rounds.family import read_single, shared_gram
 
 from ..settings import needs_numba
 
 HEART = load("heart")
+module = import_module(
+    "refsvm.rounds.cross_validate"
+)  # by name, which in its package is that of the function
 WAVES = make_waveform(700, rng=0)
 
 
@@ -40,7 +43,7 @@ def test_predictions_are_those_of_double_precision():
 
 
 def test_single_precision_is_the_default_of_large_problems(monkeypatch):
-    monkeypatch.setattr(family, "SINGLE_FROM", WAVES.n)
+    monkeypatch.setattr(module, "SINGLE_FROM", WAVES.n)
     chosen = folds(WAVES)
     assert np.array_equal(chosen.decision_values, folds(WAVES, cache_dtype="float32").decision_values)
     smaller = folds(HEART)
@@ -57,24 +60,25 @@ def test_single_precision_is_the_default_of_large_problems(monkeypatch):
     ],
 )
 def test_who_does_not_read_single_precision(options, monkeypatch):
-    monkeypatch.setattr(family, "SINGLE_FROM", 2)
-    problem = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02), C=2.0)
-    assert read_single(problem, AVG())
-    assert not read_single(problem, **{"seeder": AVG(), **options})
+    monkeypatch.setattr(module, "SINGLE_FROM", 2)
+    gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02)).gram
+    assert module.read_single(gram, 2.0, AVG())
+    assert not module.read_single(gram, 2.0, **{"seeder": AVG(), **options})
+    assert not module.read_single(gram, 1000.0, AVG())  # some α would be rounded by too much
 
 
 def test_a_matrix_is_held_once_and_a_given_one_stays():
     gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02), C=2.0).gram
-    held = shared_gram(gram, 1.0, single=True)
+    held = module.shared_gram(gram, 1.0, single=True)
     assert held.dense.dtype == np.float32
-    assert shared_gram(held, 1.0, single=False) is held
-    assert shared_gram(gram, 0.1, single=True) is gram  # more than the budget holds
+    assert module.shared_gram(held, 1.0, single=False) is held
+    assert module.shared_gram(gram, 0.1, single=True) is gram  # more than the budget holds
     K = RBF(0.02)(HEART.X, HEART.X)
     given = cross_validate(K, HEART.y, kernel=Precomputed(), C=2.0, folds=5, rng=0, cache_dtype="float32")
     assert given.error == pytest.approx(folds(HEART).error, abs=1 / HEART.n)
 
 
 def test_processes_and_threads_read_the_same(monkeypatch):
-    monkeypatch.setattr(family, "SINGLE_FROM", 2)
+    monkeypatch.setattr(module, "SINGLE_FROM", 2)
     one, two = folds(WAVES), folds(WAVES, n_jobs=2)
     assert np.array_equal(one.decision_values, two.decision_values)

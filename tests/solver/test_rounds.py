@@ -20,6 +20,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
+from refsvm.rounds.round import Round
 from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import first_difference
 
@@ -167,6 +168,12 @@ def test_bad_input_is_refused_and_the_rounds_go_on(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         rounds.solve(**arguments)
     assert np.array_equal(rounds.solve().alpha, expected)
+
+
+def test_a_box_of_negative_size_is_refused():
+    rounds = Rounds(PROBLEM, engine="numpy")
+    with pytest.raises(ValueError, match=r"C=-1\.0 times the weights of a round is negative"):
+        next(rounds.run([Round(C=-1.0)]))
 
 
 def test_an_infeasible_start_is_repaired_with_a_warning():
