@@ -1,7 +1,7 @@
 """Gram: the matrix that a kernel spans on data, evaluated in blocks and never stored here.
 
 A block is one matrix product (`refsvm.kernels.products`) and one pass of the kernel function. A small one is made as it
-stands; a large one in tiles that several threads share.
+stands; a large one in tiles that several threads share. Of the whole matrix half is evaluated, and mirrored.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import numpy as np
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
-from refsvm.kernels.products import PreparedExamples, inner_products
+from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
 __all__ = ["Gram", "KernelMatrix", "check_finite_values", "held_as_array", "held_from_products", "shaped"]
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
+
+TILE_COLUMNS: Final = 1000
+"""Columns of a tile that is mirrored: no power of 2, for which the values of a column share few places of a cache."""
 
 BLOCK_ENTRIES: Final = 2**21
 """Inner products computed at a time: 16 MiB, which is enough for several threads."""
@@ -128,6 +131,8 @@ class Gram(KernelMatrix):
             out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
+        elif columns is None and self._examples.products.in_tiles and is_all(rows, self.n):
+            self._mirrored(self.kernel, out)
         else:
             height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
             for start in range(0, len(rows), height):
@@ -140,7 +145,7 @@ class Gram(KernelMatrix):
 
     def _evaluate(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Write K[rows] to `out`, for as many rows as are multiplied at once."""
-        examples = (self._single or self._examples) if out.dtype == np.float32 else self._examples
+        examples = self._examples_for(out)
         products = examples.products
         if products.by_columns:
             self._by_columns(kernel, examples, rows, out)
@@ -158,6 +163,26 @@ class Gram(KernelMatrix):
         else:
             out[np.arange(len(rows)), rows] = 1.0
 
+    def _mirrored(self, kernel: Kernel, out: np.ndarray) -> None:
+        """Write all of K to `out`."""
+        examples = self._examples_for(out)
+        products, norms = examples.products, examples.norms
+        assert isinstance(products, DenseProducts)
+
+        def evaluate(rows: slice, columns: slice) -> np.ndarray:
+            inner = scratch((rows.stop - rows.start, columns.stop - columns.start), products.Z.dtype)
+            return kernel.from_inner(products.tile(rows, columns, inner), norms[rows], norms[columns])
+
+        write_mirrored(out, evaluate)
+        if kernel.has_unit_diagonal:
+            np.fill_diagonal(out, 1.0)
+        elif not kernel.is_bounded:
+            check_finite_values(out)
+
+    def _examples_for(self, out: np.ndarray) -> PreparedExamples:
+        """Return the examples as they are multiplied for values of this type."""
+        return (self._single or self._examples) if out.dtype == np.float32 else self._examples
+
     def _evaluate_some(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
         """Write K[rows][:, columns] to `out`."""
         Z, norms = self._examples.products.Z, self._examples.norms
@@ -170,7 +195,7 @@ class Gram(KernelMatrix):
     def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
         """Write the values of a user's callable to `out`; it may look whether it is given the same object twice."""
         kernel: Any = self.kernel
-        all_of_them = columns is None and np.array_equal(rows, np.arange(self.n))
+        all_of_them = columns is None and is_all(rows, self.n)
         X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
         out[:] = shaped(kernel(X, Z), out.shape)
         check_finite_values(out)
@@ -222,6 +247,25 @@ class Gram(KernelMatrix):
         return Gram(self.kernel, self.X[indices])
 
 
+def is_all(rows: np.ndarray, n: int) -> bool:
+    """Whether these are all rows in order."""
+    return len(rows) == n and np.array_equal(rows, np.arange(n))
+
+
+def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
+    """Write a symmetric matrix: strips of rows are evaluated from the diagonal on, and mirrored."""
+    n = len(K)
+
+    def strip(rows: slice) -> None:
+        for start in range(rows.start, n, TILE_COLUMNS):
+            columns = slice(start, min(start + TILE_COLUMNS, n))
+            values = evaluate(rows, columns)
+            K[rows, columns] = values
+            K[columns, rows] = values.T
+
+    run_in_pieces(strip, n, TILE_ROWS)
+
+
 def held_as_array(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
     """Return the same matrix, evaluated in one block and held as an array, for any number of solves.
 
@@ -254,15 +298,14 @@ def held_from_products(
     dtype : numpy type
         float32 halves the memory that each step of a solve reads.
     """
-    n, in_place = len(norms), dtype == np.float64
-    K = reused((n, n), dtype)
+    K = reused(inner.shape, dtype)
 
-    def piece(rows: slice) -> None:
-        tile = K[rows] if in_place else scratch((rows.stop - rows.start, n))
-        tile[:] = inner[rows]  # stays in the cache while the kernel is evaluated in it
-        K[rows] = kernel.from_inner(tile, norms[rows], norms)
+    def evaluate(rows: slice, columns: slice) -> np.ndarray:
+        tile = scratch((rows.stop - rows.start, columns.stop - columns.start))
+        tile[:] = inner[rows, columns]
+        return kernel.from_inner(tile, norms[rows], norms[columns])
 
-    run_in_pieces(piece, n, max(1, TILE_ENTRIES // n))
+    write_mirrored(K, evaluate)
     if kernel.has_unit_diagonal:
         np.fill_diagonal(K, 1.0)
     return _holding(K, gram, is_checked=kernel.is_bounded)

@@ -26,6 +26,15 @@ COPY_BYTES: Final = 2**26
 BATCHES_FROM_ENTRIES: Final = 2**20
 """Entries of dense data that exceed all caches of a processor, at 8 bytes each."""
 
+ALONE: Final = 2**18
+"""Multiplications up to which BLAS takes one thread for a product: several threads would wait for each other."""
+
+TILED_FEATURES: Final = 32
+"""Features up to which products of `ALONE` multiplications are as fast as large ones."""
+
+TILE_ROWS: Final = 128
+"""Rows of such a product."""
+
 CENTRED_FROM: Final = 1e3
 """Largest γ‖x‖² that is left alone: kernel values are then exact to about 10⁻¹²."""
 
@@ -45,6 +54,8 @@ class DenseProducts:
     prefers_batches : bool
         Whether Z exceeds the processor's caches. A product with a few examples then reads all of Z from memory,
         whether they are one or sixteen.
+    in_tiles : bool
+        Whether the product of Z with itself is made of many small ones, by `tile`, for threads of ours.
 
     Examples
     --------
@@ -60,6 +71,7 @@ class DenseProducts:
     def __init__(self, Z: np.ndarray) -> None:
         self.Z = Z
         self.prefers_batches = Z.size > BATCHES_FROM_ENTRIES
+        self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size > ALONE
         self._features: np.ndarray | None = None
 
     def aligned(self, X: np.ndarray) -> np.ndarray:
@@ -70,10 +82,23 @@ class DenseProducts:
         """Write x·z to `out`, shape (m, n), x from X[rows] (None: all of X) and z from all of Z, and return it."""
         if rows is None:
             return np.matmul(X, self.Z.T, out=out)
+        return np.matmul(X[rows], self.features, out=out)
+
+    def tile(self, rows: slice, columns: slice, out: np.ndarray) -> np.ndarray:
+        """Write the products of at most `TILE_ROWS` rows of Z with some others to `out`, and return it."""
+        X, others = self.Z[rows], self.features[:, columns]
+        width = max(1, ALONE // max(1, X.size))
+        for start in range(0, out.shape[1], width):
+            part = slice(start, start + width)
+            np.matmul(X, others[:, part], out=out[:, part])
+        return out
+
+    @property
+    def features(self) -> np.ndarray:
+        """Zᵀ, with each feature contiguous where that may be kept: a product with few rows takes half the time then."""
         if self._features is None and self.Z.nbytes <= COPY_BYTES:
-            # with each feature contiguous, a product with a few rows takes half the time
             self._features = np.ascontiguousarray(self.Z.T)
-        return np.matmul(X[rows], self.Z.T if self._features is None else self._features, out=out)
+        return self.Z.T if self._features is None else self._features
 
 
 class PreparedExamples:

@@ -70,7 +70,7 @@ class SparseProducts:
     array([[3., 9.]])
     """
 
-    prefers_batches = False
+    prefers_batches = in_tiles = False
 
     def __init__(self, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
         Z = canonical(Z)

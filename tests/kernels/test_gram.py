@@ -174,6 +174,37 @@ def test_a_kernel_need_not_work_in_place(rows, dtype):
     np.testing.assert_allclose(held.dense, expected, rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("d", [3, 32, 33], ids=lambda d: f"{d} features")
+@pytest.mark.parametrize("kernel", [RBF(0.1), Anew(), Linear()], ids=lambda kernel: type(kernel).__name__)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_the_whole_matrix_is_its_rows(d, kernel, dtype):
+    """Up to 32 features half of it is evaluated, in tiles; 1,150 examples make several of them each way."""
+    X, n = np.random.default_rng(0).normal(size=(1150, d)), 1150
+    gram, tolerance = Gram(kernel, X), {np.float64: 1e-12, np.float32: 2e-5}[dtype]
+    whole = gram.block(np.arange(n), out=np.full((n, n), np.nan, dtype))
+    some = np.array([0, 127, 128, 640, n - 1])
+    np.testing.assert_allclose(whole[some], kernel(X[some], X), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(whole, whole.T, rtol=tolerance, atol=tolerance)
+    # another order of the rows is another block
+    np.testing.assert_allclose(
+        gram.block(np.arange(n)[::-1], out=whole.copy()), whole[::-1], atol=20 * tolerance
+    )
+
+
+def test_blas_gets_no_product_for_which_it_would_take_several_threads(monkeypatch):
+    products, multiply = [], np.matmul
+
+    def counted(first, second, out):
+        products.append(first.shape[0] * first.shape[1] * second.shape[1])
+        return multiply(first, second, out=out)
+
+    gram = Gram(RBF(0.1), np.random.default_rng(0).normal(size=(1000, 20)))
+    monkeypatch.setattr("refsvm.kernels.products.np.matmul", counted)
+    gram.block(np.arange(1000))
+    assert max(products) <= 2**18
+    assert 500 * 1000 * 20 <= sum(products) < 600 * 1000 * 20  # half of them, and the tiles on the diagonal
+
+
 @pytest.mark.parametrize("some", [np.array([7]), np.array([3, 7])], ids=len)
 def test_all_rows_are_evaluated_with_the_first_one(some):
     kernel = Counting()
