@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["Formulations", "classification_given", "numbered"]
+__all__ = ["Formulations", "classification_given", "labelled", "numbered"]
 
 
 class Formulations:
@@ -284,19 +284,28 @@ def classification_given(
     Raises
     ------
     ValueError
-        As `refsvm.kernels.checked.matrix_given`, and for a problem that is none of classification or has company.
+        As `refsvm.kernels.checked.matrix_given` and `labelled`.
     """
     if not isinstance(X, Formulations):
         return matrix_given(X, kernel, gram), y, C
+    problem = labelled(X, y, kernel, gram, C)
+    return problem.gram, problem.v.astype(np.int64), problem.upper - problem.lower
+
+
+Problem = TypeVar("Problem", bound=Formulations)
+
+
+def labelled(problem: Problem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> Problem:
+    """Return a problem that was given in place of X; refuse one that is none of classification or has company."""
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
             raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
-    if not X.has_labels:
+    if not problem.has_labels:
         raise ValueError(
             "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "
             "C on the side of v, as DualProblem.classification makes them."
         )
-    return X.gram, X.v.astype(np.int64), X.upper - X.lower
+    return problem
 
 
 def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -253,12 +253,8 @@ class SolverState:
         Where no pair is left, as in a round of one class, there is no gap: b is read from G all the same.
         """
         gap = abs(self.gap) if self.gap > -math.inf else 0.0
-        rounding, allowed = EPSILON * (self.updates + self.iteration), 0.01 * max(gap, tolerance)
-        summand = self.largest * self.largest_diagonal
-        # ‖G‖₂ ≥ max |Gᵢ| takes less time and mostly decides
-        if rounding * (math.sqrt(np.vdot(self.gradient, self.gradient)) + summand) < allowed:
-            return False
-        return rounding * (float(np.abs(self.gradient).max()) + summand) > allowed
+        size = float(np.abs(self.gradient).max()) + self.largest * self.largest_diagonal
+        return EPSILON * (self.updates + self.iteration) * size > 0.01 * max(gap, tolerance)
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a rule that wants to look at it."""

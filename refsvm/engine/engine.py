@@ -15,7 +15,7 @@ import numpy as np
 
 from refsvm.engine import handover
 from refsvm.engine.limits import Limits, interruptible
-from refsvm.engine.loops import INSEPARABLE, Loop, ReadableLoop
+from refsvm.engine.loops import INSEPARABLE, Loop, ReadableLoop, chosen_engine
 from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
 from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import load_compiled
@@ -94,13 +94,7 @@ class Engine:
     def __init__(
         self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False
     ) -> None:
-        if name not in ("auto", "numba", "numpy"):
-            raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
-        if name == "numba" and not handover.numba_is_installed():
-            raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
-        if name == "auto" and (handover.broken or not handover.numba_compiles()):
-            name = "numpy"
-        self.name, self.limits, self.rows, self._polishes = name, limits, rows, polish
+        self.name, self.limits, self.rows, self._polishes = chosen_engine(name), limits, rows, polish
         # restricted problems have rows of the same type
         self._family = "single loop" if rows.values.dtype == np.float32 else "loop"
         # what `solver` composes is imported when needed: that room is built on this one

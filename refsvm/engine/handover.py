@@ -13,8 +13,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -50,15 +49,6 @@ class Clock:
     def allowance_is_spent(self) -> bool:
         """Whether the next steps should be compiled ones."""
         return self.finished + (time.perf_counter() - self.began) > ALLOWANCE_SECONDS
-
-    @contextmanager
-    def counting(self) -> Iterator[None]:
-        """Count the time of this block."""
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.finished += time.perf_counter() - began
 
 
 clock = Clock()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from refsvm._checks import positive, whole
 from refsvm.result import Status
 
-__all__ = ["Limits", "interruptible"]
+__all__ = ["Limits", "PathLimits", "interruptible"]
 
 Seen = TypeVar("Seen")
 
@@ -88,6 +88,21 @@ class Limits(Generic[Seen]):
         if count >= self.most:
             return Status.MAX_ITER
         return Status.TIME_LIMIT if time.perf_counter() >= self.deadline else None
+
+
+class PathLimits(Limits[Any]):
+    """What may end a path before its end: breakpoints, by default max(10⁵, 100n) of them, in place of steps.
+
+    Examples
+    --------
+    >>> from refsvm.engine.limits import PathLimits
+    >>> PathLimits(5).most
+    100000
+    """
+
+    counted: ClassVar[str] = "max_events"
+    default: ClassVar[int] = 100_000
+    seen: ClassVar[str] = "a breakpoint"
 
 
 _outermost: list[interruptible] = []  # the block whose handler is installed, if any

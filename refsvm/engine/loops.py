@@ -15,10 +15,25 @@ from refsvm.state import SolverState
 if TYPE_CHECKING:
     from refsvm.solver.rules import Rules
 
-__all__ = ["INSEPARABLE", "Loop", "ReadableLoop"]
+__all__ = ["INSEPARABLE", "Loop", "ReadableLoop", "chosen_engine"]
 
 INSEPARABLE: Final = -2
 """What `Loop.advance` returns where no function separates the classes, however hard the margin."""
+
+
+def chosen_engine(name: str) -> str:
+    """Return the name of the engine, "numpy" for "auto" where nothing can be compiled.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown, or "numba" and Numba is not installed.
+    """
+    if name not in ("auto", "numba", "numpy"):
+        raise ValueError(f'engine={name!r} is unknown; choose "auto", "numba" or "numpy".')
+    if name == "numba" and not handover.numba_is_installed():
+        raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
+    return "numpy" if name == "auto" and (handover.broken or not handover.numba_compiles()) else name
 
 
 class Loop(Protocol):

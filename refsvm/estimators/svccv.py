@@ -31,6 +31,7 @@ from refsvm.estimators.validation import (
     checked_weights,
     class_weights,
     encoded,
+    penalties_of,
     refuse_empty_classes,
 )
 from refsvm.kernels.names import gamma_on, is_precomputed, is_users, kernel_called
@@ -251,9 +252,9 @@ class SVCCV(ClassifierMixin, KernelEstimator):
             factors = np.zeros(len(y))
             factors[train] = 1.0
             if self.class_weight is not None:
-                present = np.unique(y[train])
+                present, places = np.unique(y[train], return_inverse=True)
                 found = class_weights(self.class_weight, present, y[train])
-                factors[train] = found[np.searchsorted(present, y[train])]
+                factors[train] = penalties_of(1.0, found, places, None)
             if weights is not None:
                 factors = factors * weights
             counts = np.ones(len(test)) if weights is None else weights[test]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["GrowingMatrix", "whole_rows"]
+__all__ = ["GrowingMatrix"]
 
 SHARE: Final = 8
 """One row and column in so many is room to spare."""
@@ -102,12 +102,3 @@ def _slices(start: int, stop: int, together: int = TOGETHER) -> Iterator[slice]:
     """Yield the slices of a range."""
     for first in range(start, stop, max(together, 1)):
         yield slice(first, min(first + together, stop))
-
-
-def whole_rows(K: np.ndarray) -> np.ndarray | None:
-    """Return a C-ordered array of float64 whose row i begins with that of K: K itself, or what K is the corner of."""
-    base = K if K.flags.c_contiguous else K.base
-    if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
-        return None
-    same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
-    return base if same and base.flags.carray else None

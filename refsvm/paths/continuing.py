@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.kernels.matrix import View
-from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric_path import refuse_unlike
 from refsvm.paths.regularization_path import chosen_tracker, kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import is_sparse, real
+from refsvm.engine.limits import PathLimits
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import fewer, merge_variables, no_merging, source_of
-from refsvm.paths.limits import PathLimits
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_matrix, largest
 from refsvm.problem import DualProblem

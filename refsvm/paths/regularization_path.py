@@ -11,14 +11,12 @@ import numpy as np
 
 from refsvm._checks import positive, positive_or_inf, vector
 from refsvm.engine.handover import clock
-from refsvm.engine.limits import interruptible
-from refsvm.formulations import classification_given
+from refsvm.engine.limits import PathLimits, interruptible
+from refsvm.formulations import labelled
 from refsvm.kernels.functions import Kernel, Precomputed
-from refsvm.kernels.growing import whole_rows
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
 from refsvm.paths.duplicates import Merged, fewer, merge_variables, no_merging
-from refsvm.paths.limits import PathLimits
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
 from refsvm.problem import DualProblem
@@ -28,7 +26,7 @@ from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import ACCEPTED, solve_at
 from refsvm.walk.breakpoint import Breakpoint, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
-from refsvm.walk.state import PathState
+from refsvm.walk.state import PathState, whole_rows
 
 __all__ = ["chosen_tracker", "followed", "kernel_matrix", "regularization_path", "track"]
 
@@ -114,15 +112,15 @@ def regularization_path(
     >>> path.kkt_audit().worst <= 1e-6
     True
     """
-    alone = y is kernel is gram is sample_weight is None
-    if isinstance(X, DualProblem) and alone and X.z == 0.0 and not X.has_labels:  # of regression
-        problem = X
+    if isinstance(X, DualProblem):
+        alone = y is kernel is gram is sample_weight is None
+        is_regression = alone and X.z == 0.0 and not X.has_labels
+        problem = X if is_regression else labelled(X, y, kernel, gram)
     else:
-        gram, y, widths = classification_given(X, y, kernel, gram)
-        problem = DualProblem.classification(y=y, gram=gram, C=widths)
-        if sample_weight is not None:
-            weight = _weights(sample_weight, problem.v)
-            problem = problem.boxed(weight * problem.lower, weight * problem.upper)
+        problem = DualProblem.classification(X, y, kernel=kernel, gram=gram)
+    if sample_weight is not None:
+        weight = _weights(sample_weight, problem.v)
+        problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     merged = merge_variables(problem, problem) if merge else no_merging(problem)
     problem = fewer(problem, merged)
     return track(
@@ -194,7 +192,7 @@ def followed(
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
     recorder = PathRecorder(walk.problem.n)
-    with interruptible() as limits.interrupt, clock.counting():
+    with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         _begin(walk, begin, limits)
         started = time.perf_counter()
@@ -216,10 +214,12 @@ def followed(
             if spoiled.any():
                 record = record.until(int(spoiled.argmax()))
                 walk.status = walk.status or Status.STALLED
+    seconds = time.perf_counter() - limits.began
+    clock.finished += seconds
     if walk.status is Status.STALLED:
         warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
     return {
-        "record": record, "status": walk.status or Status.CONVERGED, "seconds": time.perf_counter() - limits.began,
+        "record": record, "status": walk.status or Status.CONVERGED, "seconds": seconds,
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip

@@ -10,8 +10,8 @@ import numpy as np
 
 from refsvm import DualProblem, PathTracker, Status
 from refsvm.engine import handover
+from refsvm.engine.limits import PathLimits
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
-from refsvm.paths.limits import PathLimits
 from refsvm.testing.contract import require, telling
 from refsvm.testing.engines import NOT_COMPARED
 
@@ -117,7 +117,7 @@ def _checked(
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
     """Track one path in a thread of its own, which is ended when it has not come back after `MOST_SECONDS`."""
-    limits = PathLimits(problem.n, max_events=MOST_EVENTS)
+    limits = PathLimits(problem.n, MOST_EVENTS)
     found: list[Any] = []
 
     def run() -> None:

@@ -17,10 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.engine.handover import numba_compiles, numba_is_installed
+from refsvm.engine.loops import chosen_engine
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.kernels.growing import whole_rows
 from refsvm.kernels.rows import add_rows
 from refsvm.primal import total
 from refsvm.problem import DualProblem
@@ -29,22 +28,13 @@ from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
-__all__ = ["PathState"]
+__all__ = ["PathState", "whole_rows"]
 
 LONG_FALL: Final = 1e-3
 """G is computed afresh where λ has fallen to this part."""
 
 LOADING: Final = 5.0
 """Seconds that importing Numba may take."""
-
-
-def compiles(engine: str) -> bool:
-    """Whether this engine has compiled code; raise ValueError if it is unknown, or Numba is wanted and missing."""
-    if engine not in ("auto", "numba", "numpy"):
-        raise ValueError(f"engine={engine!r} is unknown; choose 'auto', 'numba' or 'numpy'.")
-    if engine == "numba" and not numba_is_installed():
-        raise ValueError("engine='numba' needs Numba; install it, or use engine='numpy'.")
-    return engine == "numba" or (engine == "auto" and numba_compiles())
 
 
 class PathState(Walk):
@@ -129,7 +119,8 @@ class PathState(Walk):
         found = whole_rows(K)
         self.stored = np.ascontiguousarray(K) if found is None else found
         self.began = time.perf_counter()
-        self.largest, self.t, self.compiled = float(np.abs(K.diagonal()).max()), np.inf, compiles(engine)
+        self.largest, self.t = float(np.abs(K.diagonal()).max()), np.inf
+        self.compiled = chosen_engine(engine) != "numpy"
         self.moves: list[Move] = []
         self.factors: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
@@ -306,3 +297,12 @@ class PathState(Walk):
         self.factors, sign = None, self.sign[indices].astype(np.int64)
         sets = zip(indices, (sign * self.side[indices]).tolist(), (sign * side).tolist(), strict=True)
         self.moves += [Move(int(i), before, after, kind) for i, before, after in sets]
+
+
+def whole_rows(K: np.ndarray) -> np.ndarray | None:
+    """Return a C-ordered array of float64 whose row i begins with that of K: K itself, or what K is the corner of."""
+    base = K if K.flags.c_contiguous else K.base
+    if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
+        return None
+    same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
+    return base if same and base.flags.carray else None

@@ -150,6 +150,12 @@ def test_leave_one_out_says_what_is_not_solved(heart):
         SVCCV(Cs=[1e3], gammas=[0.05], cv="loo", stop=KKTGap(1e-9), max_iter=60, refit=False).fit(X, y)
 
 
+@pytest.mark.parametrize("weight", [np.nan, np.inf, 1e301])
+def test_a_class_weight_that_is_no_factor_is_refused_as_in_svc(heart, weight):
+    with pytest.raises(ValueError, match=r"class_weight contains .*, which with C=1 is no penalty"):
+        SVCCV(Cs=[1.0], gammas=[0.1], class_weight={1: weight}).fit(*heart)
+
+
 def test_folds_take_a_rule_but_none_for_left_out_examples(heart):
     X, y = heart
     ours, same = (SVCCV(**GRID, cv=3, stop=stop, refit=False).fit(X, y) for stop in (None, KKTGap(1e-3)))

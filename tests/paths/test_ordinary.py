@@ -155,7 +155,7 @@ class Watched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[PathState], None]) -> None:
         self.spoil, self.events, self.systems = spoil, [], []
-        monkeypatch.setattr("refsvm.walk.state.compiles", lambda engine: True)
+        monkeypatch.setattr("refsvm.walk.state.chosen_engine", lambda engine: "numba")
         monkeypatch.setattr(svmp, "follow_run", self)
 
     def __call__(self, walk: PathState, *arguments: Any) -> Any:

@@ -36,7 +36,7 @@ X, Y, KERNEL = SETS["overlapping, rbf"]
         ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, "not positive semi-definite"),
         ({"cache_mb": 0.001}, "does not hold the kernel matrix of 36 examples"),
         ({"tracker": "svmp"}, "is not a PathTracker"),
-        ({"engine": "fortran"}, "choose 'auto', 'numba' or 'numpy'"),
+        ({"engine": "fortran"}, 'choose "auto", "numba" or "numpy"'),
         ({"sample_weight": -np.ones(36)}, "must not be negative"),
         ({"sample_weight": (Y > 0) * 1.0}, "All examples of class -1 have weight 0"),
         ({"time_limit": 0}, "time_limit=0 is not positive"),
