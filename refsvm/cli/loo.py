@@ -48,23 +48,21 @@ def loo(
     description = training.described(dataset, width, penalty)
     instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
     limits: dict[str, Any] = training.limits() | {"engine": engine}
-    # no setting of a strategy: results that are cut short do not compare
-    time_limit = limits.pop("time_limit")
+    more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
     strategies = [
         LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](tol=training.tol), **limits)  # type: ignore[call-arg]
         for s, t in pairs
     ]
     with tables.counter() as count:
         if len(strategies) == 1:
-            more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "callback": count}
             strategies[0].warm_up()
-            result = strategies[0].call(instance, **strategies[0].arguments(), **more)
+            result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
         rows: list[dict[str, Any]] = []
         for strategy in strategies if len(strategies) > 1 else ():
             count(len(rows), len(strategies))
             strategy.warm_up()
             seeder, stop = strategy.name.split()
-            rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance))
+            rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance, **more))
     if len(strategies) == 1:
         document = {"problem": description, **strategies[0].measured(result)}
         _show(document, result, np.unique(dataset.y), output)
@@ -81,6 +79,9 @@ def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: O
     if output.plot is not None:
         names, seconds = [f"{row['seeder']} {row['stop']}" for row in rows], [row["seconds"] for row in rows]
         bars(output.plot, names, {"": seconds}, "seconds")
+    for row in rows:
+        if row["status"] != Status.CONVERGED.name:
+            note(f"note: {row['seeder']} {row['stop']} is incomplete: {Status[row['status']].value}")
 
 
 COLUMNS: tables.Columns = {

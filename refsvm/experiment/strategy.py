@@ -148,8 +148,8 @@ class Call(Strategy):
         """Take from what the function returned what is stored."""
         return {name: getattr(result, name) for name in self.copied}
 
-    def computed(self, instance: Instance) -> Any:
-        """Return what the function returns.
+    def computed(self, instance: Instance, **more: Any) -> Any:
+        """Return what the function returns; `more` are arguments that make no other strategy, such as a time limit.
 
         Raises
         ------
@@ -157,14 +157,14 @@ class Call(Strategy):
             If Ctrl-C ended it, so that half a run is never stored.
         """
         with one_thread():
-            result = self.call(instance, **self.arguments())
+            result = self.call(instance, **self.arguments(), **more)
         if result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return result
 
-    def run(self, instance: Instance) -> Record:
+    def run(self, instance: Instance, **more: Any) -> Record:
         """Call the function, and return what is measured."""
-        return self.measured(self.computed(instance))
+        return self.measured(self.computed(instance, **more))
 
     def warm_up(self) -> None:
         """Call the function with eight points. With engine "auto" that loads the compiled loop, so that `run` has it.

@@ -47,6 +47,13 @@ def test_json_is_what_python_returns(small):
     assert json_of("loo", "heart", "--engine", "numpy")["error"] == expected.error
 
 
+def test_a_time_limit_holds_side_by_side_too(small):
+    side_by_side = ("loo", small, "--seeders", "cold,top", "--engine", "numpy", "--time-limit", 1e-9)
+    result = works(*side_by_side)
+    assert "note: cold ball-rule is incomplete: The time limit was reached" in result.stderr
+    assert [run["status"] for run in json_of(*side_by_side)["runs"]] == ["TIME_LIMIT", "TIME_LIMIT"]
+
+
 def test_seeders_and_stops_side_by_side(small):
     document = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")
     assert {run["seeder"] for run in document["runs"]} == set(SEEDERS)
