@@ -9,13 +9,16 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule"]
+__all__ = ["Rule", "memory_of", "parameters_of", "rows_of"]
 
 Kind = TypeVar("Kind", bound="Rule")
+
+SPARE: Final = 8
+"""Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
 
 
 class Rule(ABC):  # noqa: B024  each family adds its abstract method
@@ -33,6 +36,8 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     ----------
     such_as : str
         A member of the family, for messages.
+    role : str
+        The name of the signature that its twins have, in `refsvm.compiled.interface`; "" where each has its own.
 
     Examples
     --------
@@ -45,6 +50,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     """
 
     such_as: ClassVar[str] = ""
+    role: ClassVar[str] = ""
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
@@ -98,6 +104,40 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
                 f"{cls.__name__}.rows_needed is a method now, rows_needed(self, n); let it return {number}."
             )
             cls.rows_needed = lambda self, n: number  # type: ignore[method-assign]
+
+
+def memory_of(rule: Rule, problem: Any, *steps: int) -> np.ndarray:
+    """Return the memory of a rule for a new solve, if it is what `memory` has to return."""
+    memory: Any = rule.memory(problem, *steps)
+    if isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1:
+        return memory
+    raise ValueError(
+        f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new one each time."
+    )
+
+
+def parameters_of(rule: Rule) -> np.ndarray:
+    """Return the hyper-parameters for the twin, shape (k,); behind the last is NaN, for a twin that wants more."""
+    given: Any = rule.parameters()
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(())
+    if values.ndim != 1:
+        from refsvm.kernels.numba_trouble import TwinError  # that room is built on this one
+
+        raise TwinError(f"{rule!r}.parameters() returned {given!r}; it must return a tuple of floats.")
+    room = np.full(len(values) + SPARE, np.nan)
+    room[: len(values)] = values
+    return room[: len(values)]
+
+
+def rows_of(rule: Rule, n: int) -> int:
+    """Return how many kernel rows of n a rule wants in memory, if that is a number."""
+    rows: Any = rule.rows_needed(n)
+    if isinstance(rows, int | np.integer):
+        return int(rows)
+    raise ValueError(f"{rule!r}.rows_needed({n}) returned {rows!r}; return a whole number of kernel rows.")
 
 
 def _warn(sentence: str) -> None:

@@ -20,7 +20,7 @@ from refsvm.kernels.threads import compiled
 from refsvm.primal import total
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair
 
-__all__ = ["SCALARS", "SNAP", "TAU", "SolverState"]
+__all__ = ["SCALARS", "SNAP", "TAU", "PointError", "SolverState"]
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -56,6 +56,9 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 SNAP: Final = 2e-15
 """How far from its bound, relative to |α| and the step, a variable of a carried step counts as having reached it."""
 
+OFF: Final = 1e-6
+"""How far α may be from its box, and Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
+
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
 
@@ -66,6 +69,10 @@ NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
 Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class PointError(ValueError):
+    """A solve has ended at a point that no steps inside the box lead to."""
 
 
 class SolverState:
@@ -246,6 +253,20 @@ class SolverState:
             alpha[near] = np.where(above < below, self.lower, self.upper)[near]
             self.refresh(recompute=False)
 
+    def impossible(self) -> str:
+        """Say why steps inside the box cannot have led here; "" if they can, as always unless a rule is wrong."""
+        alpha, problem = self.alpha, self.problem
+        sum_ = float(np.add.reduce(alpha))
+        allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
+        if not math.isfinite(sum_ + float(np.add.reduce(self.gradient))):
+            return "α or G is not finite"
+        if abs(problem.z - sum_) > allowed:
+            return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
+        outside = float(
+            np.maximum.reduce(np.maximum(problem.lower - alpha, alpha - problem.upper), initial=0.0)
+        )
+        return f"α is outside the box by {outside:.3g}" if outside > allowed else ""
+
     def drifted(self, tolerance: float = 0.0) -> bool:
         """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.
 
@@ -257,8 +278,10 @@ class SolverState:
         return EPSILON * (self.updates + self.iteration) * size > 0.01 * max(gap, tolerance)
 
     def row(self, i: int) -> np.ndarray:
-        """Kernel row K[i], shape (n,), for a rule that wants to look at it."""
-        return self.rows.row(i)
+        """Kernel row K[i], shape (n,), for a rule that wants to look at it; it cannot be written to."""
+        row = self.rows.row(i)
+        row.flags.writeable = False
+        return row
 
     @property
     def left_out(self) -> np.ndarray:

@@ -10,7 +10,9 @@ import numpy as np
 
 from refsvm.compiled.interface.layout import NOW, State, support_of
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
+from refsvm.engine.handover import twin_of
 from refsvm.result import TRACE_ROW, Trace
+from refsvm.rule import parameters_of
 from refsvm.state import SCALARS
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class CompiledLoop:
     def __init__(self, state: SolverState, rules: Rules, trace: Trace | None = None) -> None:
         self._rules, self._twins = rules, tuple(compiled(rule) for rule in rules)
         select, length, check = self._twins
-        parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in rules]
+        parameters = [parameters_of(rule) for rule in rules]
         self._state, self._trace = state, trace
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
@@ -125,7 +127,7 @@ class CompiledLoop:
 
 def compiled(rule: Any) -> Callable[..., Any]:
     """Return the twin of a rule, or refuse with the sentence that says how to go on without one."""
-    twin: Callable[..., Any] | None = rule.twin()
+    twin = twin_of(rule)
     if twin is None:
         name = type(rule).__name__
         raise ValueError(

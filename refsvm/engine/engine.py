@@ -20,7 +20,8 @@ from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
 from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import load_compiled
 from refsvm.result import Ending, Status, Trace
-from refsvm.state import SolverState
+from refsvm.state import PointError, SolverState
+from refsvm.stopping.base import restricted_to, verdict
 
 if TYPE_CHECKING:
     from refsvm.engine.compiled import CompiledLoop
@@ -142,19 +143,28 @@ class Engine:
         self._state = state
         self.used.clear()
         recorder = None if trace is False else Trace(1 if trace is True else trace)
-        status, code = self._run(state, rules, recorder, shrinks)
+        try:
+            status, code = self._run(state, rules, recorder, shrinks)
+        except Exception as error:
+            error.add_note(_where(state, rules))
+            raise
+        if wrong := state.impossible():
+            raise PointError(
+                f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
+                + _where(state, rules)
+            )
         if self._polishes and status is Status.CONVERGED:
             from refsvm.solver.polish import polish
 
             polish(state)
-        state.snap(rules.stop.restricted_tolerance(0.0))
+        state.snap(restricted_to(rules.stop, 0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
-            status, rules.stop.reasons[code - 1] if code > 0 else status.value,
+            status, rules.stop.reasons[verdict(rules.stop, code) - 1] if code > 0 else status.value,
             time.perf_counter() - self._began, ", ".join(self.used), recorder,
         )  # fmt: skip
 
@@ -179,19 +189,19 @@ class Engine:
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
-            code = code or max(rules.stop.check(state), 0)
+            code = code or verdict(rules.stop, rules.stop.check(state))
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
-            if not state.drifted(rules.stop.restricted_tolerance(0.0)):
+            if not state.drifted(restricted_to(rules.stop, 0.0)):
                 return status, max(code, 0)
             # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
             state.renew()
             if status not in (Status.CONVERGED, Status.STALLED):
                 return status, 0
-            code, spoiled = rules.stop.check(state), spoiled + 1
+            code, spoiled = verdict(rules.stop, rules.stop.check(state)), spoiled + 1
             if code or spoiled == FRESH:
                 return (Status.CONVERGED if code else Status.STALLED), code
 
@@ -256,3 +266,11 @@ class Engine:
                     handover.broken.append(error)
         self.used["numpy"] = None
         return None
+
+
+def _where(state: SolverState, rules: Rules) -> str:
+    """Say for which rules, on which problem and when something went wrong."""
+    return (
+        f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
+        f"{', '.join(map(repr, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
+    )

@@ -13,7 +13,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,13 +21,13 @@ from pkgutil import walk_packages
 from typing import Any, Final
 
 from refsvm.compiled.interface import beside
-from refsvm.kernels.numba_trouble import is_numba_trouble
+from refsvm.kernels.numba_trouble import TwinError, is_numba_trouble
 from refsvm.kernels.threads import load_compiled
 from refsvm.rule import Rule, place_of_twin
 
 __all__ = [
     "compiled_code_is_due", "have_twins", "import_compiled", "is_ready", "may_run", "numba_compiles",
-    "numba_is_installed", "prepare_for_threads",
+    "numba_is_installed", "prepare_for_threads", "twin_of",
 ]  # fmt: skip
 
 ALLOWANCE_SECONDS = 0.2
@@ -64,11 +64,39 @@ broken: list[Exception] = []
 def have_twins(rules: Iterable[Any]) -> bool:
     """Whether every rule has a twin; those of the package are not imported to know it."""
     return all(
-        rule.twin() is not None
+        twin_of(rule) is not None
         if type(rule).twin is not Rule.twin
         else place_of_twin(type(rule).__module__) is not None
         for rule in rules
     )
+
+
+def twin_of(rule: Any) -> Callable[..., Any] | None:
+    """Return the twin of a rule, or None; refuse what is not compiled, or for arguments of another role.
+
+    Compiled code calls a twin by its address, and nothing would notice there that the arguments are others.
+    """
+    name = type(rule).__name__
+    method: Any = rule.twin
+    if not callable(method):
+        raise TwinError(
+            f"{name}.twin is {method!r}; make it a method that returns a Numba function, or leave it away."
+        )
+    twin: Any = method()
+    if twin is not None and not hasattr(twin, "py_func") and (numba_compiles() or not callable(twin)):
+        raise TwinError(
+            f"{name}.twin() returned {twin!r}, which is no Numba function; decorate one with @twin(...) of "
+            "refsvm.compiled.interface.twin."
+        )
+    if rule.role and hasattr(twin, "signature"):
+        role = "LENGTH_AND_CARRY" if getattr(rule, "carries", False) else rule.role
+        place = import_module(f"refsvm.compiled.interface.{'seeding' if role == 'SEED' else 'layout'}")
+        if twin.signature != getattr(place, role):
+            raise TwinError(
+                f"{name}.twin() is a twin of another role; its own is decorated with @twin({role})."
+            )
+    found: Callable[..., Any] | None = twin
+    return found
 
 
 def is_ready(family: str, *rules: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, is_sparse, whole
+from refsvm._checks import examples, is_sparse, not_negative, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -209,11 +209,15 @@ class GivenMatrix(KernelMatrix):
                     f"{self._name} has no {name!r}: it is neither an array nor an object with n, the number of "
                     "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
                 )
-        self.n = whole(f"n of {self._name}", given.n, 1)
+        self.n = whole(f"{type(given).__name__}.n", given.n, 1)
         for name in ("at_once", "prefers_batches", "is_psd", "rounding"):
             setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
+        not_negative(f"{type(given).__name__}.rounding", self.rounding)
         self._diagonal = self._all_diagonal()
         self._probe()
+
+    def __repr__(self) -> str:
+        return self._name
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -241,11 +245,13 @@ class GivenMatrix(KernelMatrix):
     def _numbers(self, call: str, shape: tuple[int, ...], evaluate: Callable[[], Any]) -> np.ndarray:
         """Return what the object returns as an array of its own; what is wrong with it is said in one sentence."""
         try:
-            values = np.array(evaluate(), order="C")  # a copy: the object may go on to use its own
+            found = evaluate()
+            values = np.array(found, order="C")  # a copy: the object may go on to use its own
             if values.dtype.kind not in "fiub" or values.shape != shape:
+                what = f" (a {type(found).__name__})" if values.dtype.kind == "O" else ""
                 raise ValueError(
-                    f"it returned values of type {values.dtype}, shape {values.shape}; it must return one real number "
-                    f"for each pair, shape {shape}."
+                    f"it returned values of type {values.dtype}{what}, shape {values.shape}; it must return one real "
+                    f"number for each pair, shape {shape}."
                 )
             check_finite_values(values)
         except Exception as error:

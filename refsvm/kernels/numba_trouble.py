@@ -6,7 +6,11 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["is_numba_trouble", "numba_trouble"]
+__all__ = ["TwinError", "is_numba_trouble", "numba_trouble"]
+
+
+class TwinError(ValueError):
+    """What a rule returns as its twin is no compiled function."""
 
 
 def numba_trouble(error: BaseException) -> str:
@@ -28,6 +32,8 @@ def numba_trouble(error: BaseException) -> str:
     >>> numba_trouble(ImportError("libllvmlite.so: no such file"))
     'Numba is installed and cannot be used (ImportError: libllvmlite.so: no such file); repair the installation'
     """
+    if isinstance(error, TwinError):
+        return str(error).rstrip(".")
     lines = str(error).strip().splitlines()
     said = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     folder = _cache_folder(error.__traceback__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -198,16 +198,22 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
-            for events, point in enumerate(tracker.follow(walk, end), 1):
+            points: Any = tracker.follow(walk, end)
+            if not isinstance(points, Iterable):
+                raise no_point(tracker, f"returned {points!r}")
+            for events, point in enumerate(points, 1):
                 if not isinstance(point, Point):
-                    raise TypeError(
-                        f"{tracker!r}.follow() yielded {point!r}; it must yield what walk.breakpoint(kind) returns."
-                    )
-                recorder.add(point)
+                    raise no_point(tracker, f"yielded {point!r}")
+                try:
+                    recorder.add(point)
+                except (TypeError, ValueError) as error:
+                    raise no_point(tracker, f"yielded a point of other fields ({error})") from error
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     break
         record = recorder.record()
+        if walk.status is None:
+            check_record(tracker, record, 1.0 / end if walk.along.rooted else end)
         # the points before the first that rounding has spoiled
         if walk.rounding() > ACCEPTED and len(record.t):
             spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
@@ -223,6 +229,29 @@ def followed(
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip
+
+
+def no_point(tracker: PathTracker, what: str) -> TypeError:
+    """Return the error that says what `follow` has done in place of yielding breakpoints."""
+    return TypeError(f"{tracker!r}.follow() {what}; it must yield what walk.breakpoint(kind) returns.")
+
+
+def check_record(tracker: PathTracker, record: PathRecord, end: float) -> None:
+    """Refuse a path that does not reach the end of its line, or holds what is no number.
+
+    Raises
+    ------
+    RuntimeError
+        Only a tracker that is wrong brings that about: a limit has a status.
+    """
+    first, last = float(record.t[0]), float(record.t[-1])
+    if not abs(last - end) <= 1e-6 * abs(end - first) + 1e-9 * abs(end):
+        raise RuntimeError(
+            f"{tracker!r}: the path goes from {first:.6g} to {last:.6g}, not from {first:.6g} to {end:.6g}; "
+            "follow(walk, end) must yield breakpoints until walk.t is `end`."
+        )
+    if not (np.isfinite(record.value).all() and np.isfinite(record.intercept).all()):
+        raise RuntimeError(f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite.")
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits) -> None:

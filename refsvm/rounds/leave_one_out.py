@@ -17,21 +17,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import penalties, positive_or_inf
+from refsvm._checks import penalties, positive, positive_or_inf
 from refsvm.formulations import classification_given, numbered
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
-from refsvm.result import Status, Trace
+from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks, sufficient
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping import BallRule, KKTGap, StoppingRule
+from refsvm.stopping.base import known_to, outcome_of
 
 __all__ = ["leave_one_out"]
 
@@ -134,7 +135,8 @@ def leave_one_out(
     gram, y, C = classification_given(X, y, kernel, gram, C)
     classes, problem = of_two_classes(gram, y, C)
     checks = chosen_checks(checks)
-    kkt, cache_mb = KKTGap(rules.stop.tolerance), positive_or_inf("cache_mb", cache_mb)
+    kkt = KKTGap(positive(f"the tolerance of stop={rules.stop!r}", rules.stop.tolerance))
+    cache_mb = positive_or_inf("cache_mb", cache_mb)
     with Rounds(
         problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
@@ -145,12 +147,13 @@ def leave_one_out(
         found, stop = Found(rounds, callback, began), rules.stop
         if found.status is not Status.CONVERGED:
             return found.result(classes)
+        warn_if_stalled(found.full, rules, kkt.tol)
         # 2. the sufficiency checks, those that hold for this kernel
         if not problem.gram.is_psd:
             checks, stop = what_holds(rounds, checks, stop, kkt)
         found.decided, found.signs, found.values = sufficient(found.full, rounds.rows, checks)
         # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-        stop, rest = stop.knowing(found.full), [Round(r, "all") for r in found.undecided()]
+        stop, rest = known_to(stop, found.full), [Round(r, "all") for r in found.undecided()]
         tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
         if tried:
             found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
@@ -161,6 +164,16 @@ def leave_one_out(
             found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
     # 4. the error is the share of wrong predictions
     return found.result(classes)
+
+
+def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
+    """Say so if the solution on all examples, from which all else follows, is not one."""
+    if full.status is Status.STALLED and full.kkt_gap > tol:
+        warnings.warn(
+            f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
+            f"above {tol:g}; the checks rest on that solution and may be wrong.",
+            stacklevel=3,
+        )
 
 
 class Found:
@@ -204,7 +217,7 @@ class Found:
             if status is Status.TIME_LIMIT:
                 self.status = status
                 break
-            name, self.values[r] = stop.outcome(reason, value)
+            name, self.values[r] = outcome_of(stop, reason, value)
             self.early += name != "kkt"
             self.decided[r] = "limit" if status is Status.MAX_ITER else name
             if trace is not None:

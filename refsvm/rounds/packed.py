@@ -15,8 +15,10 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import NOBODY, Runner, for_example
+from refsvm.rule import parameters_of
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
+from refsvm.stopping.base import names_example, restricted_to, verdict
 
 __all__ = ["PackedRounds"]
 
@@ -53,7 +55,7 @@ class PackedRounds:
         self._seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))._replace(kernel=read)
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
-        self._parameters = [np.array(rule.parameters(), dtype=np.float64) for rule in (seeder, *rules)]
+        self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
         # α, G, L, U of the solutions by their places, and which they are
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
@@ -61,8 +63,8 @@ class PackedRounds:
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
-        tolerance, curvature = rules.stop.restricted_tolerance(0.0), -1e-8 * largest
-        self._numbers = np.array([limit, largest, tolerance, curvature, rules.stop.left_out, 0.0])
+        tolerance, curvature = restricted_to(rules.stop, 0.0), -1e-8 * largest
+        self._numbers = np.array([limit, largest, tolerance, curvature, names_example(rules.stop), 0.0])
 
     def remember(self, memory: np.ndarray) -> None:
         """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
@@ -107,6 +109,7 @@ class PackedRounds:
             self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
+        verdict(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
         each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])

@@ -13,16 +13,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import vector
 from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.rule import Rule
+from refsvm.rule import Rule, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
-from refsvm.solver.rules import Rules
+from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
-from refsvm.stopping.base import StoppingRule
+from refsvm.stopping.base import StoppingRule, names_example
 
 __all__ = ["NOBODY", "Runner", "for_example", "short_round"]
 
@@ -55,6 +56,7 @@ class Runner:
         self.family, self.seeder, self.rules = family, seeder, rules
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
+        self._shown: tuple[Solution, Solution] | None = None
         self.by_twin: Callable[[Solution, np.ndarray, DualProblem], np.ndarray] | None = None
         rows, n, options, shrinks = family.rows, family.problem.n, family.options, family.options["shrinking"]
         # a round that few steps end is over sooner without shrinking, where all rows are at hand and nobody watches
@@ -119,7 +121,16 @@ class Runner:
         if self.by_twin is not None:
             return self.by_twin(solved, memory, problem)
         more = {"memory": memory} if self.shares else {}
-        return self.seeder.seed(solved, problem, **more)
+        if self._shown is None or self._shown[0] is not solved:
+            self._shown = solved, for_reading(solved)
+        try:
+            seed = self.seeder.seed(self._shown[1], problem, **more)
+        except Exception as error:
+            error.add_note(
+                f"Raised by {self.seeder!r} for the round without {each.out}, of {problem.n} examples."
+            )
+            raise
+        return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
         """Return what all seeds from one solution share: made once, when it first pays for some of these rounds."""
@@ -130,7 +141,7 @@ class Runner:
             left_out = [NOBODY if each.out is None else each.out for each in rounds]
             if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
-            memory = self.seeder.memory(solved, steps)
+            memory = memory_of(self.seeder, solved, steps)
             self._shared = solved, steps, memory
         return memory
 
@@ -170,7 +181,20 @@ class Runner:
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
     """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
-    return replace(stop, example=r) if stop.left_out else stop  # type: ignore[type-var]
+    return replace(stop, example=r) if names_example(stop) else stop  # type: ignore[type-var]
+
+
+def for_reading(solved: Solution) -> Solution:
+    """Return the same solution with arrays that cannot be written to: later rounds start from it, too."""
+    alpha, gradient = solved.alpha.view(), solved.gradient.view()
+    alpha.flags.writeable = gradient.flags.writeable = False
+    return replace(solved, alpha=alpha, gradient=gradient)
+
+
+def checked_seed(seeder: Seeder, seed: Any, problem: DualProblem) -> np.ndarray:
+    """Return the seed that a seeder has made, as compiled rounds can read it; repaired with a warning if infeasible."""
+    who = f"the seed of {type(seeder).__name__}"
+    return feasible_start(problem, vector(who, seed, problem.n), who)
 
 
 def short_round(n: int) -> int:

@@ -13,6 +13,7 @@ from refsvm.kernels.functions import RBF
 from refsvm.kernels.rows import KernelRows
 from refsvm.primal import total
 from refsvm.result import Solution
+from refsvm.rounds.runner import checked_seed, for_reading
 from refsvm.rule import Rule
 from refsvm.seeders import TOP, Seeder
 from refsvm.stopping.midpoint import certain_sign, distances, radius
@@ -174,7 +175,7 @@ class Ball(Check):
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Try each support vector."""
-        signs, problem, v = np.zeros(full.problem.n), full.problem, full.problem.v
+        signs, problem, v, shown = np.zeros(full.problem.n), full.problem, full.problem.v, for_reading(full)
         if problem.is_open or rows.values.dtype == np.float32:  # P is infinite but for rounding; K is rounded
             return signs
         excess = full.gradient - full.intercept
@@ -183,7 +184,7 @@ class Ball(Check):
         primal = 0.5 * total(full.alpha * (v - full.gradient)) + total(losses)
         for r in np.flatnonzero(full.alpha).tolist():
             left_out, gradient = problem.without(r), full.gradient.copy()
-            alpha = self.seeder.seed(full, left_out)
+            alpha = checked_seed(self.seeder, self.seeder.seed(shown, left_out), left_out)
             # G̃ = G − K(α̃ − α)
             for i in np.flatnonzero(alpha != full.alpha).tolist():
                 gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)

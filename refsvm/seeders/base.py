@@ -28,6 +28,7 @@ class Seeder(Rule):
     """
 
     such_as: ClassVar[str] = "TOP()"
+    role: ClassVar[str] = "SEED"
     reads_rows: ClassVar[bool] = True
     """Whether a seed depends on kernel rows, which the twin reads as float64."""
     is_exact: Any = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["WorkingSetSelector", "after_stall", "no_pair"]
+__all__ = ["WorkingSetSelector", "after_stall", "no_pair", "nothing_left"]
 
 
 class WorkingSetSelector(Rule):
@@ -30,6 +31,7 @@ class WorkingSetSelector(Rule):
     """
 
     such_as: ClassVar[str] = "SecondOrder()"
+    role: ClassVar[str] = "SELECT"
     takes_candidates: ClassVar[bool] = False
     takes_displacement: ClassVar[bool] = False
     may_stall: ClassVar[bool] = False
@@ -47,9 +49,16 @@ def no_pair(selector: WorkingSetSelector, pair: Any) -> ValueError:
     )
 
 
+def nothing_left(selector: WorkingSetSelector, i: int, j: int) -> int:
+    """Return the code for (−1, −1), no pair; refuse other numbers below 0, which would count from the end."""
+    if min(i, j) < -1:
+        raise no_pair(selector, (i, j))
+    return -1
+
+
 def after_stall(selector: WorkingSetSelector, state: SolverState) -> tuple[int, int]:
     """Return (−1, −1), because two steps in a row have changed nothing; raise if that is a pair of one index."""
     i, j = state.working_sets[0].tolist()
-    if i == j:
+    if i == j and math.isfinite(state.last_step):
         raise no_pair(selector, (i, j))
     return -1, -1

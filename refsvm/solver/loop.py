@@ -10,11 +10,11 @@ from operator import index
 from typing import Any
 
 from refsvm.problem import DualProblem
-from refsvm.selectors.base import WorkingSetSelector, after_stall, no_pair
+from refsvm.selectors.base import WorkingSetSelector, after_stall, no_pair, nothing_left
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.state import SolverState
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
+from refsvm.steps.base import StepRule, no_length
+from refsvm.stopping.base import StoppingRule, verdict
 
 __all__ = ["iterate", "steps"]
 
@@ -31,19 +31,22 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         except (TypeError, ValueError):
             raise no_pair(selector, pair) from None
         if min(i, j) < 0:
-            return -1
+            return nothing_left(selector, i, j)
         # --- step ---
         state.rows.use(i, j)
         state.measure(i, j)
         state.n_candidates = 0
         mu = step.length(state, i, j)
         # --- update ---
-        if step.carries:
-            state.move(i, j, *mu)  # μ and κ
-        else:
-            state.move(i, j, mu)
+        try:
+            if step.carries:
+                state.move(i, j, *mu)  # μ and κ
+            else:
+                state.move(i, j, mu)
+        except (TypeError, ValueError) as error:
+            raise no_length(step, mu, error) from None
         yield state
-    return code
+    return verdict(stop, code)
 
 
 def iterate(

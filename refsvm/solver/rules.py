@@ -11,6 +11,7 @@ from refsvm._checks import vector
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
+from refsvm.rule import memory_of, rows_of
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
 from refsvm.selectors.second_order import SecondOrder
@@ -71,7 +72,7 @@ class Rules(NamedTuple):
 
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
-        return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
+        return memory_of(self.selector, problem), memory_of(self.step, problem), memory_of(self.stop, problem)
 
     @property
     def read_single(self) -> bool:
@@ -142,7 +143,7 @@ def row_store(
     single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
     kept = np.float32 if single else np.float64
     # two of the pair, or those of a rule that wants more
-    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
+    needed = min(max(2, rows_of(selector, n), rows_of(step, n)) + rows_of(stop, n), n)
     rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(
@@ -217,7 +218,7 @@ def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     return feasible_start(problem, vector("start", start, problem.n))
 
 
-def feasible_start(problem: DualProblem, given: np.ndarray) -> np.ndarray:
+def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start") -> np.ndarray:
     """Return the α that was given, or its nearest repair."""
     # an α that is feasible up to the rounding of its sum is taken as it is
     inside = ((problem.lower <= given) & (given <= problem.upper)).all()
@@ -228,7 +229,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray) -> np.ndarray:
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
     if np.abs(point - given).max() > scale:
         warnings.warn(
-            "start is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
+            f"{name} is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
             stacklevel=4,
         )
     return point

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+import numpy as np
+
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StepRule"]
+__all__ = ["StepRule", "no_length"]
 
 
 class StepRule(Rule):
@@ -33,9 +35,29 @@ class StepRule(Rule):
     """
 
     such_as: ClassVar[str] = "NewtonStep()"
+    role: ClassVar[str] = "LENGTH"
     carries: ClassVar[bool] = False
     history: int = 0
+
+    @classmethod
+    def checked(cls, name: str, rule: Any) -> Any:
+        """Return what was passed as argument `name` if it is a step rule with a history, or raise ValueError."""
+        step = super().checked(name, rule)
+        if not isinstance(step.history, int | np.integer) or step.history < 0:  # type: ignore[redundant-expr]
+            raise ValueError(
+                f"{type(rule).__name__}.history is {step.history!r}; give a whole number of working sets, 0 or more."
+            )
+        return step
 
     @abstractmethod
     def length(self, state: SolverState, i: int, j: int) -> Any:
         """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule carries."""
+
+
+def no_length(step: StepRule, mu: Any, error: Exception) -> Exception:
+    """Return the error that says what `length` returned in place of numbers; the one that was raised if it did not."""
+    both = mu if step.carries and isinstance(mu, tuple) else (mu,)
+    if len(both) == 1 + step.carries and all(isinstance(each, int | float | np.number) for each in both):
+        return error
+    wanted = "(μ, κ), two real numbers, because it carries" if step.carries else "one real number μ"
+    return ValueError(f"{step!r}.length() returned {mu!r:.80}; return {wanted}.")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from refsvm._checks import not_negative, number, positive
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StoppingRule", "left_out_examples"]
+__all__ = [
+    "StoppingRule", "known_to", "left_out_examples", "names_example", "outcome_of", "restricted_to", "verdict",
+]  # fmt: skip
 
 
 class StoppingRule(Rule):
@@ -27,10 +30,12 @@ class StoppingRule(Rule):
     period : int
         The rule looks when ``state.iteration`` is a multiple of this; the steps that shrinking takes end there too.
     left_out : bool
-        Whether the rule is made for problems from which one example is left out, and for no others.
+        Whether the rule is made for problems from which one example is left out, and for no others. Which one it is
+        says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
     """
 
     such_as: ClassVar[str] = "KKTGap()"
+    role: ClassVar[str] = "CHECK"
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
     period: int = 1
@@ -55,6 +60,16 @@ class StoppingRule(Rule):
         """Return what decided a left-out example, and its decision value, where a round ended for this reason."""
         return "kkt", value
 
+    @classmethod
+    def checked(cls, name: str, rule: Any) -> Any:
+        """Return what was passed as argument `name` if it is a stopping rule with a period, or raise ValueError."""
+        stop = super().checked(name, rule)
+        if not isinstance(stop.period, int | np.integer) or stop.period < 1:  # type: ignore[redundant-expr]
+            raise ValueError(
+                f"{type(rule).__name__}.period is {stop.period!r}; give a whole number of steps, at least 1."
+            )
+        return stop
+
     def restricted_tolerance(self, gap: float) -> float:
         """To which KKT gap a restricted problem is solved while the full one has `gap`; by default, to half of it.
 
@@ -62,6 +77,49 @@ class StoppingRule(Rule):
         knows which gap satisfies the rule goes there at once.
         """
         return gap / 2.0
+
+
+def names_example(stop: StoppingRule) -> bool:
+    """Whether the rule has a field for the example that is left out."""
+    return stop.left_out and hasattr(stop, "example")
+
+
+def verdict(stop: StoppingRule, code: Any) -> int:
+    """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
+    reasons: Any = stop.reasons
+    count = len(reasons) if isinstance(reasons, tuple | list) else 0
+    if isinstance(code, int | float | np.number | np.bool_) and code in range(count + 1):
+        return int(code)
+    raise ValueError(
+        f"{stop!r}.check() returned {code!r}; expected a whole number from 0 to {count}: 0 to go on, or the number of "
+        "one of its reasons."
+    )
+
+
+def restricted_to(stop: StoppingRule, gap: float) -> float:
+    """Return what `restricted_tolerance` gives for this gap, if that is a tolerance."""
+    value: Any = stop.restricted_tolerance(gap)
+    if isinstance(value, float) and 0.0 <= value < np.inf and (value or not gap > 0.0):
+        return value
+    return (positive if gap > 0.0 else not_negative)(f"{stop!r}.restricted_tolerance({gap:.3g})", value)
+
+
+def known_to(stop: StoppingRule, solved: Solution) -> StoppingRule:
+    """Return the rule that `knowing` gives, if that is one."""
+    known: Any = stop.knowing(solved)
+    if isinstance(known, StoppingRule):
+        return known
+    raise ValueError(f"{stop!r}.knowing(solved) returned {known!r}; return a stopping rule, such as itself.")
+
+
+def outcome_of(stop: StoppingRule, reason: str, value: float) -> tuple[str, float]:
+    """Return what `outcome` gives, if that is a name and a number."""
+    found: Any = stop.outcome(reason, value)
+    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], str):
+        return found[0], number(f"{stop!r}.outcome()[1]", found[1])
+    raise ValueError(
+        f"{stop!r}.outcome() returned {found!r}; return what decided the example, a name, and its decision value."
+    )
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:

@@ -2,11 +2,13 @@
 
 ==============  ====================================================================================
 `strategy`      check_strategy(): all of the below, for one rule
+`values`        what a rule is before it is used, and what its hooks return
 `contract`      what the base classes promise, checked step by step in the readable loop
 `seeds`         what seeders promise
 `trackers`      what path trackers promise
 `roles`         what shrinking and the checks of leave-one-out promise
 `engines`       both engines compared bit for bit
+`telling`       what goes wrong, told with the rule, the problem, the step and the cause
 `practice`      the problems that this is done on: random ones and degenerate ones
 `shipped`       the shipped selectors and step rules, with several parameters
 ==============  ====================================================================================

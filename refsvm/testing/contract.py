@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import copy
 import itertools
-import traceback
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
 
-from refsvm import DualProblem, Rule, Seeder, Solution, solve
-from refsvm.engine import handover
-from refsvm.selectors import SecondOrder, WorkingSetSelector
+from refsvm import DualProblem, Rule, Solution, solve
+from refsvm.selectors import SecondOrder
 from refsvm.solver import steps
 from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
-from refsvm.steps import NewtonStep, StepRule
-from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.steps import NewtonStep
+from refsvm.stopping import KKTGap
+from refsvm.stopping.base import outcome_of
+from refsvm.testing.telling import telling
 
-__all__ = ["Case", "check_solve", "check_value", "check_verdict", "require", "telling"]
+__all__ = ["Case", "check_solve", "check_verdict", "infeasibility"]
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
@@ -76,103 +73,6 @@ class Case:
             raise AssertionError(f"Problem {self.name!r} with {rules}, step {iteration}: {sentence}")
 
 
-def require(condition: Any, sentence: str) -> None:
-    """Unless `condition` holds, raise an AssertionError with a sentence."""
-    if not condition:
-        raise AssertionError(sentence)
-
-
-@contextmanager
-def telling(name: str, rules: Iterable[object], state: SolverState | None = None) -> Iterator[None]:
-    """Turn whatever is raised in this block into an AssertionError that names the problem, the rules and the step."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
-            yield
-    except (AssertionError, StopIteration):
-        raise
-    except Exception as error:
-        rules, step = tuple(rules), 0 if state is None else state.iteration + 1
-        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        asked = [
-            f"{type(rule).__name__}.{frame.f_code.co_name}()"
-            for frame in frames
-            for rule in rules
-            if frame.f_locals.get("self") is rule
-        ]
-        who, cause = asked[-1] if asked else _wrong_answer(rules, state), str(error).rstrip(".")
-        raise AssertionError(
-            f"Problem {name!r} with {', '.join(map(repr, rules))}, step {step}: {who} raised "
-            f"{type(error).__name__}: {cause}."
-        ) from error
-
-
-def _wrong_answer(rules: Iterable[object], state: SolverState | None) -> str:
-    """Say what the selector and the step answer where the loop, and none of them, has raised."""
-    if state is None or not isinstance(rules, tuple) or not isinstance(rules[0], WorkingSetSelector):
-        return "the solve"
-    try:
-        i, j = map(index, rules[0].select(state))
-    except (TypeError, ValueError):  # it is in the message
-        return "the loop"
-    if max(i, j) >= (n := len(state.alpha)):
-        return f"select() returned ({i}, {j}), which is no pair of {n} variables; the loop"
-    return f"length() returned {rules[1].length(state, i, j)!r}; the loop"
-
-
-def check_value(rule: Rule, problem: DualProblem) -> None:
-    """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.
-
-    Raises
-    ------
-    AssertionError
-        If the rule is no frozen, hashable dataclass, or one of its methods that need no state is wrong.
-    """
-    name = type(rule).__name__
-    parameters = getattr(type(rule), "__dataclass_params__", None)
-    frozen = parameters is not None and parameters.frozen
-    require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
-    require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
-    try:
-        hash(rule)
-    except TypeError as error:
-        raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
-    values: Any = rule.parameters()
-    numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
-    require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
-    if handover.numba_is_installed():
-        require(rule.twin() is rule.twin(), f"{name}.twin() returned two functions; make it once.")
-        _check_role(rule)
-    if not isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
-        return
-    memory: Any = rule.memory(problem)
-    another = rule.memory(problem)
-    right = isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1
-    require(right, f"{name}.memory() returned {memory!r}; it must return a float64 vector.")
-    shared = np.shares_memory(memory, another)
-    require(not shared, f"{name}.memory() returned one array twice; make a new one for each solve.")
-    if isinstance(rule, StoppingRule):
-        reasons: Any = rule.reasons
-        sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)
-        require(
-            sentences and reasons,
-            f"{name}.reasons is {rule.reasons!r}; give a sentence for each code of check().",
-        )
-
-
-def _check_role(rule: Rule) -> None:
-    """Check that the twin is one of the rule's own role, as far as it says for which it is made."""
-    from refsvm.compiled.interface import layout, seeding
-
-    length = "LENGTH_AND_CARRY" if getattr(rule, "carries", False) else "LENGTH"
-    roles = {WorkingSetSelector: "SELECT", StepRule: length, StoppingRule: "CHECK", Seeder: "SEED"}
-    for base, role in roles.items():
-        expected = getattr(seeding if role == "SEED" else layout, role)
-        if isinstance(rule, base) and getattr(rule.twin(), "signature", expected) != expected:  # type: ignore[redundant-expr]
-            found = f"{type(rule).__name__}.twin() is a twin of another role"
-            raise AssertionError(f"{found}; that of a {base.__name__} is decorated with @twin({role}).")
-
-
 def check_solve(case: Case) -> int:
     """Walk through a solve twice and check every step; return how many there are.
 
@@ -197,18 +97,21 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
     problem, stop = case.problem, case.rules.stop
     start = starting_point(problem, None)
-    state = case.rules.begin(problem, start, stored_rows(problem.gram))
+    with telling(case.name, case.rules):
+        state = case.rules.begin(problem, start, stored_rows(problem.gram))
     loop, cost = steps(state, *case.rules), state.objective if case.rules.step.carries else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
-        alpha, gradient = state.alpha.copy(), state.gradient.copy()
+        before = copy.copy(state)
+        for name in ("alpha", "gradient", "diagonal"):
+            setattr(before, name, getattr(state, name).copy())
         try:
             with telling(case.name, case.rules, state):
                 next(loop)
         except StopIteration as end:
-            _check_end(case, state, (alpha, gradient), end.value)
+            _check_end(case, state, before, end.value)
             return taken
-        _check_step(case, state, (alpha, gradient))
+        _check_step(case, state, before)
         cost = _check_gain(case, state, cost)
         taken.append((*state.working_sets[0].tolist(), state.last_step, state.gap))
         if ask_again:
@@ -217,37 +120,79 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     return taken
 
 
-def _check_step(case: Case, state: SolverState, before: tuple[np.ndarray, np.ndarray]) -> None:
+def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that pair and step are allowed, and that they explain all that has changed."""
     t, (i, j), mu = state.iteration, state.working_sets[0].tolist(), state.last_step
-    n, lower, upper, (alpha, gradient) = case.problem.n, case.problem.lower, case.problem.upper, before
-    pair = 0 <= i < n and 0 <= j < n and i != j
+    n, carries, pair = case.problem.n, case.rules.step.carries, 0 <= min(i, j) <= max(i, j) < case.problem.n
+    outside = f"length() returned μ = {mu!r}, outside [lo, hi] = [{state.low!r}, {state.high!r}]."
+    case.require(carries or np.isfinite(mu), t, outside)
+    if pair and not carries:
+        _check_explained(case, state, before)
     wanted = "return two different indices (i, j), or (-1, -1) where no pair gains"
-    case.require(pair, t, f"select() returned ({i}, {j}), which is no pair of {n} variables; {wanted}.")
-    case.require(alpha[i] < upper[i], t, f"select() returned i = {i}, which is not in I_up.")
-    case.require(alpha[j] > lower[j], t, f"select() returned j = {j}, which is not in I_down.")
-    box = f"[lo, hi] = [{state.low!r}, {state.high!r}]"
-    carries = case.rules.step.carries
-    case.require(carries or state.low <= mu <= state.high, t, f"length() returned μ = {mu!r}, outside {box}.")
-    same = np.array_equal(state.lower, lower) and np.array_equal(state.upper, upper)
-    case.require(same, t, "a rule wrote to state.lower or state.upper; the box belongs to the problem.")
+    said = f"select() returned ({i}, {j}), which is no pair of {n} variables; {wanted}."
+    case.require(pair and i != j, t, said)
+    case.require(
+        before.alpha[i] < case.problem.upper[i], t, f"select() returned i = {i}, which is not in I_up."
+    )
+    case.require(
+        before.alpha[j] > case.problem.lower[j], t, f"select() returned j = {j}, which is not in I_down."
+    )
+    case.require(carries or state.low <= mu <= state.high, t, outside)
     if carries:
         _check_carried(case, state, before)
-        return
-    # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
-    alpha[i] = moved(alpha[i], mu, lower[i], upper[i])
-    alpha[j] = moved(alpha[j], -mu, lower[j], upper[j])
-    gradient -= mu * (state.row(i) - state.row(j))
-    case.require(np.array_equal(state.alpha, alpha), t, "a rule wrote to state.alpha; only the loop may.")
-    same = np.array_equal(state.gradient, gradient)
-    case.require(same, t, "a rule wrote to state.gradient; only the loop may.")
-    count, history = state.n_candidates, case.rules[1].history
+    count, history = state.n_candidates, case.rules.step.history
     case.require(0 <= count <= history, t, f"length() left {count} candidates with history = {history}.")
 
 
-def _check_carried(case: Case, state: SolverState, before: tuple[np.ndarray, np.ndarray]) -> None:
+def _check_explained(case: Case, state: SolverState, before: SolverState) -> None:
+    """Check that the step of the pair is all that has changed since."""
+    (i, j), mu, problem = state.working_sets[0].tolist(), state.last_step, case.problem
+    expected, alpha, gradient = copy.copy(before), before.alpha.copy(), before.gradient.copy()
+    expected.measure(i, j)
+    # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
+    alpha[i] = moved(alpha[i], mu, problem.lower[i], problem.upper[i])
+    alpha[j] = moved(alpha[j], -mu, problem.lower[j], problem.upper[j])
+    gradient -= mu * (state.row(i) - state.row(j))
+    for name, value, owner in (
+        ("lower", problem.lower, "the box belongs to the problem"),
+        ("upper", problem.upper, "the box belongs to the problem"),
+        ("diagonal", before.diagonal, "it belongs to the problem"),
+        ("alpha", alpha, "only the loop may"),
+        ("gradient", gradient, "only the loop may"),
+        *(
+            (name, getattr(expected, name), "only the loop may")
+            for name in ("slope", "curvature", "low", "high")
+        ),
+    ):
+        if not np.array_equal(getattr(state, name), value):
+            who = _who_writes(case, state, before, name)
+            case.require(False, state.iteration, f"{who} wrote to state.{name}; {owner}.")
+
+
+def _who_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
+    """Ask each rule once more about the point before, and return the one that changes this part; or "a rule"."""
+    i, j = state.working_sets[0].tolist()
+    for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
+        trial = copy.copy(before)
+        for array in ("alpha", "gradient", "diagonal", "lower", "upper"):
+            setattr(trial, array, getattr(before, array).copy())
+        trial.measure(i, j)
+        value = copy.copy(getattr(trial, name))
+        with suppress(Exception):
+            getattr(rule, method)(trial, *pair)
+        if not np.array_equal(getattr(trial, name), value):
+            return f"{type(rule).__name__}.{method}()"
+    return "a rule"
+
+
+def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that the displacement stays inside the box, up to rounding, and explains what has changed."""
-    t, (alpha, gradient), change = state.iteration, before, np.asarray(state.displacement)
+    t, change, alpha, gradient = (
+        state.iteration,
+        np.asarray(state.displacement),
+        before.alpha,
+        before.gradient,
+    )
     over = np.maximum(change - (state.upper - alpha), (state.lower - alpha) - change).max()
     size = 1.0 + np.abs(alpha).max()
     case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
@@ -283,23 +228,27 @@ def _check_code(case: Case, state: SolverState, code: Any) -> None:
     case.require(known, state.iteration, said)
 
 
-def _check_end(case: Case, state: SolverState, last: tuple[np.ndarray, np.ndarray], code: Any) -> None:
+def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> None:
     """Check that the loop ended for an allowed reason, at a feasible point that is good enough."""
-    problem, (selector, _, stop), t = case.problem, case.rules, state.iteration
-    alpha, gradient = last
-    same = np.array_equal(state.alpha, alpha) and np.array_equal(state.gradient, gradient)
-    case.require(same, t, "a rule wrote to state.alpha or state.gradient; only the loop may.")
+    problem, (selector, step, stop), t = case.problem, case.rules, state.iteration
+    alpha, gradient = last.alpha, last.gradient
+    for name in ("alpha", "gradient"):
+        same = np.array_equal(getattr(state, name), getattr(last, name))
+        who = "" if same else _who_writes(case, state, last, name)
+        case.require(same, t, f"{who} wrote to state.{name}; only the loop may.")
     if code != -1:
         _check_code(case, state, code)
     off = infeasibility(problem, alpha)
-    case.require(off <= EPS * (t + problem.n), t, f"α is not feasible, by {off:.3g} of the size of the box.")
+    said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
+    case.require(off <= EPS * (t + problem.n), t, said)
     drift = float(np.abs(problem.gradient(alpha) - gradient).max())
     size = float(np.abs(problem.v).max() + np.abs(alpha).sum() * np.abs(state.diagonal).max())
     near = drift <= 100 * EPS * (t + 1) * size
     case.require(near, t, f"state.gradient differs from v − Kα by {drift:.3g}.")
     if isinstance(stop, KKTGap) and not (code == -1 and selector.may_stall):
         gap = problem.kkt_gap(alpha)
-        why = ", as two steps in a row changed nothing" if state.stalled >= 2 else ""
+        why = f", as {selector!r}.select() found no pair" if code == -1 else ""
+        why = ", as two steps in a row changed nothing" if state.stalled >= 2 else why
         said = f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
         case.require(gap <= 1.01 * stop.tol, t, said)
 
@@ -315,13 +264,14 @@ def check_verdict(case: Case) -> None:
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
         # the value as leave-one-out takes it: what the rule proves has the last word
-        decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
+        with telling(case.name, case.rules):
+            decided, h = outcome_of(stop, found.reason, float(found.decision_values[r]))
         expected = exact.decision_values[r]
-        near = abs(expected) <= 1e-6 if decided != "kkt" else h * expected > -1e-6
-        good = near or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
+        good = abs(expected) <= 1e-6 or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
         said = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
-        case.require(good, found.iterations, said)
-        return
+        case.require(good or decided == "kkt", found.iterations, said)
+        if decided != "kkt":
+            return
     lost = exact.objective - found.objective
     good = lost <= 0.05 * abs(exact.objective) or found.kkt_gap <= 10.0 * stop.tolerance
     said = f"{stop!r} stops too early, at ψ = {found.kkt_gap:.3g} and f = {found.objective:.3g}, {lost:.3g} below f*."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm import Restriction, Shrinking, Solution
+from refsvm.state import PointError
 from refsvm.testing.contract import Case
 
 __all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
@@ -50,7 +51,13 @@ def check_engines(
 
     def difference(steps: int) -> tuple[int, str] | None:
         how: dict[str, Any] = {"max_iter": steps, "trace": True, "shrinking": policy, **options}
-        return first_difference(*(case.solve(engine=engine, **how) for engine in ("numpy", "numba")))
+        readable = case.solve(engine="numpy", **how)
+        try:
+            return first_difference(readable, case.solve(engine="numba", **how))
+        except AssertionError as error:
+            if isinstance(error.__cause__, PointError):
+                return 0, f"in the compiled one {str(error.__cause__).partition(':')[0]}."
+            raise
 
     found = difference(limit)
     if found is None:
@@ -59,7 +66,9 @@ def check_engines(
     if t == 0:  # the trace does not show it: the fewest steps after which they differ, by bisection
         t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
-    case.require(False, t, f"the engines differ ({shown}): {sentence}")
+    given = ", ".join(f"{type(rule).__name__} {rule.parameters()}" for rule in case.rules)
+    said = f"the engines differ ({shown}): {sentence.rstrip('.')}; the twins get the parameters of {given}."
+    case.require(False, t, said)
 
 
 def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] | None:

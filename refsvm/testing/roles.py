@@ -8,12 +8,16 @@ from refsvm import Check, DualProblem, Restriction, Shrinking, solve
 from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.solver.rules import stored_rows
-from refsvm.testing.contract import Case, require, telling
+from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
+from refsvm.testing.telling import require, telling
 
 __all__ = ["check_check", "check_large", "check_matrix", "check_shrinking"]
 
 EARLY = Restriction(period=100, copy_cost=0.1)
+
+FEW = 2_000
+"""Examples up to which the eigenvalues of a kernel matrix are looked at."""
 
 
 def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
@@ -124,6 +128,12 @@ def check_matrix(gram: KernelMatrix) -> int:
         (diagonal, K.diagonal(), "diagonal() is not that of block()"),
         (part, K[np.ix_(others, others)], "restrict(indices) is another matrix"),
     ):
-        near = np.shape(found) == expected.shape and np.abs(found - expected).max() <= size
-        require(near, f"{who}: {said}.")
+        require(np.shape(found) == expected.shape, f"{who}: {said}: it has the shape {np.shape(found)}.")
+        off = np.abs(found - expected)
+        place = tuple(int(each) for each in np.unravel_index(off.argmax(), off.shape))
+        require(off.max() <= size, f"{who}: {said}, by {off.max():.3g} at {place}.")
+    if gram.is_psd and len(K) <= FEW:
+        least = float(np.linalg.eigvalsh(K)[0])
+        said = f"is_psd is True, and the matrix has the eigenvalue {least:.3g}; leave is_psd away"
+        require(least >= -1e-8 * np.abs(K).max(), f"{who}: {said}.")
     return 6 * int(K.size)

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import DualProblem, Seeder, Solution, solve
+from refsvm import DualProblem, Rule, Seeder, Solution, solve
 from refsvm.engine import handover
+from refsvm.rule import memory_of
 from refsvm.solver.rules import stored_rows
-from refsvm.testing.contract import Case, infeasibility, telling
+from refsvm.state import NOTHING
+from refsvm.testing.contract import Case, infeasibility
+from refsvm.testing.telling import telling
 
 __all__ = ["check_seeder"]
 
@@ -44,7 +47,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     rules = Case.default_rules(tol=1e-6)
     case = Case(name, new, rules)
     solved = solve(old, stop=rules.stop, engine="numpy")
-    alpha = solved.alpha.copy()
+    alpha, gradient = solved.alpha.copy(), solved.gradient.copy()
     with telling(name, (seeder,)):
         seed: Any = seeder.seed(solved, new)
         again = seeder.seed(solved, new)
@@ -54,7 +57,9 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(right, 0, f"{seeder!r} gave {gave}; expected a float64 vector of {new.n}.")
     case.require(np.isfinite(seed).all(), 0, f"{seeder!r} gave a seed that is not finite.")
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
-    case.require(np.array_equal(solved.alpha, alpha), 0, f"{seeder!r} wrote to the solution it was given.")
+    kept = np.array_equal(solved.alpha, alpha) and np.array_equal(solved.gradient, gradient)
+    case.require(kept, 0, f"{seeder!r} wrote to the solution it was given.")
+    _check_memory(case, seeder, solved)
     same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
     said = f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
     case.require(same, 0, said)
@@ -66,6 +71,22 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     if handover.numba_is_installed() and seeder.twin() is not None:
         with telling(name, (seeder,)):
             _check_seed_twin(case, seeder, solved, seed)
+
+
+def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
+    """Check the seeds made with what they share, which is empty where it does not pay, as those without."""
+    if type(seeder).memory is Rule.memory:
+        return
+    with telling(case.name, (seeder,)):
+        memory = memory_of(seeder, solved)
+        pays: Any = seeder.pays(solved, 100, [np.arange(1), np.arange(2)])
+        others = [seeder.seed(solved, case.problem, memory=each) for each in (memory, NOTHING)]  # type: ignore[call-arg]
+    case.require(
+        isinstance(pays, bool | np.bool_), 0, f"{seeder!r}.pays() returned {pays!r}; return True or False."
+    )
+    off = max(infeasibility(case.problem, np.asarray(other)) for other in others)
+    said = f"the seed of {seeder!r} with its memory is not feasible, by {off:.3g} of the box."
+    case.require(off <= 1e-12, 0, said)
 
 
 def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:

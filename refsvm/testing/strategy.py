@@ -10,6 +10,7 @@ from typing import Any
 from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
 from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
+from refsvm.kernels.checked import GivenMatrix
 from refsvm.selectors import (
     ConjugateSecondOrder,
     HybridMaximumGain,
@@ -20,12 +21,14 @@ from refsvm.selectors import (
 from refsvm.solver.rules import Rules
 from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
-from refsvm.testing.contract import Case, check_solve, check_value, check_verdict, telling
+from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
 from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
 from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
 from refsvm.testing.seeds import check_seeder
+from refsvm.testing.telling import telling
 from refsvm.testing.trackers import check_tracker
+from refsvm.testing.values import check_value
 
 __all__ = ["StrategyReport", "check_strategy"]
 
@@ -54,7 +57,7 @@ class StrategyReport:
     twin: str
 
 
-def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport:
+def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     """Check a rule against the contract of its base, and its twin against the rule.
 
     **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
@@ -85,9 +88,9 @@ def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport
 
     Parameters
     ----------
-    rule : Rule or KernelMatrix
-        An instance; a kernel matrix of one's own is asked for blocks. A step rule that plans is tried with selectors
-        that take candidates, and the reverse.
+    rule : Rule, KernelMatrix or object with `n` and `block`
+        An instance; a kernel matrix of one's own (``gram=``) is asked for blocks. A step rule that plans is tried with
+        selectors that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems.
 
@@ -100,7 +103,7 @@ def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport
     AssertionError
         At the first check that fails; the sentence names the problem, the step and what differs.
     TypeError
-        If `rule` is not an instance of one of the seven bases.
+        If `rule` is not an instance of one of the seven bases, nor a kernel matrix.
 
     Examples
     --------
@@ -110,11 +113,18 @@ def check_strategy(rule: Rule | KernelMatrix, *, rng: Any = 0) -> StrategyReport
     >>> report.rule, len(report.problems)
     ('MostViolatingPair()', 15)
     """
+    if not isinstance(rule, Rule | KernelMatrix | type) and hasattr(rule, "block"):
+        try:
+            rule = GivenMatrix(rule)
+        except ValueError as error:
+            raise AssertionError(f"Problem 'a block of rows': {error}") from error
     if isinstance(rule, KernelMatrix):
         return StrategyReport(repr(rule), (), 0, f"It gives {check_matrix(rule)} numbers that agree.")
     if not isinstance(rule, FAMILIES):
         names = ", ".join(family.__name__ for family in FAMILIES)
-        raise TypeError(f"rule={rule!r} is of no family ({names}); pass an instance.")
+        raise TypeError(
+            f"rule={rule!r:.80} is of no family ({names}), nor a kernel matrix with n and block(); pass an instance."
+        )
     problems = practice_problems(rng)
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)

@@ -12,8 +12,8 @@ from refsvm import DualProblem, PathTracker, Status
 from refsvm.engine import handover
 from refsvm.engine.limits import PathLimits
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
-from refsvm.testing.contract import require, telling
 from refsvm.testing.engines import NOT_COMPARED
+from refsvm.testing.telling import require, telling
 
 __all__ = ["check_tracker", "path_problems"]
 
@@ -66,7 +66,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     AssertionError
         At the first check that fails.
     """
-    names, breakpoints, compared = [], 0, 0
+    names, breakpoints, compared, refusal = [], 0, 0, ""
     engines = ["numpy"] + ["numba"] * handover.numba_is_installed()
     kinds = KINDS if tracker.any_line else KINDS[:1]
     for name, problem in path_problems(problems).items():
@@ -74,12 +74,14 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
             found = [_checked(tracker, kind, name, problem, engines) for kind in kinds]
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
+                refusal = str(error.__cause__)
                 continue
             raise
         names.append(name)
         breakpoints += sum(points for points, _ in found)
         compared += sum(twins for _, twins in found)
-    require(names, f"Problem 'all' with {tracker!r}: it has refused every problem.")
+    last = refusal.rstrip(".") or "no reason given"
+    require(names, f"Problem 'all' with {tracker!r}: it has refused every problem, the last one so: {last}.")
     sentence = f"Both engines agree bit for bit on {compared} paths."
     return tuple(names), breakpoints, sentence if compared else NOT_COMPARED
 
@@ -105,6 +107,8 @@ def _checked(
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     who = f"Problem {name!r} with {tracker!r}"
+    same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
+    require(same, f"{who}: follow() wrote to the kernel matrix of the walk.")
     _check_path(tracker.accuracy, who, path)
     for engine in engines:
         again = _tracked(tracker, kind, name, problem, engine)

@@ -226,7 +226,7 @@ WRONG = {
     "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an object"),
     "an n that is none": (
         lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)),
-        "n of gram=Odd=2.5",
+        "Odd.n=2.5",
     ),
     "no columns": (
         lambda: changed(block=lambda self, rows: K[rows]),

@@ -90,7 +90,7 @@ class WritesBox(Pair):
         (GivesUp(), r"step 2: the solve ended with ψ = .* above tol"),
         (Undecided(), "in the first solve and .* in the second"),
         (WritesAlpha(), "wrote to state.alpha"),
-        (WritesBox(), "wrote to state.lower or state.upper"),
+        (WritesBox(), r"WritesBox.select\(\) wrote to state.(lower|upper)"),
     ],
 )
 def test_broken_selectors_are_found(rule, words):

@@ -82,7 +82,7 @@ class Remembers(SVMP):
     ("tracker", "sentence"),
     [
         (Skips(), "between them"),
-        (StopsEarly(), "not from 0.001 to 100.0"),
+        (StopsEarly(), "not from 0.001 to 100"),
         (Shifts(), "optimality conditions are violated"),
         (Refuses(), "has refused every problem"),
         (Numbers(), r"Numbers\(\).follow\(\) yielded 100.0; it must yield what walk.breakpoint"),

@@ -9,6 +9,7 @@ import numpy as np
 from numba import float64, int8, int64, types
 
 from refsvm.compiled.interface.twin import ready
+from refsvm.rule import parameters_of
 
 if TYPE_CHECKING:
     from refsvm.kernels.rows import KernelRows
@@ -106,7 +107,7 @@ class CompiledSeeds:
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for room, part in zip(self._seeding[:4], parts, strict=True):
             room[:] = part
-        self._parameters = np.array(seeder.parameters(), dtype=np.float64)
+        self._parameters = parameters_of(seeder)
 
     def __call__(self, problem: DualProblem) -> np.ndarray:
         """Return the feasible α."""

@@ -1,0 +1,88 @@
+"""What a rule is before it is used: a frozen value, and what its hooks return that need no state."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from refsvm import DualProblem, PathTracker, Rule, solve
+from refsvm.engine import handover
+from refsvm.rule import memory_of, rows_of
+from refsvm.selectors import WorkingSetSelector
+from refsvm.steps import StepRule
+from refsvm.stopping import StoppingRule
+from refsvm.stopping.base import known_to, outcome_of, restricted_to
+from refsvm.testing.telling import require
+
+__all__ = ["check_value"]
+
+
+def check_value(rule: Rule, problem: DualProblem) -> None:
+    """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.
+
+    Raises
+    ------
+    AssertionError
+        If the rule is no frozen, hashable dataclass, or one of its methods that need no state is wrong.
+    """
+    name = type(rule).__name__
+    parameters = getattr(type(rule), "__dataclass_params__", None)
+    frozen = parameters is not None and parameters.frozen
+    require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
+    require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
+    try:
+        hash(rule)
+    except TypeError as error:
+        raise AssertionError(f"{name} cannot be hashed ({error}); give it hashable fields.") from error
+    values: Any = rule.parameters()
+    numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
+    require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
+    if handover.numba_is_installed():
+        _check_twin(rule)
+    if isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
+        _check_memory(rule, problem)
+        rows_of(rule, problem.n)
+    if isinstance(rule, StepRule):
+        StepRule.checked("step", rule)
+    if isinstance(rule, StoppingRule):
+        _check_stopping_rule(rule, problem)
+    if isinstance(rule, PathTracker):
+        accuracy: Any = rule.accuracy
+        right = isinstance(accuracy, float) and 0.0 < accuracy <= 0.1
+        require(right, f"{name}.accuracy is {accuracy!r}; give a number above 0, at most 0.1.")
+
+
+def _check_memory(rule: Rule, problem: DualProblem) -> None:
+    """Check that the memory is a float64 vector, a new one each time."""
+    memory, another = memory_of(rule, problem), memory_of(rule, problem)
+    shared = np.shares_memory(memory, another)
+    said = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
+    require(not shared, said)
+
+
+def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
+    """Check the reasons, the period, the tolerances, and what leave-one-out asks."""
+    name = type(rule).__name__
+    reasons: Any = rule.reasons
+    sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)
+    require(
+        sentences and reasons, f"{name}.reasons is {reasons!r}; give a sentence for each code of check()."
+    )
+    StoppingRule.checked("stop", rule)
+    tolerance: Any = rule.tolerance
+    right = isinstance(tolerance, int | float) and 0.0 <= tolerance < np.inf
+    require(right, f"{name}.tolerance is {tolerance!r}; give a KKT gap, 0 or more.")
+    for gap in (0.0, 1e-2, 1.0):
+        restricted_to(rule, gap)
+    known_to(rule, solve(problem, engine="numpy"))
+    outcome_of(rule, reasons[0], 0.5)
+
+
+def _check_twin(rule: Rule) -> None:
+    """Check that the twin is one function, compiled, of the rule's own role as far as it says for which it is made."""
+    found: Any = rule.twin
+    same = not callable(found) or found() is found()
+    require(same, f"{type(rule).__name__}.twin() returned two functions; make it once.")
+    handover.twin_of(rule)
