@@ -28,6 +28,7 @@ __all__ = ["Case", "check_solve", "check_verdict", "infeasibility"]
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
+WATCHED = "alpha", "gradient", "diagonal", "lower", "upper"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
         before = copy.copy(state)
-        for name in ("alpha", "gradient", "diagonal"):
+        for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
         try:
             with telling(case.name, case.rules, state):
@@ -174,7 +175,7 @@ def _who_writes(case: Case, state: SolverState, before: SolverState, name: str) 
     i, j = state.working_sets[0].tolist()
     for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
         trial = copy.copy(before)
-        for array in ("alpha", "gradient", "diagonal", "lower", "upper"):
+        for array in WATCHED:
             setattr(trial, array, getattr(before, array).copy())
         trial.measure(i, j)
         value = copy.copy(getattr(trial, name))

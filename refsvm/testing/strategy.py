@@ -117,7 +117,7 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
         try:
             rule = GivenMatrix(rule)
         except ValueError as error:
-            raise AssertionError(f"Problem 'a block of rows': {error}") from error
+            raise AssertionError(f"Problem 'a block of rows': {str(error).rstrip('.')}.") from error
     if isinstance(rule, KernelMatrix):
         return StrategyReport(repr(rule), (), 0, f"It gives {check_matrix(rule)} numbers that agree.")
     if not isinstance(rule, FAMILIES):
