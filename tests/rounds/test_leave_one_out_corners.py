@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,6 +18,8 @@ from refsvm import (
     LOODualityGap,
     Polynomial,
     Precomputed,
+    StoppingRule,
+    WorkingSetSelector,
     leave_one_out,
     solve,
 )
@@ -149,3 +153,32 @@ def test_what_is_refused(change, words):
 def test_a_rule_for_left_out_examples_gets_to_know_which():
     assert for_example(LOODualityGap(1e-4), 7) == LOODualityGap(1e-4, example=7)
     assert for_example(KKTGap(), 7) == KKTGap()
+
+
+@dataclass(frozen=True)
+class Patient(StoppingRule):
+    """Made for left-out examples, and without a field for their number."""
+
+    left_out: ClassVar[bool] = True
+
+    def check(self, state):
+        return int(len(state.left_out) == 1 and state.gap <= 1e-3)
+
+
+def test_a_rule_for_left_out_examples_may_do_without_their_number():
+    X, y = data("heart", 30)
+    loo = leave_one_out(X, y, kernel=RBF(0.01), stop=Patient(), engine="numpy")
+    assert (
+        loo.predictions.tolist() == leave_one_out(X, y, kernel=RBF(0.01), engine="numpy").predictions.tolist()
+    )
+
+
+@dataclass(frozen=True)
+class NeverAPair(WorkingSetSelector):
+    def select(self, state):
+        return -1, -1
+
+
+def test_a_solution_that_is_none_is_warned_about():
+    with pytest.warns(UserWarning, match=r"selector=NeverAPair\(\) .* stalled at ψ = 2, above 0\.001"):
+        leave_one_out(*data("heart", 30), kernel=RBF(0.01), selector=NeverAPair(), engine="numpy")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from refsvm import (
     LOODualityGap,
     NewtonStep,
     Rounds,
+    Seeder,
     Status,
     leave_one_out,
 )
@@ -129,3 +131,44 @@ def test_rows_on_demand_where_the_matrix_does_not_fit():
         loo = leave_one_out(X, y, kernel=RBF(0.1), cache_mb=8.5 * 8 * len(y) / 2**20, stop=stop, engine=FAST)
         assert np.array_equal(loo.predictions, expected.predictions)
         assert loo.kernel_rows > len(y)
+
+
+@dataclass(frozen=True)
+class OfMyOwn(Seeder):
+    """A seeder without a twin, so that compiled rounds get its seeds as they are."""
+
+    slip: str = ""
+
+    def seed(self, solved, problem):
+        clipped = np.clip(solved.alpha, problem.lower, problem.upper)
+        return {"sum": clipped, "short": clipped[1:], "None": None, "float32": clipped.astype(np.float32)}[
+            self.slip
+        ]
+
+
+@needs_numba
+@pytest.mark.parametrize("slip", ["sum", "float32"])
+def test_seeds_without_the_sum_are_repaired_in_both_engines(slip):
+    X, y = data("heart", 24 if INTERPRETED else 60)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=10.0)
+    found = []
+    for engine in ("numpy", "numba"):
+        with pytest.warns(UserWarning, match="the seed of OfMyOwn is not feasible"):
+            found.append(
+                leave_one_out(problem, seeder=OfMyOwn(slip), engine=engine, checks=(), stop=KKTGap())
+            )
+    assert found[0].round_iterations.tolist() == found[1].round_iterations.tolist()
+    assert np.array_equal(found[0].decision_values, found[1].decision_values)
+    right = leave_one_out(problem, seeder=TOP(), engine="numpy", checks=(), stop=KKTGap(1e-6))
+    assert np.abs(found[0].decision_values - right.decision_values).max() < 0.05
+
+
+@needs_numba
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize(
+    ("slip", "words"), [("short", r"the seed of OfMyOwn has shape \(23,\)"), ("None", "holds None")]
+)
+def test_what_is_no_seed_is_refused_in_both_engines(engine, slip, words):
+    problem = DualProblem.classification(*data("heart", 24), kernel=RBF(0.01), C=10.0)
+    with pytest.raises(ValueError, match=words):
+        leave_one_out(problem, seeder=OfMyOwn(slip), engine=engine, checks=(), stop=KKTGap())
