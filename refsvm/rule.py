@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule", "memory_of", "parameters_of", "rows_of"]
+__all__ = ["Rule", "is_shipped", "memory_of", "parameters_of", "rows_of"]
 
 Kind = TypeVar("Kind", bound="Rule")
 
@@ -106,10 +106,16 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
             cls.rows_needed = lambda self, n: number  # type: ignore[method-assign]
 
 
+@cache
+def is_shipped(rule: type) -> bool:
+    """Whether a rule of this type belongs to the package."""
+    return rule.__module__.startswith("refsvm.")
+
+
 def memory_of(rule: Rule, problem: Any, *steps: int) -> np.ndarray:
     """Return the memory of a rule for a new solve, if it is what `memory` has to return."""
     memory: Any = rule.memory(problem, *steps)
-    if isinstance(memory, np.ndarray) and memory.dtype == np.float64 and memory.ndim == 1:
+    if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:
         return memory
     raise ValueError(
         f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new one each time."

@@ -22,9 +22,9 @@ class Seeder(Rule):
     problem, an added one had it in the old. A seed changes the cost of a solve and never its answer.
 
     Seeds from one solution may share work, such as an inverse: `memory` does it once, for a solution in place of a
-    problem, and returns an empty array where nothing is shared. A seeder that has one is asked with it, with an empty one
-    and without: ``seed(solved, problem, memory=None)``. The twin is ``seed(parameters, seeding) -> 0``; it writes α to
-    ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
+    problem, and returns an empty array where nothing is shared. A seeder that has one is asked with it, with an empty
+    one and without: ``seed(solved, problem, memory=None)``. The twin is ``seed(parameters, seeding) -> 0``; it writes α
+    to ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
     such_as: ClassVar[str] = "TOP()"

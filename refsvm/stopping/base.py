@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm._checks import not_negative, number, positive
+from refsvm._checks import not_negative, positive
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
@@ -87,7 +87,9 @@ def names_example(stop: StoppingRule) -> bool:
 def verdict(stop: StoppingRule, code: Any) -> int:
     """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
-    count = len(reasons) if isinstance(reasons, tuple | list) else 0
+    count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
+    if type(code) is int and 0 <= code <= count:  # as nearly always
+        return code
     if isinstance(code, int | float | np.number | np.bool_) and code in range(count + 1):
         return int(code)
     raise ValueError(
@@ -115,10 +117,16 @@ def known_to(stop: StoppingRule, solved: Solution) -> StoppingRule:
 def outcome_of(stop: StoppingRule, reason: str, value: float) -> tuple[str, float]:
     """Return what `outcome` gives, if that is a name and a number."""
     found: Any = stop.outcome(reason, value)
-    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], str):
-        return found[0], number(f"{stop!r}.outcome()[1]", found[1])
+    if (
+        isinstance(found, tuple)
+        and len(found) == 2
+        and isinstance(found[0], str)
+        and isinstance(found[1], float)
+    ):
+        return found
     raise ValueError(
-        f"{stop!r}.outcome() returned {found!r}; return what decided the example, a name, and its decision value."
+        f"{stop!r}.outcome() returned {found!r}; return what decided the example, a name, and its decision value, a "
+        "float."
     )
 
 
