@@ -42,6 +42,9 @@ INDEFINITE: Final = -1e-8
 Verdict: TypeAlias = tuple[Status, int]
 """What ended a run, and the code of the stopping rule; 0 where it was not that."""
 
+IDLE: Final = 10_000
+"""Calls without a step after which nobody waits for the next one any more."""
+
 FRESH: Final = 10
 """How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
 
@@ -181,12 +184,20 @@ class Engine:
 
     def _run(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Run chunk after chunk until something says stop, also where G is computed afresh."""
-        loop, limits, chunk, spoiled = self._loop_for(state, rules, trace, shrinks), self.limits, 16, 0
+        loop, limits, chunk, spoiled, idle = (
+            self._loop_for(state, rules, trace, shrinks),
+            self.limits,
+            16,
+            0,
+            0,
+        )
         while True:
             began = time.perf_counter()
             left = limits.most - state.iteration
             code = loop.advance(min(chunk, left) if loop.runs_in_chunks else left)
-            now = time.perf_counter()
+            now, idle = time.perf_counter(), idle + 1 if limits.most - state.iteration == left else 0
+            if idle > IDLE:
+                raise RuntimeError(f"{self._shrinking!r} took no step in {IDLE} calls of advance().")
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
@@ -213,6 +224,11 @@ class Engine:
         loop = self.loop(state, rules, trace)
         if shrinks:
             loop = self._shrinking.around(loop, state, rules, self.loop, self.limits, trace)
+        if not hasattr(loop, "advance"):
+            raise ValueError(
+                f"{self._shrinking!r}.around() returned {loop!r}; it must return what takes the steps, such as the "
+                "loop that it is given."
+            )
         if not state.problem.is_open:
             return loop
         from refsvm.solver.hard_margin import HardMargin

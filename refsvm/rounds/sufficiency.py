@@ -250,13 +250,24 @@ def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tup
     counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]
     # without an example that is alone in its class there is nothing to learn: that machine is trained, and wrong
     lone = takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1)
+    shown = for_reading(full)
     for check in checks:
-        decided = np.asarray(check.decide(full, rows))
+        decided = decided_by(check, shown, rows)
         new = (names == "") & ~lone & (decided != 0)
         names[new], signs[new] = check.name, decided[new]
         if check.keeps_machine:
             values[new] = full.decision_values[new]
     return names, signs, values
+
+
+def decided_by(check: Check, full: Solution, rows: KernelRows) -> np.ndarray:
+    """Return what a check says of each example, if that is 1, −1 or 0."""
+    signs = np.asarray(check.decide(full, rows))
+    if signs.shape == full.alpha.shape and np.isin(signs, (-1, 0, 1)).all():
+        return signs
+    raise ValueError(
+        f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {len(full.alpha)} examples."
+    )
 
 
 def largest_distance(rows: KernelRows) -> float:

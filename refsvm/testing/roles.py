@@ -7,6 +7,8 @@ import numpy as np
 from refsvm import Check, DualProblem, Restriction, Shrinking, solve
 from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
+from refsvm.rounds.runner import for_reading
+from refsvm.rounds.sufficiency import decided_by
 from refsvm.solver.rules import stored_rows
 from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
@@ -29,7 +31,7 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
         If it ends for another reason, elsewhere, or after more than twice the steps and a hundred.
     """
     plain = case.solve(shrinking=False, max_iter=100_000)
-    shrunk = case.solve(shrinking=shrinking, max_iter=2 * plain.iterations + 100)
+    shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=2 * plain.iterations + 100)
     sentence = (
         f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
         f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "
@@ -79,11 +81,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         rows = stored_rows(problem.gram)
         rows.fetch(np.arange(problem.n))
         with telling(name, (check,)):
-            full = solve(problem, stop=rules.stop, engine="numpy")
-            signs = np.asarray(check.decide(full, rows))
-        right = signs.shape == (problem.n,) and bool(np.isin(signs, (-1, 0, 1)).all())
-        said = f"{check!r} returned {signs!r}; expected 1, −1 or 0 for each of {problem.n} examples."
-        case.require(right, 0, said)
+            signs = decided_by(check, for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
         counts = [(problem.v == label).sum() for label in problem.v]
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with telling(name, (check,)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -26,7 +27,7 @@ from refsvm.testing.engines import NOT_COMPARED, check_engines
 from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
 from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
 from refsvm.testing.seeds import check_seeder
-from refsvm.testing.telling import telling
+from refsvm.testing.telling import MOST_SECONDS, telling, within
 from refsvm.testing.trackers import check_tracker
 from refsvm.testing.values import check_value
 
@@ -84,7 +85,8 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     steps of the same order on one with 500 variables, where it bites. A check of leave-one-out is right about every
     example that it decides.
 
-    Whatever a rule raises comes back as an AssertionError that names the rule, the problem and the step.
+    Whatever a rule raises comes back as an AssertionError that names the rule, the problem and the step, and so does a
+    rule that does not come back within two minutes.
 
     Parameters
     ----------
@@ -154,7 +156,7 @@ def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tupl
     if isinstance(rule, Shrinking):
         check_large(large, rule)
         return check_shrinking(rule, cases), "Every problem is solved as without it."
-    walked = sum(check_solve(case) for case in cases)
+    walked = sum(within(MOST_SECONDS, case.name, case.rules, partial(check_solve, case)) for case in cases)
     sentence, left_out = _check_twin(rule, cases), isinstance(rule, StoppingRule) and rule.left_out
     for case in cases if left_out else [large] * isinstance(rule, StoppingRule):
         check_verdict(case)

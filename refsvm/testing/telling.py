@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import index
+from types import FrameType
+from typing import TypeVar
 
 from refsvm.selectors import WorkingSetSelector
 from refsvm.state import SolverState
 
-__all__ = ["require", "telling"]
+__all__ = ["MOST_SECONDS", "require", "telling", "within"]
+
+Found = TypeVar("Found")
+
+MOST_SECONDS = 120.0
+"""Within which a rule has to be done with a practice problem."""
 
 
 def require(condition: object, sentence: str) -> None:
@@ -32,7 +42,7 @@ def telling(name: str, rules: Iterable[object], state: SolverState | None = None
         raise
     except Exception as error:
         cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # within a generator
-        asked = _asked(cause, rules)
+        asked = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
         if isinstance(error, AssertionError) and not asked:  # a check has failed, and said so
             raise
         step, said = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
@@ -44,11 +54,11 @@ def telling(name: str, rules: Iterable[object], state: SolverState | None = None
         ) from error
 
 
-def _asked(error: BaseException, rules: tuple[object, ...]) -> str:
-    """Return which method of which rule was at work when this was raised; "" if none was."""
+def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
+    """Return which method of which rule is at work in the innermost of these frames, the last one; "" if none is."""
     asked = [
         f"{type(rule).__name__}.{frame.f_code.co_name}()"
-        for frame, _ in traceback.walk_tb(error.__traceback__)
+        for frame in frames
         for rule in rules
         if frame.f_locals.get("self") is rule
     ]
@@ -69,3 +79,38 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
         if max(i, j) >= n
         else "the loop"
     )
+
+
+def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Found]) -> Found:
+    """Run this in a thread of its own, which is ended when it has not come back in time: a rule may never return.
+
+    Raises
+    ------
+    AssertionError
+        If it hangs, and as `telling` if something is raised.
+    """
+    found: list[Found] = []
+    failed: list[BaseException] = []
+
+    def tell() -> None:
+        try:
+            with telling(name, rules):
+                found.append(run())
+        except BaseException as error:  # noqa: BLE001  raised again below, in the thread of the caller
+            failed.append(error)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    # Python cannot end a thread from outside, so after that it is not waited for
+    thread.join(seconds)
+    if thread.is_alive():
+        number = thread.ident or 0
+        frames = [frame for frame, _ in traceback.walk_stack(sys._current_frames().get(number))]
+        where = _at_work(reversed(frames), rules)
+        # raised in the other thread, at its next line of Python
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(SystemExit))
+        said = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
+        raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {said}")
+    if failed:
+        raise failed[0]
+    return found[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import threading
 from typing import Any, Final
 
 import numpy as np
@@ -13,12 +11,11 @@ from refsvm.engine import handover
 from refsvm.engine.limits import PathLimits
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
 from refsvm.testing.engines import NOT_COMPARED
-from refsvm.testing.telling import require, telling
+from refsvm.testing.telling import MOST_SECONDS, require, within
 
 __all__ = ["check_tracker", "path_problems"]
 
 C_MIN, C_MAX = 1e-3, 1e2
-MOST_SECONDS = 120.0
 MOST_EVENTS = 20_000
 KINDS: Final = ("C", "costs", "others")
 """The lines on which a tracker is checked: that of C, and those of `line_of` if it follows any."""
@@ -120,37 +117,16 @@ def _checked(
 
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
-    """Track one path in a thread of its own, which is ended when it has not come back after `MOST_SECONDS`."""
+    """Track one path, if that does not take longer than `MOST_SECONDS`."""
     limits = PathLimits(problem.n, MOST_EVENTS)
-    found: list[Any] = []
+    options: dict[str, Any] = {"tracker": tracker, "engine": engine}
 
-    def run() -> None:
-        try:
-            with telling(name, (tracker,)):
-                options: dict[str, Any] = {"tracker": tracker, "engine": engine}
-                if kind == "C":
-                    found.append(track(problem, C_min=C_MIN, C_max=C_MAX, limits=limits, **options))
-                else:
-                    ends = line_of(kind, problem)
-                    found.append(parametric_path(*ends, merge=False, max_events=MOST_EVENTS, **options))
-        except BaseException as error:  # noqa: BLE001  raised again below, in the thread of the caller
-            found.append(error)
+    def run() -> AnyPath:
+        if kind == "C":
+            return track(problem, C_min=C_MIN, C_max=C_MAX, limits=limits, **options)
+        return parametric_path(*line_of(kind, problem), merge=False, max_events=MOST_EVENTS, **options)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    # Python cannot end a thread from outside, so after that it is not waited for
-    thread.join(MOST_SECONDS)
-    if thread.is_alive():
-        # raised in the other thread, at its next line of Python
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-        )
-        raise AssertionError(
-            f"Problem {name!r} with {tracker!r}: it hangs: no path after {MOST_SECONDS:g} seconds."
-        )
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    return found[0]
+    return within(MOST_SECONDS, name, (tracker,), run)
 
 
 def _check_path(accuracy: float, who: str, path: AnyPath) -> None:

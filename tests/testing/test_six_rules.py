@@ -236,7 +236,7 @@ BROKEN = {
     },
     Follower: {
         "raises": r"Follower.follow\(\) raised KeyError: 'elbow'",
-        "hangs": r"hangs: no path after",
+        "hangs": r"Follower.follow\(\) hangs: no answer after 1 seconds",
         "None": r"Follower\(slip='None'\).follow\(\) yielded None; it must yield what walk.breakpoint",
         "nothing": r"the path ends with|the path goes from",
         "late": r"the path ends with|the path goes from",

@@ -1,0 +1,115 @@
+"""What is said of a shrinking, or a check of leave-one-out, that is wrong; and of a rule that hangs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, Check, DualProblem, Seeder, Shrinking, TrainingError, leave_one_out, solve
+from refsvm.datasets import load
+from refsvm.testing import check_strategy, seeds, strategy
+
+from .simple import Pair, fails
+
+HEART = load("heart")
+PROBLEM = DualProblem.classification(HEART.X[:40], HEART.y[:40], kernel=RBF(0.01), C=10.0)
+
+
+class Idle:
+    """A loop that takes no step."""
+
+    runs_in_chunks = True
+
+    def advance(self, budget):
+        return 0
+
+
+@dataclass(frozen=True)
+class Around(Shrinking):
+    """Returns whatever it is told."""
+
+    slip: str = ""
+
+    def around(self, loop, *others):
+        answers: dict[str, Any] = {"None": None, "idle": Idle(), "raises": None}
+        return loop.nothing if self.slip == "raises" else answers.get(self.slip, loop)
+
+
+@pytest.mark.parametrize(
+    ("slip", "words", "error"),
+    [
+        ("None", r"around\(\) returned None; it must return what takes the steps", ValueError),
+        ("idle", r"Around\(slip='idle'\) took no step in 10000 calls", RuntimeError),
+        ("raises", "has no attribute 'nothing'", AttributeError),
+    ],
+)
+def test_a_shrinking_that_is_wrong_is_named(slip, words, error):
+    sentence = fails(Around(slip), words)
+    assert "Problem 'five hundred examples' with Around(slip=" in sentence
+    with pytest.raises(error, match=words):
+        solve(PROBLEM, shrinking=Around(slip), engine="numpy")
+
+
+def test_a_shrinking_that_leaves_all_to_the_loop_passes():
+    check_strategy(Around())
+
+
+@dataclass(frozen=True)
+class Says(TrainingError):  # noqa: N818  no exception
+    """The check on training errors, and a slip."""
+
+    slip: str = ""
+
+    def decide(self, full, rows):
+        signs = super().decide(full, rows)
+        if self.slip == "writes":
+            full.alpha[:] = 0.0
+        answers = {"None": None, "short": signs[1:], "nan": np.nan * signs, "two": 2.0 * signs}
+        return answers.get(self.slip, signs)
+
+
+@pytest.mark.parametrize(
+    ("slip", "words"),
+    [
+        ("None", r"decide\(\) returned array\(None"),
+        ("short", r"expected 1, −1 or 0 for each of \d+ examples"),
+        ("nan", r"decide\(\) returned array\(\["),
+        ("two", r"expected 1, −1 or 0"),
+        ("writes", "read-only"),
+    ],
+)
+def test_a_check_that_is_wrong_is_named(slip, words):
+    check: Check = Says(slip)
+    assert "Says(" in fails(check, words)
+    with pytest.raises(ValueError, match=words):
+        leave_one_out(PROBLEM, checks=(check,), engine="numpy")
+
+
+@dataclass(frozen=True)
+class Searches(Pair):
+    """Looks for a pair until it has one, in vain."""
+
+    def select(self, state):
+        while True:
+            if state.gap < 0.0:
+                return 0, 1
+
+
+@dataclass(frozen=True)
+class Ponders(Seeder):
+    def seed(self, solved, problem):
+        while True:
+            pass
+
+
+@pytest.mark.parametrize(("rule", "method"), [(Searches(), "select"), (Ponders(), "seed")])
+def test_who_hangs_is_told(rule, method, monkeypatch):
+    monkeypatch.setattr(strategy, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(seeds, "MOST_SECONDS", 0.5)
+    fails(
+        rule,
+        rf"Problem '[\w ]+' with .*: {type(rule).__name__}.{method}\(\) hangs: no answer after 0\.5 seconds\.",
+    )
