@@ -242,17 +242,22 @@ def signs(y: Any, n: int) -> np.ndarray:
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
-    refuse_targets(array)
-    distinct = _distinct(array)
+    _refuse_signs(array)
+    return array.astype(np.float64)
+
+
+def _refuse_signs(y: np.ndarray) -> None:
+    """Raise unless the labels are −1 and +1, both of them."""
+    refuse_targets(y)
+    distinct = _distinct(y)
     if len(distinct) == 1:
         raise ValueError(
             f"y holds a single class, {distinct[0]!r}; two classes are needed to train a classifier."
         )
-    if array.dtype.kind == "c" or len(distinct) != 2 or set(distinct) != {-1, 1}:
+    if y.dtype.kind == "c" or len(distinct) != 2 or set(distinct) != {-1, 1}:
         shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
         pairs = "" if len(distinct) < 3 else "; do it for each pair of classes, or use SVC, which does"
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1{pairs}.")
-    return array.astype(np.float64)
 
 
 def targets(y: Any, n: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-__all__ = ["best_intercept", "primal_value", "total"]
+__all__ = ["best_intercept", "primal_value"]
 
 
 def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
@@ -88,16 +88,3 @@ def _stretched(
     missed = max(excess[hard_up].max(initial=-np.inf), -(excess[hard_down].min(initial=np.inf)))
     but_for_rounding = missed <= 1e-12 * t * float(np.abs(value).max())
     return t if but_for_rounding else math.inf, excess
-
-
-def total(values: np.ndarray) -> float:
-    """Σ values, from left to right: the order in which the twins sum, so that both get the same number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm.primal import total
-    >>> total(np.array([1.0, 2.0, 4.0]))
-    7.0
-    """
-    return float(np.cumsum(values)[-1]) if len(values) else 0.0

@@ -22,7 +22,7 @@ from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.primal import best_intercept, primal_value
 
-__all__ = ["DualProblem", "most_violating_pair"]
+__all__ = ["DualProblem", "most_violating_pair", "total"]
 
 BELOW_ALL, ABOVE_ALL = np.array(-np.inf), np.array(np.inf)  # `np.where` takes a while to make them of numbers
 EPSILON: Final = float(np.finfo(float).eps)
@@ -239,3 +239,16 @@ def most_violating_pair(
     if lowest == math.inf:
         bottom = -1
     return top, bottom, highest - lowest if min(top, bottom) >= 0 else -math.inf
+
+
+def total(values: np.ndarray) -> float:
+    """Σ values, from left to right: the order in which the twins sum, so that both get the same number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.problem import total
+    >>> total(np.array([1.0, 2.0, 4.0]))
+    7.0
+    """
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0

@@ -17,8 +17,7 @@ import numpy as np
 
 from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import compiled
-from refsvm.primal import total
-from refsvm.problem import EPSILON, DualProblem, most_violating_pair
+from refsvm.problem import EPSILON, DualProblem, most_violating_pair, total
 
 __all__ = ["SCALARS", "SNAP", "TAU", "PointError", "SolverState"]
 

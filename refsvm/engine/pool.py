@@ -42,14 +42,12 @@ def worker_count(n_jobs: Any) -> int:
         raise ValueError(
             f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one on each core."
         )
-    if n_jobs == 1:
-        return 1
     if joblib_is_set_up():
         from joblib import effective_n_jobs
 
         return int(effective_n_jobs(n_jobs))
     if n_jobs is None or n_jobs > 0:
-        return 1 if n_jobs is None else int(n_jobs)
+        return int(n_jobs or 1)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
 

@@ -81,6 +81,10 @@ class KernelMatrix(ABC):
     def diagonal(self) -> np.ndarray:
         """All kᵢᵢ, shape (n,), float64."""
 
+    def row(self, i: int) -> np.ndarray:
+        """K[i], shape (n,), float64. Do not write to it; it may change once another row is asked for."""
+        return self.block(np.array([i]))[0]
+
     def restrict(self, indices: np.ndarray) -> KernelMatrix:
         """Return the matrix of the variables in `indices`, shape (m,), int64."""
         return View(self, indices)

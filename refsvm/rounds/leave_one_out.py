@@ -140,7 +140,7 @@ def leave_one_out(
     with Rounds(
         problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
-        cache_mb=cache_mb, max_iter=10_000_000 if max_iter is None else max_iter, time_limit=time_limit, n_jobs=n_jobs,
+        cache_mb=cache_mb, max_iter=max_iter, time_limit=time_limit, n_jobs=n_jobs,
         cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
     ) as rounds:  # fmt: skip
         # 1. solve on all examples, more exactly than the rounds

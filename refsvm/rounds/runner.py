@@ -20,7 +20,7 @@ from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rule import Rule, memory_of
 from refsvm.seeders.base import Seeder
-from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
+from refsvm.seeders.neighbour import as_the_neighbour
 from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
 from refsvm.stopping.base import StoppingRule, names_example
@@ -152,7 +152,8 @@ class Runner:
         before, after = map(self.family.kept.get, each.beside or ())
         assert after is not None
         if solved is None:
-            return as_the_neighbour(at_the_bounds(problem), problem, after), after
+            # every α at its bound away from 0: how small values of C end
+            return as_the_neighbour(problem.lower + problem.upper, problem, after), after
         alpha = as_the_neighbour(self.seed(each, solved, problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]
         return alpha, after if changes[1] < changes[0] else solved

@@ -11,7 +11,7 @@ import numpy as np
 
 from refsvm.kernels.functions import RBF
 from refsvm.kernels.rows import KernelRows
-from refsvm.primal import total
+from refsvm.problem import total
 from refsvm.result import Solution
 from refsvm.rounds.runner import checked_seed, for_reading
 from refsvm.rule import Rule

@@ -11,8 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive_or_inf, whole
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import absent, offset

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, offset, removed
@@ -75,10 +74,10 @@ class MIR(Seeder):
             # K_XT α_T ≈ K_XR α_R − dG_X,   1ᵀα_T ≈ 1ᵀα_R
             right = np.append(-wanted_change(solved, problem, T)[X], total(before[taken_from]))
             for r in taken_from:
-                right[:-1] += before[r] * gram.block(np.array([r]))[0, X]
+                right[:-1] += before[r] * gram.row(r)[X]
             rows = np.ones((len(T), len(X) + 1))
             for row, t in zip(rows, T, strict=True):
-                row[:-1] = gram.block(np.array([t]))[0, X]
+                row[:-1] = gram.row(t)[X]
             alpha[T] = np.clip(least_squares(rows, right, self.max_iter, self.tol), lower[T], upper[T])
             spread(alpha, T, problem.z - total(alpha), lower, upper)
         return complete(alpha, problem.z, lower, upper)

@@ -8,15 +8,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.spread import complete
 
-__all__ = ["as_the_neighbour", "at_the_bounds"]
-
-
-def at_the_bounds(problem: DualProblem) -> np.ndarray:
-    """Return every α of a classification problem at its bound away from 0, shape (n,): how small values of C end.
-
-    The sum of these is not z yet.
-    """
-    return problem.lower + problem.upper
+__all__ = ["as_the_neighbour"]
 
 
 def as_the_neighbour(
@@ -54,11 +46,11 @@ def as_the_neighbour(
     --------
     >>> import numpy as np
     >>> from refsvm import DualProblem, RBF, solve
-    >>> from refsvm.seeders.neighbour import as_the_neighbour, at_the_bounds
+    >>> from refsvm.seeders.neighbour import as_the_neighbour
     >>> X, y = np.array([[0.0], [1.0], [1.1], [2.0]]), np.array([-1, 1, -1, 1])
     >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=3.0)
     >>> there, here = problem.without(3), problem.without(0)
-    >>> as_the_neighbour(at_the_bounds(here), here, solve(there)).round(3)
+    >>> as_the_neighbour(here.lower + here.upper, here, solve(there)).round(3)
     array([ 0. ,  1.5, -3. ,  1.5])
     """
     lower, upper, there = problem.lower, problem.upper, after.problem

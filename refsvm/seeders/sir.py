@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
@@ -75,7 +74,7 @@ class SIR(Seeder):
             same = unused & (upper[T] > 0.0 if before[r] > 0.0 else lower[T] < 0.0)
             weight = float(before[r])
             if same.any():
-                similarity = problem.gram.block(np.array([r]))[0, T]
+                similarity = problem.gram.row(r)[T]
                 place = int(np.where(same, similarity, -np.inf).argmax())
             else:
                 state = FACTOR * state % MODULUS

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.primal import total
+from refsvm.problem import total
 
 __all__ = ["complete", "spread"]
 

@@ -44,10 +44,9 @@ class TOP(Seeder):
         lower, upper = problem.lower, problem.upper
         clipped = np.clip(solved.alpha, lower, upper)
         alpha = clipped.copy()
-        for r in np.flatnonzero(clipped != solved.alpha):
+        for r in np.flatnonzero(clipped != solved.alpha).tolist():
             weight = float(solved.alpha[r] - clipped[r])
-            row = problem.gram.block(np.array([r]))[0]
-            for t in np.argsort(-row, kind="stable"):
+            for t in np.argsort(-problem.gram.row(r), kind="stable"):
                 if weight == 0.0:
                     break
                 before = alpha[t]

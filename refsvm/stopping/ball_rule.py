@@ -8,8 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.result import Solution
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule, left_out_examples

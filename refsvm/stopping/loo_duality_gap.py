@@ -8,8 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.state import TAU, SolverState, moved
 from refsvm.stopping.base import StoppingRule, left_out_examples
 from refsvm.stopping.midpoint import INDEFINITE, tangent

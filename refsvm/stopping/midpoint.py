@@ -31,7 +31,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.primal import total
+from refsvm.problem import total
 
 __all__ = ["EXCESS", "INDEFINITE", "ROUNDING", "certain_sign", "distances", "radius", "tangent"]
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from refsvm.kernels.rows import add_rows
-from refsvm.primal import total
+from refsvm.problem import total
 
 __all__ = ["SINGULAR", "SPARE", "Bordered", "independent", "inverse_of"]
 

@@ -21,8 +21,7 @@ from refsvm.engine.loops import chosen_engine
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.rows import add_rows
-from refsvm.primal import total
-from refsvm.problem import DualProblem
+from refsvm.problem import DualProblem, total
 from refsvm.result import Status
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
@@ -211,8 +210,8 @@ class PathState(Walk):
 
     def refresh(self) -> float:
         """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
-        of, (v, of_lower, of_upper) = self.of, self.along.arrays(self.t)
-        of.lower[:], of.upper[:] = of_lower, of_upper
+        of = self.of
+        v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.rooted
         if self.along.pace > 0.0:
             self.pace_afresh()

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from refsvm.kernels.rows import add_rows
-from refsvm.primal import total
+from refsvm.problem import total
 from refsvm.walk.bordered import SPARE, Bordered
 
 __all__ = ["ABOVE", "BELOW", "CLOSED", "FREE", "TIED", "Line", "Variables", "Walk"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm.primal import total
+from refsvm.problem import total
 from refsvm.seeders.spread import complete, spread
 
 
