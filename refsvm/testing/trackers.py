@@ -17,6 +17,11 @@ __all__ = ["check_tracker", "path_problems"]
 
 C_MIN, C_MAX = 1e-3, 1e2
 MOST_EVENTS = 20_000
+REACHED_BY: Final = {
+    "start", "full rank", "linear program", "empty elbow", "special", "backup", "repair", "jump", "end",
+}  # fmt: skip
+"""How a breakpoint may be reached."""
+
 KINDS: Final = ("C", "costs", "others")
 """The lines on which a tracker is checked: that of C, and those of `line_of` if it follows any."""
 
@@ -138,6 +143,11 @@ def _check_path(accuracy: float, who: str, path: AnyPath) -> None:
     reaches = np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0)
     require(reaches, f"{who}: the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}.")
     require((np.diff(at) >= 0.0).all(), f"{who}: {letter} falls from one breakpoint to the next.")
+    unknown = sorted({*path.record.kind.tolist()} - REACHED_BY)
+    require(
+        not unknown, f"{who}: there are breakpoints of kind {unknown}; `Breakpoint` lists those it may have."
+    )
+    require((path.record.elbow >= 0).all(), f"{who}: a breakpoint has an elbow of {path.record.elbow.min()}.")
     found = path.kkt_audit(between=3)
     said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "

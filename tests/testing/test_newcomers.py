@@ -288,6 +288,8 @@ SLIPS: dict[Any, dict[str, tuple[dict[str, Any], str, str | None]]] = {
                   "yielded a point of other fields"),
         "length": (relays(lambda point: point._replace(scaled=np.zeros(7))), "a point of other fields",
                    "yielded a point of other fields"),
+        "kind": (relays(lambda point: point._replace(kind=None)), r"breakpoints of kind \['None'\]", NO_WORD),
+        "elbow": (relays(lambda point: point._replace(elbow=-5)), "a breakpoint has an elbow of -5", NO_WORD),
         "accuracy": ({"accuracy": 2.0}, r"accuracy is 2\.0; give a number", NO_WORD),
         "asserts": ({"follow": asserts}, r"asserts\(\) raised AssertionError\.", ""),
     },
