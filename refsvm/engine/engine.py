@@ -184,13 +184,8 @@ class Engine:
 
     def _run(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Run chunk after chunk until something says stop, also where G is computed afresh."""
-        loop, limits, chunk, spoiled, idle = (
-            self._loop_for(state, rules, trace, shrinks),
-            self.limits,
-            16,
-            0,
-            0,
-        )
+        loop, limits = self._loop_for(state, rules, trace, shrinks), self.limits
+        chunk, spoiled, idle = 16, 0, 0
         while True:
             began = time.perf_counter()
             left = limits.most - state.iteration

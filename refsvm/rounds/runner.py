@@ -18,7 +18,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.rule import Rule, memory_of
+from refsvm.rule import Rule, is_shipped, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour
 from refsvm.solver.rules import Rules, feasible_start
@@ -121,6 +121,14 @@ class Runner:
         if self.by_twin is not None:
             return self.by_twin(solved, memory, problem)
         more = {"memory": memory} if self.shares else {}
+        if is_shipped(type(self.seeder)):
+            return self.seeder.seed(solved, problem, **more)
+        return self._seed_of_ones_own(each, solved, problem, more)
+
+    def _seed_of_ones_own(
+        self, each: Round, solved: Solution, problem: DualProblem, more: dict[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the seed that a seeder of the user's makes, checked."""
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, for_reading(solved)
         try:
