@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import vector, whole
+from refsvm._checks import whole
 from refsvm.engine.engine import Engine
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
@@ -28,7 +28,7 @@ from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import Rules, chosen_rules, feasible_start, row_store, starting_point
+from refsvm.solver.rules import Rules, chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -236,7 +236,7 @@ class Rounds:
         rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
-        start = None if start is None else vector("start", start, problem.n)
+        start = None if start is None else starting_point(problem, start)
         return self.steps(problem, start, origin, rules, most, trace=trace)
 
     def steps(
@@ -257,9 +257,7 @@ class Rounds:
         self.limits.most = most
         with self._engine as engine:
             # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
-            if start is not None:
-                start = feasible_start(problem, start)
-            elif not problem.holds_zero:
+            if start is None and not problem.holds_zero:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
                 first = start if start is not None and origin is None else np.zeros(problem.n)

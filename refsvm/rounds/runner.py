@@ -118,21 +118,24 @@ class Runner:
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the seed of a round from this solution."""
         memory = self.memory(solved, [each]) if self.shares else NOTHING
+        more = {"memory": memory} if self.shares else {}
+        if not is_shipped(type(self.seeder)):
+            return self._seed_of_ones_own(each, solved, problem, memory, more)
         if self.by_twin is not None:
             return self.by_twin(solved, memory, problem)
-        more = {"memory": memory} if self.shares else {}
-        if is_shipped(type(self.seeder)):
-            return self.seeder.seed(solved, problem, **more)
-        return self._seed_of_ones_own(each, solved, problem, more)
+        return self.seeder.seed(solved, problem, **more)
 
     def _seed_of_ones_own(
-        self, each: Round, solved: Solution, problem: DualProblem, more: dict[str, np.ndarray]
-    ) -> np.ndarray:
+        self, each: Round, solved: Solution, problem: DualProblem, memory: np.ndarray, more: dict[str, np.ndarray]
+    ) -> np.ndarray:  # fmt: skip
         """Return the seed that a seeder of the user's makes, checked."""
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, for_reading(solved)
         try:
-            seed = self.seeder.seed(self._shown[1], problem, **more)
+            if self.by_twin is not None:
+                seed = self.by_twin(solved, memory, problem)
+            else:
+                seed = self.seeder.seed(self._shown[1], problem, **more)
         except Exception as error:
             error.add_note(
                 f"Raised by {self.seeder!r} for the round without {each.out}, of {problem.n} examples."
