@@ -57,14 +57,15 @@ def side(value, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def first_on(side, key, state, start, stop):  # type: ignore[no-untyped-def]
-    """Return the lowest index from `start` on that is on this side and whose gradient has these bits."""
+def places_of(highest, lowest, state, start, stop):  # type: ignore[no-untyped-def]
+    """Return the lowest indices from `start` on whose gradients have these bits, in I_up and in I_down."""
     G, sides = state.gradient[start:stop], state.sides[start:stop]
-    place = len(G)
+    top = bottom = len(G)
     for t in range(len(G)):
-        found = (sortable_bits(G[t]) == key) & ((sides[t] & side) != 0)
-        place = min(place, t if found else len(G))
-    return start + place
+        key = sortable_bits(G[t])
+        top = min(top, t if (key == highest) & ((sides[t] & RISES) != 0) else len(G))
+        bottom = min(bottom, t if (key == lowest) & ((sides[t] & FALLS) != 0) else len(G))
+    return start + top, start + bottom
 
 
 @inlined
@@ -74,9 +75,8 @@ def update_gradient(state, i, j, mu, kappa, carries):  # type: ignore[no-untyped
     If the step carries, G −= KΔ with KΔ ← μ (K[i] − K[j]) + κKΔ.
     """
     now = state.now[0]
-    top = bottom = -1
-    highest, lowest = -LARGEST, LARGEST
-    # a tile at a time: where an extreme stands is looked up in its tile alone, lowest index first
+    highest, lowest, top_tile, bottom_tile = -LARGEST, LARGEST, -1, -1
+    # a tile at a time: where an extreme stands is looked up in its tile alone, at the end and lowest index first
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
         G, sides = state.gradient[start:stop], state.sides[start:stop]
@@ -96,11 +96,17 @@ def update_gradient(state, i, j, mu, kappa, carries):  # type: ignore[no-untyped
             high = rising if rising > high else high
             low = falling if falling < low else low
         if high > highest:
-            highest, top = high, first_on(RISES, high, state, start, stop)
+            highest, top_tile = high, start
         if low < lowest:
-            lowest, bottom = low, first_on(FALLS, low, state, start, stop)
-    now.top, now.bottom = top, bottom
-    now.gap = state.gradient[top] - state.gradient[bottom] if min(top, bottom) >= 0 else -np.inf
+            lowest, bottom_tile = low, start
+    now.top, now.bottom = top_tile, bottom_tile  # −1 where no variable may rise, or fall
+    for once in range(1 if top_tile == bottom_tile else 2):
+        start = top_tile if once == 0 else bottom_tile
+        top, bottom = places_of(highest, lowest, state, max(start, 0), min(start + TILE, len(state.gradient)))
+        now.top = top if start == top_tile and start >= 0 else now.top
+        now.bottom = bottom if start == bottom_tile and start >= 0 else now.bottom
+    both = min(now.top, now.bottom) >= 0
+    now.gap = state.gradient[now.top] - state.gradient[now.bottom] if both else -np.inf
 
 
 @merged

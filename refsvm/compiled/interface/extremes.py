@@ -10,11 +10,13 @@ import numpy as np
 
 from refsvm.compiled.interface.twin import inlined
 
-__all__ = ["LARGEST", "TILE", "bits", "first_equal", "from_bits", "sortable_bits"]
+__all__ = ["LARGEST", "TILE", "WIDE_TILE", "bits", "first_equal", "from_bits", "sortable_bits"]
 
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-TILE = 512
-"""Variables looked at before the running extremes are compared: few enough to stay in the innermost cache."""
+TILE = 256
+"""Variables looked at before the running extremes are compared. Where an extreme stands is looked up among as many."""
+WIDE_TILE = 512
+"""The same for the gains of second-order selection, most of whose time goes into divisions."""
 
 
 @inlined

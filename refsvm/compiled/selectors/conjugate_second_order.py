@@ -12,7 +12,7 @@ __all__ = ["conjugate_second_order"]
 
 
 @inlined
-def conjugate_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     """Like `newton_gains` with q − β²/q_Δ in place of q."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
@@ -21,7 +21,7 @@ def conjugate_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
         state.displacement_image[i],
         1.0 / state.now[0].carried_curvature,
     )
-    gains, largest = state.scratch, -LARGEST
+    largest = -LARGEST
     for t in range(len(G)):  # without branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -38,13 +38,18 @@ def conjugate_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
 @merged
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first."""
-    largest, j = -LARGEST, 0
+    largest, best_start, best_half, half = -LARGEST, 0, 0, 0
     for start in range(0, len(state.alpha), TILE):
         stop = min(start + TILE, len(state.alpha))
-        high = conjugate_gains(state, i, start, stop) if conjugate else newton_gains(state, i, start, stop)
-        if high > largest:
-            largest, j = high, start + first_equal(state.scratch[: stop - start], high)
-    return j
+        gains = state.scratch[half : half + stop - start]
+        if conjugate:
+            high = conjugate_gains(state, i, start, stop, gains)
+        else:
+            high = newton_gains(state, i, start, stop, gains)
+        if high > largest:  # its gains stay in this half, the next go to the other
+            largest, best_start, best_half, half = high, start, half, TILE - half
+    gains = state.scratch[best_half : best_half + min(TILE, len(state.alpha) - best_start)]
+    return best_start + first_equal(gains, largest)
 
 
 @twin(SELECT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE, first_equal, sortable_bits
+from refsvm.compiled.interface.extremes import LARGEST, WIDE_TILE, first_equal, sortable_bits
 from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
@@ -11,11 +11,11 @@ __all__ = ["best_partner", "exact_gains", "newton_gains", "second_order"]
 
 
 @inlined
-def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
-    """Write g̃ = ℓ²/q of {i, t} to scratch, −1 where t cannot fall or ℓ ≤ 0; return the sortable bits of the largest."""
+def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
+    """Write g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the sortable bits of the largest."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
-    gains, largest = state.scratch, -LARGEST
+    largest = -LARGEST
     for t in range(len(G)):  # without branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -27,12 +27,12 @@ def newton_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
+def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     """Like `newton_gains` with 2g = μ(2ℓ − μq) of the step cut off at the box."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
-    gains, largest = state.scratch, -LARGEST
+    largest = -LARGEST
     for t in range(len(G)):
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -48,9 +48,12 @@ def exact_gains(state, i, start, stop):  # type: ignore[no-untyped-def]
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first, and that gain."""
     largest, j, best = -LARGEST, 0, -1.0
-    for start in range(0, len(state.alpha), TILE):
-        stop = min(start + TILE, len(state.alpha))
-        high = exact_gains(state, i, start, stop) if exact else newton_gains(state, i, start, stop)
+    for start in range(0, len(state.alpha), WIDE_TILE):
+        stop = min(start + WIDE_TILE, len(state.alpha))
+        if exact:
+            high = exact_gains(state, i, start, stop, state.scratch)
+        else:
+            high = newton_gains(state, i, start, stop, state.scratch)
         if high > largest:
             place = first_equal(state.scratch[: stop - start], high)
             largest, j, best = high, start + place, state.scratch[place]
