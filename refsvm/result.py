@@ -84,14 +84,13 @@ class Trace:
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""
-        (i, j), carried = state.working_sets[0], state.displacement
-        moved = 2 if carried is None else np.count_nonzero(carried)
+        i, j = state.working_sets[0]
         self._fresh.append(
             np.array(
                 [
                     (
                         state.iteration, i, j, state.last_step, state.last_newton, state.last_planned,
-                        state.last_free, moved, state.objective, state.gap, state.rows.computed, 0.0,
+                        state.last_free, state.last_moved, state.objective, state.gap, state.rows.computed, 0.0,
                     )
                 ],
                 dtype=TRACE_ROW,

@@ -37,7 +37,10 @@ SCALARS = np.dtype(
         ("high", np.float64),
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step
+        (
+            "last_free",
+            np.int64,
+        ),  # 1 if lo < μ < hi in the previous step; with κ, if the pair is inside its box
         ("last_planned", np.int64),  # 1 if the previous step was a planned one
         ("n_candidates", np.int64),  # candidate pairs left by the step rule for the next selection
         ("objective", np.float64),  # f(α), summed from the gains
@@ -46,6 +49,8 @@ SCALARS = np.dtype(
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
         ("carried_slope", np.float64),  # ΔᵀG of the last displacement Δ, where the step carries it
         ("carried_curvature", np.float64),  # ΔᵀKΔ
+        ("last_carry", np.float64),  # κ of the previous step
+        ("last_moved", np.int64),  # how many variables it moved
     ]
 )
 
@@ -110,6 +115,7 @@ class SolverState:
         Pairs the step rule wants considered by the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
         Δ, what the last step added to α, and KΔ, what it took from G; 0 before the first step. None unless carried.
+        Where a bound has cut what it carried, and not the pair, only the pair's part: Δ = μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         What each rule remembers, made by its `memory`.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
@@ -187,7 +193,10 @@ class SolverState:
         """Set the counters to 0, and what is remembered of steps to nothing."""
         self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
         self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
-        self.last_step = self.last_newton = self.carried_slope = self.carried_curvature = 0.0
+        self.last_step = self.last_newton = self.carried_slope = self.carried_curvature = self.last_carry = (
+            0.0
+        )
+        self.last_moved = 0
         self.least_curvature = np.inf
 
     def refresh(self, recompute: bool = True) -> None:
@@ -333,9 +342,11 @@ class SolverState:
             self.gradient -= mu * (self.rows.row(i) - self.rows.row(j))
             # f += μℓ − ½μ²q
             self.objective += mu * self.slope - 0.5 * mu * mu * self.raw_curvature
+            self.last_moved = 2
         else:
             inside = self._carry(self.displacement, self.displacement_image, i, j, mu, kappa)
             free = inside if kappa else free
+            self.last_carry = kappa
         self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
         # the history that steps plan with
         self.last_step, self.last_newton = mu, self.slope / self.curvature
@@ -346,7 +357,7 @@ class SolverState:
         self.iteration += 1
 
     def _carry(self, delta: np.ndarray, image: np.ndarray, i: int, j: int, mu: float, kappa: float) -> bool:
-        """α += μ(eᵢ − eⱼ) + κΔ, G −= μ(K[i] − K[j]) + κKΔ; return whether no variable that moved is at its bound."""
+        """α += μ(eᵢ − eⱼ) + κΔ, G −= μ(K[i] − K[j]) + κKΔ; return whether neither i nor j is at its bound."""
         # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
         beta = float(image[i] - image[j])
         curvature = (
@@ -357,7 +368,8 @@ class SolverState:
         delta *= kappa
         delta[i] += mu
         delta[j] -= mu
-        image[:] = mu * (self.rows.row(i) - self.rows.row(j)) + kappa * image
+        pair = mu * (self.rows.row(i) - self.rows.row(j))
+        image[:] = pair + kappa * image
         # α += Δ; a variable that reaches its bound, but for rounding of Δ, is set to it exactly
         A = np.flatnonzero(delta)
         before, change, lower, upper = self.alpha[A], delta[A], self.lower[A], self.upper[A]
@@ -371,7 +383,17 @@ class SolverState:
         self.gradient -= image
         self.objective += slope - 0.5 * curvature
         self.carried_slope, self.carried_curvature = slope - curvature, curvature
-        return not bool(((after == lower) | (after == upper)).any())
+        self.last_moved = len(A)
+        inside = bool(
+            self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
+        )
+        if kappa and inside and ((after == lower) | (after == upper)).any():
+            # what was carried can move no further, the pair can:  Δ ← μ(eᵢ − eⱼ)
+            delta.fill(0.0)
+            delta[i], delta[j], image[:] = mu, -mu, pair
+            self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)
+            self.carried_curvature = mu * mu * self.raw_curvature
+        return inside
 
 
 def moved(value: float, change: float, lower: float, upper: float) -> float:

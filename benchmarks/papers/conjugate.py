@@ -65,22 +65,30 @@ def main() -> None:
     suite = [each for each in suite if not chosen.quick or each.name in QUICK]
     page = Page("Conjugate steps, and a ball that decides", "benchmarks/papers/conjugate.py", chosen)
     page.add("The steps", Path(__file__).with_name("conjugate_steps.md").read_text(encoding="utf-8"))
-    tables(page, suite)
+    steps_taken(page, suite)
+    seconds_taken(page, suite)
     page.add("The ball", Path(__file__).with_name("conjugate_ball.md").read_text(encoding="utf-8"))
-    ball(page, [each for each in suite if each.name in LEFT_OUT])
+    if page.wants("Leave-one-out"):
+        ball(page, [each for each in suite if each.name in LEFT_OUT])
     page.write()
 
 
-def tables(page: Page, suite: Iterable[SuiteProblem]) -> None:
-    """Steps without shrinking, and seconds with it, as ratios."""
-    plain: Measured = {}
-    shrunk: Measured = {}
+def everywhere(suite: Iterable[SuiteProblem], turns: int, **options: Any) -> Measured:
+    """Measure all rules on each set at its C, 10 C and 100 C."""
+    found: Measured = {}
     for each in suite:
         data = each.load()
         for factor in FACTORS:
             problem = DualProblem.classification(data.X, data.y, kernel=RBF(data.gamma), C=data.C * factor)
-            plain[each.name, factor] = measured(problem, RULES, 1, shrinking=False, cache_mb=700.0)
-            shrunk[each.name, factor] = measured(problem, RULES, TURNS)
+            found[each.name, factor] = measured(problem, RULES, turns, **options)
+    return found
+
+
+def steps_taken(page: Page, suite: Iterable[SuiteProblem]) -> None:
+    """Steps without shrinking, as ratios."""
+    if not page.wants("Steps to"):
+        return
+    plain = everywhere(suite, 1, shrinking=False, cache_mb=700.0)
     fifteen = {key: plain[key] for key in plain if key[0] not in FIFTEEN_LEAVE_OUT}
     page.add(
         "Steps to ε = 0.001, in those of Newton's",
@@ -89,6 +97,13 @@ def tables(page: Page, suite: Iterable[SuiteProblem]) -> None:
         f"over all {len(plain)} here, {means(plain, 'Newton', 0)}.",
         ratios(plain, "Newton", 0),
     )
+
+
+def seconds_taken(page: Page, suite: Iterable[SuiteProblem]) -> None:
+    """Seconds with shrinking, as ratios."""
+    if not page.wants("CPU seconds"):
+        return
+    shrunk = everywhere(suite, TURNS)
     page.add(
         "CPU seconds of a fit, in those of planning ahead",
         f"With the default shrinking, kernel rows included, the least of {TURNS} turns.",

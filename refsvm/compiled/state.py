@@ -7,12 +7,12 @@ from numba import types
 from numba.extending import overload
 
 from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, sortable_bits
-from refsvm.compiled.interface.layout import FALLS, RISES, SNAP, TAU
+from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.twin import inlined, merged
 
 __all__ = [
-    "count_moved",
     "displacement_of",
+    "filled_up",
     "find_support",
     "forget_displacement",
     "measure",
@@ -69,10 +69,10 @@ def places_of(highest, lowest, state, start, stop):  # type: ignore[no-untyped-d
 
 
 @inlined
-def update_gradient(state, i, j, mu, kappa, carries):  # type: ignore[no-untyped-def]
+def update_gradient(state, i, j, mu, kappa, carries, anew):  # type: ignore[no-untyped-def]
     """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.problem.most_violating_pair`.
 
-    If the step carries, G −= KΔ with KΔ ← μ (K[i] − K[j]) + κKΔ.
+    If the step carries, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -LARGEST, LARGEST, -1, -1
@@ -86,8 +86,8 @@ def update_gradient(state, i, j, mu, kappa, carries):  # type: ignore[no-untyped
         for t in range(len(G)):
             change = mu * (np.float64(row_i[t]) - row_j[t])  # rows may be float32
             if carries:
-                change += kappa * images[t]
-                images[t] = change
+                pair, change = change, change + kappa * images[t]
+                images[t] = pair if anew else change
             g = G[t] - change
             G[t] = g
             key = sortable_bits(g)
@@ -137,8 +137,9 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     state.sides[j] = side(alpha[j], lower[j], upper[j])
     now.largest = max(now.largest, max(abs(alpha[i]), abs(alpha[j])))
     now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
+    now.last_moved = 2
     # G −= μ (K[i] − K[j])
-    update_gradient(state, i, j, mu, 0.0, False)
+    update_gradient(state, i, j, mu, 0.0, False, False)
     # f += μℓ − ½μ²q
     now.objective += mu * now.slope - 0.5 * mu * mu * now.raw_curvature
     remember(state, i, j, mu)
@@ -150,7 +151,14 @@ def leave_support(state):  # type: ignore[no-untyped-def]
     now = state.now[0]
     for c in range(now.n_support):
         state.places[state.support[c]] = -1
+        state.moving[0, c] = state.moving[1, c] = state.moving[2, c] = state.moving[3, c] = 0.0
     now.n_support = 0
+
+
+@inlined
+def filled_up(count):  # type: ignore[no-untyped-def]
+    """Return how many places of the support loops look at: zeros follow the last variable."""
+    return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
 @inlined
@@ -170,9 +178,7 @@ def enter_support(state, t):  # type: ignore[no-untyped-def]
 @inlined
 def find_support(state):  # type: ignore[no-untyped-def]
     """Put the variables whose displacement is not 0 into the support, and no others."""
-    state.now[0].n_support = 0
-    for t in range(len(state.displacement)):
-        state.places[t] = -1
+    leave_support(state)
     for t in range(len(state.displacement)):
         if state.displacement[t] != 0.0:
             state.moving[0, enter_support(state, t)] = state.displacement[t]
@@ -192,65 +198,65 @@ def displacement_of(state, t):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def count_moved(state):  # type: ignore[no-untyped-def]
-    """Return how many variables the last step moved: those of the pair, or all of Δ where steps carry one."""
-    count = 0 if len(state.displacement) > 0 else 2
-    for c in range(state.now[0].n_support):
-        count += 1 if state.moving[0, c] != 0.0 else 0
-    return count
-
-
-@inlined
 def forget_displacement(state):  # type: ignore[no-untyped-def]
     """Δ ← 0, for the first step of a solve."""
     now = state.now[0]
-    now.n_support, now.carried_slope, now.carried_curvature = 0, 0.0, 0.0
+    leave_support(state)
+    now.carried_slope = now.carried_curvature = now.last_carry = 0.0
     for t in range(len(state.displacement)):
         state.displacement[t] = state.displacement_image[t] = 0.0
-        state.places[t] = -1
 
 
 @inlined
-def displace(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Δ ← μ(eᵢ − eⱼ) + κΔ; without κ the support begins anew."""
-    now, delta = state.now[0], state.moving[0]
+def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
+    """Δ ← μ(eᵢ − eⱼ) + κΔ, α += Δ on the support, exactly to a bound that is reached.
+
+    Return how many of them move, how many α change, and how many are at a bound.
+    """
+    now = state.now[0]
     if kappa == 0.0:
         leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
-    for c in range(now.n_support):
-        delta[c] *= kappa
-    delta[first] += mu
-    delta[second] -= mu
-
-
-@inlined
-def advance(state, mu, kappa):  # type: ignore[no-untyped-def]
-    """α += Δ on the support, exactly to a bound that is reached; return how many stay, and how many are at a bound."""
-    now = state.now[0]
-    m = now.n_support
+    count = now.n_support
+    m = filled_up(count)
     delta, alpha, lower, upper = (
         state.moving[0, :m],
         state.moving[1, :m],
         state.moving[2, :m],
         state.moving[3, :m],
     )
-    still = bounded = largest = np.int64(0)
+    moves = changed = bounded = largest = np.int64(0)
     size, share = abs(mu), SNAP if kappa != 0.0 else 0.0
     for c in range(len(delta)):  # without branches, so that several are computed at once
-        before, change, low, high = alpha[c], delta[c], lower[c], upper[c]
+        before, low, high = alpha[c], lower[c], upper[c]
+        change = kappa * delta[c] + (mu if c == first else 0.0) - (mu if c == second else 0.0)
         rounding = share * (abs(before) + size)
         after = before + change
         after = low if after < low else after
         after = high if after > high else after
         after = low if (change < 0.0) & (change <= low - before + rounding) else after
         after = high if (change > 0.0) & (change >= high - before - rounding) else after
-        alpha[c] = after
-        still += 1 if after == before else 0
-        bounded += 1 if (after == low) | (after == high) else 0
+        delta[c], alpha[c] = change, after
+        moves += 1 if change != 0.0 else 0
+        changed += 1 if after != before else 0
+        bounded += 1 if ((after == low) | (after == high)) & (c < count) else 0
         key = bits(abs(after))
         largest = key if key > largest else largest
     now.largest = max(now.largest, from_bits(largest))
-    return still, bounded
+    for c in range(count):
+        state.alpha[state.support[c]] = alpha[c]
+    return moves, changed, bounded
+
+
+@inlined
+def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
+    """Δ ← μ(eᵢ − eⱼ), with the slope that is left along eᵢ − eⱼ."""
+    now, delta = state.now[0], state.moving[0]
+    leave_support(state)
+    first, second = enter_support(state, i), enter_support(state, j)
+    delta[first], delta[second] = mu, -mu
+    now.carried_slope = mu * slope
+    now.carried_curvature = mu * mu * now.raw_curvature
 
 
 @inlined
@@ -262,24 +268,27 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     curvature = mu * mu * now.raw_curvature + 2.0 * mu * kappa * beta + kappa * kappa * now.carried_curvature
     slope = mu * now.slope + kappa * now.carried_slope
     # Δ ← μ(eᵢ − eⱼ) + κΔ,  α += Δ
-    displace(state, i, j, mu, kappa)
-    still, bounded = advance(state, mu, kappa)
-    now.stalled = now.stalled + 1 if still == now.n_support else 0
-    for c in range(now.n_support):
-        state.alpha[state.support[c]] = state.moving[1, c]
+    now.last_carry = kappa
+    now.last_moved, changed, bounded = advance(state, i, j, mu, kappa)
+    now.stalled = now.stalled + 1 if changed == 0 else 0
     if bounded > 0:
         for c in range(now.n_support):
             state.sides[state.support[c]] = side(state.moving[1, c], state.moving[2, c], state.moving[3, c])
     else:
         state.sides[i] = state.sides[j] = RISES + FALLS
+    inside = state.sides[i] == RISES + FALLS and state.sides[j] == RISES + FALLS
     # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
-    update_gradient(state, i, j, mu, kappa, True)
+    anew = kappa != 0.0 and inside and bounded > 0
+    update_gradient(state, i, j, mu, kappa, True, anew)
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
+    if anew:
+        # what was carried can move no further, the pair can:  Δ ← μ(eᵢ − eⱼ)
+        carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:
-        # free: no variable that has moved is at its bound
-        now.last_free = 1 if bounded == 0 else 0
+        # free: neither i nor j is at its bound
+        now.last_free = 1 if inside else 0
 
 
 def move_by(state, i, j, length):  # type: ignore[no-untyped-def]

@@ -106,6 +106,10 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
+        if case.rules.step.carries:
+            before.displacement, before.displacement_image = np.array(
+                [state.displacement, state.displacement_image]
+            )
         try:
             with telling(case.name, case.rules, state):
                 next(loop)
@@ -187,19 +191,19 @@ def _who_writes(case: Case, state: SolverState, before: SolverState, name: str) 
 
 
 def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that the displacement stays inside the box, up to rounding, and explains what has changed."""
-    t, change, alpha, gradient = (
-        state.iteration,
-        np.asarray(state.displacement),
-        before.alpha,
-        before.gradient,
-    )
+    """Check that μ and κ, with the Δ and KΔ before, stay inside the box, up to rounding, and explain what changed."""
+    t, (i, j), mu, alpha = state.iteration, state.working_sets[0].tolist(), state.last_step, before.alpha
+    # μ(eᵢ − eⱼ) + κΔ,  μ(K[i] − K[j]) + κKΔ
+    change = state.last_carry * np.asarray(before.displacement)
+    change[i] += mu
+    change[j] -= mu
+    image = mu * (state.row(i) - state.row(j)) + state.last_carry * np.asarray(before.displacement_image)
     over = np.maximum(change - (state.upper - alpha), (state.lower - alpha) - change).max()
     size = 1.0 + np.abs(alpha).max()
     case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
     same = np.abs(alpha + change - state.alpha).max() <= 1e-12 * size
     case.require(same, t, "a rule wrote to state.alpha; only the loop may.")
-    same = np.array_equal(gradient - np.asarray(state.displacement_image), state.gradient)
+    same = np.array_equal(before.gradient - image, state.gradient)
     case.require(same, t, "a rule wrote to state.gradient; only the loop may.")
 
 

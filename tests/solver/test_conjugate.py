@@ -93,6 +93,28 @@ def test_a_variable_that_cuts_the_step_is_assigned_its_bound(name):
     assert abs(alpha.sum() - problem.z) <= 1e-11 * (1.0 + np.abs(alpha).sum())
 
 
+@pytest.mark.parametrize("selector", [SecondOrder(), ConjugateSecondOrder()])
+def test_where_what_is_carried_is_cut_the_pair_goes_on(selector):
+    """Another variable is at its bound, the pair at its maximum, and the next step goes on along the pair alone."""
+    problem, before, goes_on = board(C=30.0), np.zeros(60), []
+    for state in iterate(problem, selector=selector, step=ConjugateStep(), stop=KKTGap(1e-5)):
+        (i, j), moved = state.working_sets[0].tolist(), np.flatnonzero(state.alpha != before)
+        if state.last_carry and state.last_free and np.count_nonzero(state.displacement) < len(moved):
+            np.testing.assert_array_equal(np.flatnonzero(state.displacement), sorted((i, j)))
+            assert state.displacement[i] == -state.displacement[j] == state.last_step
+            others = np.setdiff1d(moved, (i, j))
+            assert ((state.alpha == state.lower) | (state.alpha == state.upper))[others].any()
+            assert abs(state.gradient[i] - state.gradient[j]) <= 1e-9 * state.slope
+            image = problem.gram.block(np.arange(60)) @ state.displacement
+            np.testing.assert_allclose(state.displacement_image, image, atol=1e-12 * np.abs(image).max())
+            assert state.carried_curvature == pytest.approx(state.displacement @ image, rel=1e-9)
+            goes_on.append(state.iteration)
+        elif goes_on and goes_on[-1] == state.iteration - 1 and state.last_free:
+            assert state.last_moved <= 4
+        before = state.alpha.copy()
+    assert len(goes_on) > 3
+
+
 @pytest.mark.parametrize("most", [2, 3, 7])
 def test_steps_begin_anew_after_a_cut_and_where_they_would_move_too_many(most):
     """A step moves two variables, or goes on and moves `most` at most; with more allowed it does."""

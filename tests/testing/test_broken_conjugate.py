@@ -23,22 +23,22 @@ class Readable:
 class NeverCut(Readable, ConjugateStep):
     """Forgets the bounds of the support."""
 
-    def _longest(self, state, i, j, sigma, rho):
-        return rho
+    def _inside(self, state, i, j, sigma, mu):
+        return mu, mu * sigma
 
 
 @dataclass(frozen=True)
 class CutAtThePairAlone(Readable, ConjugateStep):
-    def _longest(self, state, i, j, sigma, rho):
-        return min(rho, state.high)
+    def _inside(self, state, i, j, sigma, mu):
+        return min(mu, state.high), min(mu, state.high) * sigma
 
 
 @dataclass(frozen=True)
 class TooFar(Readable, ConjugateStep):
     """Three times the step to the maximum."""
 
-    def _longest(self, state, i, j, sigma, rho):
-        return super()._longest(state, i, j, sigma, 3.0 * rho)
+    def _inside(self, state, i, j, sigma, mu):
+        return super()._inside(state, i, j, sigma, 3.0 * mu)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from refsvm.kernels.rows import KernelRows
 
 __all__ = [
-    "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP", "STATE",
-    "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "State", "fresh_state", "support_of",
+    "AT_ONCE", "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP",
+    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "State", "fresh_state", "support_of",
 ]  # fmt: skip
+
+AT_ONCE = 16
+"""Variables of the support that a compiled loop takes at once; zeros fill their number up to a multiple of it."""
 
 RISES, FALLS = 1, 2
 """Of a variable that a step may increase, and of one that it may decrease."""
@@ -158,4 +161,4 @@ def room_to_carry(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 def support_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the support, the places in it, and what its variables are: none yet."""
-    return np.zeros(n, dtype=np.int64), np.full(n, -1), np.zeros((4, n))
+    return np.zeros(n, dtype=np.int64), np.full(n, -1), np.zeros((4, -(-n // AT_ONCE) * AT_ONCE))

@@ -14,7 +14,7 @@ from refsvm.compiled.interface.dispatch import are_pointers, as_arguments, call,
 from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import cached, copied, inlined, merged
-from refsvm.compiled.state import count_moved, find_support, measure, move_by, side, write_displacement
+from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
 
 __all__ = [
     "BUDGET_SPENT", "CHECKING", "ENTERING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
@@ -32,7 +32,7 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
     now, row = state.now[0], state.trace[state.now[0].traced]
     row.iteration, row.i, row.j = now.iteration, i, j
     row.step, row.newton = now.last_step, now.last_newton
-    row.planned, row.free, row.moved = now.last_planned, now.last_free, count_moved(state)
+    row.planned, row.free, row.moved = now.last_planned, now.last_free, now.last_moved
     row.objective, row.gap, row.rows = now.objective, now.gap, now.computed
     now.traced += 1
 

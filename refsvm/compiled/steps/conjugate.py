@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, bits, from_bits
+import numpy as np
+
 from refsvm.compiled.interface.layout import CONJUGATE, LENGTH_AND_CARRY
 from refsvm.compiled.interface.twin import inlined, twin
+from refsvm.compiled.state import displacement_of, filled_up
 
 __all__ = ["conjugate"]
 
 
 @inlined
 def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]
-    """(U − α)/p where p > 0, (L − α)/p where p < 0, else more than any μ; as bits, which compare like numbers ≥ 0."""
+    """(U − α)/p where p > 0, (L − α)/p where p < 0, else more than any μ."""
     bound = upper if p > 0.0 else lower
-    return bits((bound - alpha) / (p if p != 0.0 else 1.0)) if p != 0.0 else LARGEST
+    return (bound - alpha) / p if p != 0.0 else np.inf
 
 
 @inlined
-def longest(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
-    """Return μ, or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound before; 0 if p moves too many."""
-    m = state.now[0].n_support
+def on_along_the_pair(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.ConjugateStep._on_along_the_pair`."""
+    now = state.now[0]
+    slope = now.slope - kappa * (state.displacement_image[i] - state.displacement_image[j])
+    # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ
+    rise = state.upper[i] - (state.alpha[i] + kappa * displacement_of(state, i))
+    fall = state.alpha[j] + kappa * displacement_of(state, j) - state.lower[j]
+    # μ = (ℓ − κβ)/q
+    return max(mu, min(slope / now.curvature, min(rise, fall))), kappa
+
+
+@inlined
+def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.ConjugateStep._inside`."""
+    count = state.now[0].n_support
+    m = filled_up(count)
     delta, alpha, lower, upper = (
         state.moving[0, :m],
         state.moving[1, :m],
         state.moving[2, :m],
         state.moving[3, :m],
     )
-    first, second, p = state.places[i], state.places[j], state.scratch[:m]
-    for c in range(len(delta)):
-        p[c] = sigma * delta[c]
-    if first >= 0:
-        p[first] += 1.0
-    if second >= 0:
-        p[second] -= 1.0
+    first, second = state.places[i], state.places[j]
     moved = (1 if first < 0 else 0) + (1 if second < 0 else 0)
     outside = 0
     for c in range(len(delta)):  # without branches and divisions: mostly the whole step fits
-        after = alpha[c] + mu * p[c]
-        moved += 1 if p[c] != 0.0 else 0
+        p = sigma * delta[c] + (1.0 if c == first else 0.0) - (1.0 if c == second else 0.0)
+        after = alpha[c] + mu * p
+        moved += 1 if p != 0.0 else 0
         outside += 1 if (after < lower[c]) | (after > upper[c]) else 0
     if moved > max_support:
-        return 0.0
+        return 0.0, 0.0
     if first < 0:
         outside += 1 if state.alpha[i] + mu > state.upper[i] else 0
     if second < 0:
         outside += 1 if state.alpha[j] - mu < state.lower[j] else 0
     if outside == 0:
-        return mu
-    least = bits(mu)
-    for c in range(len(delta)):
-        key = room(alpha[c], lower[c], upper[c], p[c])
-        least = key if key < least else least
-    if first < 0:
-        least = min(least, room(state.alpha[i], state.lower[i], state.upper[i], 1.0))
-    if second < 0:
-        least = min(least, room(state.alpha[j], state.lower[j], state.upper[j], -1.0))
-    return from_bits(least)
+        return mu, mu * sigma
+    p_i = 1.0 if first < 0 else sigma * delta[first] + 1.0
+    p_j = -1.0 if second < 0 else sigma * delta[second] - 1.0
+    of_pair = min(mu, room(state.alpha[i], state.lower[i], state.upper[i], p_i))
+    of_pair = min(of_pair, room(state.alpha[j], state.lower[j], state.upper[j], p_j))
+    of_others = np.inf
+    for c in range(count):
+        most = room(alpha[c], lower[c], upper[c], sigma * delta[c])
+        of_others = most if (most < of_others) & (c != first) & (c != second) else of_others
+    if of_pair <= of_others:
+        return of_pair, of_pair * sigma
+    return on_along_the_pair(state, i, j, of_others, of_others * sigma)
 
 
 @twin(LENGTH_AND_CARRY)
@@ -68,8 +80,8 @@ def conjugate(parameters, state, i, j):  # type: ignore[no-untyped-def]
         sigma = -beta / now.carried_curvature
         curvature = now.curvature + sigma * beta
         if curvature > CONJUGATE * now.curvature:
-            mu = longest(state, i, j, sigma, now.slope / curvature, parameters[0])
+            mu, kappa = inside(state, i, j, sigma, now.slope / curvature, parameters[0])
             if mu > 0.0:
-                return mu, mu * sigma
+                return mu, kappa
     # μ* = clip(ℓ/q, lo, hi)
     return min(max(now.slope / now.curvature, now.low), now.high), 0.0
