@@ -209,7 +209,9 @@ print(
 # So the step is longer and gains more, :math:`\ell^2/2q_p`. On a plane of two directions, as above, two
 # conjugate steps reach the very top. No new kernel row is needed:
 # :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price is that more than two variables move, and any
-# of them may meet its bound. Then the step is cut there, and the next one is a plain Newton step again.
+# of them may meet its bound. If it is one of the pair, the step is cut there, and the next one is a plain Newton step
+# again. If it is another, only the part along :math:`\Delta` is cut: the pair goes on to its own maximum, and the next
+# step goes on along the pair.
 #
 # .. shipped:: steps/conjugate.py
 #    :twin:
