@@ -149,9 +149,10 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the largest memory that is kept, enlarged if it is too small, or new memory with small pages."""
+    """Return the smallest memory kept that is large enough; or the largest, enlarged; or new, with small pages."""
     with suppress(IndexError):  # nothing is kept
-        memory = _kept.pop()
+        enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
+        memory = _kept.pop(enough)
         if len(memory) < size:
             with suppress(OSError, SystemError, ValueError):
                 memory.resize(size)  # the pages that are mapped stay so

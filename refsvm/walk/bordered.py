@@ -162,7 +162,8 @@ def independent(K: np.ndarray, largest: float) -> np.ndarray:
     for k in single.tolist():
         if B[k, k] > least:
             kept.append(k)
-            B -= np.multiply.outer(B[:, k] / B[k, k], B[k])
+            # what comes before k is not read again
+            B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
     return np.array(kept, dtype=np.int64)
 
 
