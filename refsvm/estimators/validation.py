@@ -72,7 +72,7 @@ def are_plain(X: Any, y: Any) -> bool:
         and X.ndim == 2
         and X.size > 0
         and X.flags.c_contiguous
-        and math.isfinite(np.vdot(X, X))  # where that overflows, scikit-learn looks at the numbers one by one
+        and has_finite_sum(X)
     ):
         return False
     if y is NO_LABELS:
@@ -80,6 +80,15 @@ def are_plain(X: Any, y: Any) -> bool:
     if type(y) is not np.ndarray or y.shape != (len(X),):
         return False
     return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
+
+
+def has_finite_sum(X: np.ndarray) -> bool:
+    """Whether no number is NaN or infinite; where a sum overflows, scikit-learn looks at the numbers one by one.
+
+    Not by BLAS, whose threads may take milliseconds to wake up.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(X.sum())
 
 
 def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
