@@ -32,6 +32,9 @@ ALONE: Final = 2**18
 TILED_FEATURES: Final = 32
 """Features up to which products of `ALONE` multiplications are as fast as large ones."""
 
+TILED_FROM: Final = 2**23
+"""Multiplications from which on the product of all examples with themselves is shared by several threads."""
+
 TILE_ROWS: Final = 128
 """Rows of such a product."""
 
@@ -71,7 +74,7 @@ class DenseProducts:
     def __init__(self, Z: np.ndarray) -> None:
         self.Z = Z
         self.prefers_batches = Z.size > BATCHES_FROM_ENTRIES
-        self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size > ALONE
+        self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size >= TILED_FROM
         self._features: np.ndarray | None = None
 
     def aligned(self, X: np.ndarray) -> np.ndarray:
@@ -82,11 +85,17 @@ class DenseProducts:
         """Write x·z to `out`, shape (m, n), x from X[rows] (None: all of X) and z from all of Z, and return it."""
         if rows is None:
             return np.matmul(X, self.Z.T, out=out)
+        if len(rows) == len(self.Z) and ALONE < len(rows) * self.Z.size < TILED_FROM:
+            return self._in_parts(X[rows], self.features, out)
         return np.matmul(X[rows], self.features, out=out)
 
     def tile(self, rows: slice, columns: slice, out: np.ndarray) -> np.ndarray:
         """Write the products of at most `TILE_ROWS` rows of Z with some others to `out`, and return it."""
-        X, others = self.Z[rows], self.features[:, columns]
+        return self._in_parts(self.Z[rows], self.features[:, columns], out)
+
+    @staticmethod
+    def _in_parts(X: np.ndarray, others: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Multiply by some columns at a time, so that BLAS takes one thread."""
         width = max(1, ALONE // max(1, X.size))
         for start in range(0, out.shape[1], width):
             part = slice(start, start + width)
