@@ -22,7 +22,7 @@ from refsvm.kernels.threads import load_compiled
 from refsvm.result import Ending, Status, Trace
 from refsvm.rule import is_shipped
 from refsvm.state import PointError, SolverState
-from refsvm.stopping.base import restricted_to, verdict
+from refsvm.stopping.base import verdict
 
 if TYPE_CHECKING:
     from refsvm.engine.compiled import CompiledLoop
@@ -161,7 +161,7 @@ class Engine:
             from refsvm.solver.polish import polish
 
             polish(state)
-        state.snap(restricted_to(rules.stop, 0.0))
+        state.snap(rules.stop.restricted_tolerance(0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
@@ -196,19 +196,19 @@ class Engine:
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
-            code = code or verdict(rules.stop, rules.stop.check(state))
+            code = code or rules.stop.check(state)
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
-            if not state.drifted(restricted_to(rules.stop, 0.0)):
+            if not state.drifted(rules.stop.restricted_tolerance(0.0)):
                 return status, max(code, 0)
             # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
             state.renew()
             if status not in (Status.CONVERGED, Status.STALLED):
                 return status, 0
-            code, spoiled = verdict(rules.stop, rules.stop.check(state)), spoiled + 1
+            code, spoiled = rules.stop.check(state), spoiled + 1
             if code or spoiled == FRESH:
                 return (Status.CONVERGED if code else Status.STALLED), code
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 from refsvm.compiled.interface import beside
 from refsvm.kernels.numba_trouble import TwinError, is_numba_trouble
 from refsvm.kernels.threads import load_compiled
-from refsvm.rule import Rule, place_of_twin
+from refsvm.rule import Rule, is_shipped, place_of_twin
 
 __all__ = [
     "compiled_code_is_due", "have_twins", "import_compiled", "is_ready", "may_run", "numba_compiles",
@@ -76,8 +76,12 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
 
     Compiled code calls a twin by its address, and nothing would notice there that the arguments are others.
     """
-    name = type(rule).__name__
+    kind: type[Rule] = type(rule)
     method: Any = rule.twin
+    if is_shipped(kind):
+        shipped: Callable[..., Any] | None = method()
+        return shipped
+    name = kind.__name__
     if not callable(method):
         raise TwinError(
             f"{name}.twin is {method!r}; make it a method that returns a Numba function, or leave it away."

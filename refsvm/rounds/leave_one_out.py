@@ -32,7 +32,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping import BallRule, KKTGap, StoppingRule
-from refsvm.stopping.base import known_to, outcome_of
 
 __all__ = ["leave_one_out"]
 
@@ -153,7 +152,7 @@ def leave_one_out(
             checks, stop = what_holds(rounds, checks, stop, kkt)
         found.decided, found.signs, found.values = sufficient(found.full, rounds.rows, checks)
         # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-        stop, rest = known_to(stop, found.full), [Round(r, "all") for r in found.undecided()]
+        stop, rest = stop.knowing(found.full), [Round(r, "all") for r in found.undecided()]
         tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
         if tried:
             found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
@@ -217,7 +216,7 @@ class Found:
             if status is Status.TIME_LIMIT:
                 self.status = status
                 break
-            name, self.values[r] = outcome_of(stop, reason, value)
+            name, self.values[r] = stop.outcome(reason, value)
             self.early += name != "kkt"
             self.decided[r] = "limit" if status is Status.MAX_ITER else name
             if trace is not None:

@@ -18,7 +18,7 @@ from refsvm.rounds.runner import NOBODY, Runner, for_example
 from refsvm.rule import parameters_of
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
-from refsvm.stopping.base import names_example, restricted_to, verdict
+from refsvm.stopping.base import names_example, verdict
 
 __all__ = ["PackedRounds"]
 
@@ -63,7 +63,7 @@ class PackedRounds:
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
-        tolerance, curvature = restricted_to(rules.stop, 0.0), -1e-8 * largest
+        tolerance, curvature = rules.stop.restricted_tolerance(0.0), -1e-8 * largest
         self._numbers = np.array([limit, largest, tolerance, curvature, names_example(rules.stop), 0.0])
 
     def remember(self, memory: np.ndarray) -> None:

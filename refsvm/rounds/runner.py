@@ -18,7 +18,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.rule import Rule, is_shipped, memory_of
+from refsvm.rule import Rule, is_shipped
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour
 from refsvm.solver.rules import Rules, feasible_start
@@ -152,7 +152,7 @@ class Runner:
             left_out = [NOBODY if each.out is None else each.out for each in rounds]
             if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
-            memory = memory_of(self.seeder, solved, steps)
+            memory = self.seeder.memory(solved, steps)
             self._shared = solved, steps, memory
         return memory
 

@@ -33,7 +33,6 @@ from refsvm.solver.shrinking import (
     take_over,
 )  # fmt: skip
 from refsvm.state import SolverState
-from refsvm.stopping.base import restricted_to, verdict
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["LIBSVMShrinking"]
@@ -104,7 +103,7 @@ class ActiveSetLoop(RestrictedSteps):
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
         state, before = self.state, self.state.iteration
-        code = verdict(self.rules.stop, self.rules.stop.check(state))
+        code = self.rules.stop.check(state)
         if code:
             return code
         if self.left <= 0 and state.gap > 0.0:
@@ -121,7 +120,7 @@ class ActiveSetLoop(RestrictedSteps):
     def _solve_active(self, A: np.ndarray, budget: int) -> int:
         """Solve the problem over A, which loses variables meanwhile; return all of them."""
         state, stop = self.state, self.rules.stop
-        tolerance = restricted_to(stop, min(state.gap, self.nearly))
+        tolerance = stop.restricted_tolerance(min(state.gap, self.nearly))
         rules = self.rules._replace(stop=KKTGap(tolerance))
         everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0
         now = displaced(state, everyone, state.rows, rules)

@@ -14,7 +14,7 @@ from refsvm.selectors.base import WorkingSetSelector, after_stall, no_pair, noth
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule, no_length
-from refsvm.stopping.base import StoppingRule, verdict
+from refsvm.stopping.base import StoppingRule
 
 __all__ = ["iterate", "steps"]
 
@@ -46,7 +46,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         except (TypeError, ValueError) as error:
             raise no_length(step, mu, error) from None
         yield state
-    return verdict(stop, code)
+    return code
 
 
 def iterate(

@@ -11,7 +11,6 @@ from refsvm._checks import vector
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
-from refsvm.rule import memory_of, rows_of
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
 from refsvm.selectors.second_order import SecondOrder
@@ -72,7 +71,7 @@ class Rules(NamedTuple):
 
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
-        return memory_of(self.selector, problem), memory_of(self.step, problem), memory_of(self.stop, problem)
+        return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
 
     @property
     def read_single(self) -> bool:
@@ -143,7 +142,7 @@ def row_store(
     single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
     kept = np.float32 if single else np.float64
     # two of the pair, or those of a rule that wants more
-    needed = min(max(2, rows_of(selector, n), rows_of(step, n)) + rows_of(stop, n), n)
+    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
     rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
     if needed > rows.capacity:
         raise ValueError(

@@ -32,7 +32,6 @@ from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
-from refsvm.stopping.base import restricted_to, verdict
 from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
@@ -175,7 +174,7 @@ class ShrinkingEngine(RestrictedSteps):
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
         state, policy = self.state, self.policy
-        code = verdict(self.rules.stop, self.rules.stop.check(state))
+        code = self.rules.stop.check(state)
         if code:
             return code
         before = state.iteration
@@ -206,7 +205,7 @@ class ShrinkingEngine(RestrictedSteps):
     def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self.state
-        tolerance = max(restricted_to(self.rules.stop, state.gap), at_least)
+        tolerance = max(self.rules.stop.restricted_tolerance(state.gap), at_least)
         rules, outcome = self.rules._replace(stop=KKTGap(tolerance)), 0
         inner = restricted(state, A, rules, self.policy.full_gram_up_to)
         trace = None if self.trace is None else Trace(self.trace.every)

@@ -13,9 +13,7 @@ from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = [
-    "StoppingRule", "known_to", "left_out_examples", "names_example", "outcome_of", "restricted_to", "verdict",
-]  # fmt: skip
+__all__ = ["StoppingRule", "left_out_examples", "names_example", "verdict"]
 
 
 class StoppingRule(Rule):
@@ -84,7 +82,7 @@ def names_example(stop: StoppingRule) -> bool:
     return stop.left_out and hasattr(stop, "example")
 
 
-def verdict(stop: StoppingRule, code: Any) -> int:
+def verdict(stop: StoppingRule, code: Any, *_: Any) -> int:
     """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
@@ -98,25 +96,22 @@ def verdict(stop: StoppingRule, code: Any) -> int:
     )
 
 
-def restricted_to(stop: StoppingRule, gap: float) -> float:
+def restricted_to(stop: StoppingRule, value: Any, gap: float) -> float:
     """Return what `restricted_tolerance` gives for this gap, if that is a tolerance."""
-    value: Any = stop.restricted_tolerance(gap)
     if isinstance(value, float) and 0.0 <= value < np.inf and (value or not gap > 0.0):
         return value
     return (positive if gap > 0.0 else not_negative)(f"{stop!r}.restricted_tolerance({gap:.3g})", value)
 
 
-def known_to(stop: StoppingRule, solved: Solution) -> StoppingRule:
+def known_to(stop: StoppingRule, known: Any, _: Solution) -> StoppingRule:
     """Return the rule that `knowing` gives, if that is one."""
-    known: Any = stop.knowing(solved)
     if isinstance(known, StoppingRule):
         return known
     raise ValueError(f"{stop!r}.knowing(solved) returned {known!r}; return a stopping rule, such as itself.")
 
 
-def outcome_of(stop: StoppingRule, reason: str, value: float) -> tuple[str, float]:
+def outcome_of(stop: StoppingRule, found: Any, *_: Any) -> tuple[str, float]:
     """Return what `outcome` gives, if that is a name and a number."""
-    found: Any = stop.outcome(reason, value)
     if (
         isinstance(found, tuple)
         and len(found) == 2
@@ -128,6 +123,15 @@ def outcome_of(stop: StoppingRule, reason: str, value: float) -> tuple[str, floa
         f"{stop!r}.outcome() returned {found!r}; return what decided the example, a name, and its decision value, a "
         "float."
     )
+
+
+StoppingRule.answers = {
+    **StoppingRule.answers,
+    "check": verdict,
+    "restricted_tolerance": restricted_to,
+    "knowing": known_to,
+    "outcome": outcome_of,
+}
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:

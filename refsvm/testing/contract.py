@@ -21,7 +21,6 @@ from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep
 from refsvm.stopping import KKTGap
-from refsvm.stopping.base import outcome_of
 from refsvm.testing.telling import telling
 
 __all__ = ["Case", "check_solve", "check_verdict", "infeasibility"]
@@ -270,7 +269,7 @@ def check_verdict(case: Case) -> None:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
         # the value as leave-one-out takes it: what the rule proves has the last word
         with telling(case.name, case.rules):
-            decided, h = outcome_of(stop, found.reason, float(found.decision_values[r]))
+            decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
         expected = exact.decision_values[r]
         good = abs(expected) <= 1e-6 or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
         said = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."

@@ -9,11 +9,9 @@ import numpy as np
 
 from refsvm import DualProblem, PathTracker, Rule, solve
 from refsvm.engine import handover
-from refsvm.rule import memory_of, rows_of
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import StoppingRule
-from refsvm.stopping.base import known_to, outcome_of, restricted_to
 from refsvm.testing.telling import require
 
 __all__ = ["check_value"]
@@ -43,7 +41,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
         _check_twin(rule)
     if isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         _check_memory(rule, problem)
-        rows_of(rule, problem.n)
+        rule.rows_needed(problem.n)
     if isinstance(rule, StepRule):
         StepRule.checked("step", rule)
     if isinstance(rule, StoppingRule):
@@ -56,7 +54,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
 
 def _check_memory(rule: Rule, problem: DualProblem) -> None:
     """Check that the memory is a float64 vector, a new one each time."""
-    memory, another = memory_of(rule, problem), memory_of(rule, problem)
+    memory, another = rule.memory(problem), rule.memory(problem)
     shared = np.shares_memory(memory, another)
     said = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
     require(not shared, said)
@@ -75,9 +73,9 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
     right = isinstance(tolerance, int | float) and 0.0 <= tolerance < np.inf
     require(right, f"{name}.tolerance is {tolerance!r}; give a KKT gap, 0 or more.")
     for gap in (0.0, 1e-2, 1.0):
-        restricted_to(rule, gap)
-    known_to(rule, solve(problem, engine="numpy"))
-    outcome_of(rule, reasons[0], 0.5)
+        rule.restricted_tolerance(gap)
+    rule.knowing(solve(problem, engine="numpy"))
+    rule.outcome(reasons[0], 0.5)
 
 
 def _check_twin(rule: Rule) -> None:
