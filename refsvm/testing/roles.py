@@ -8,7 +8,6 @@ from refsvm import Check, DualProblem, Restriction, Shrinking, solve
 from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.rounds.runner import for_reading
-from refsvm.rounds.sufficiency import decided_by
 from refsvm.solver.rules import stored_rows
 from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
@@ -81,7 +80,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         rows = stored_rows(problem.gram)
         rows.fetch(np.arange(problem.n))
         with telling(name, (check,)):
-            signs = decided_by(check, for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
+            signs = check.decide(for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
         counts = [(problem.v == label).sum() for label in problem.v]
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with telling(name, (check,)):
