@@ -32,7 +32,7 @@ ALONE: Final = 2**18
 TILED_FEATURES: Final = 32
 """Features up to which products of `ALONE` multiplications are as fast as large ones."""
 
-TILED_FROM: Final = 2**23
+TILED_FROM: Final = 2**22
 """Multiplications from which on the product of all examples with themselves is shared by several threads."""
 
 TILE_ROWS: Final = 128
