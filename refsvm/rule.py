@@ -125,8 +125,8 @@ def look_at(cls: type[Rule], name: str, look: Callable[..., Any]) -> None:
         return
 
     @wraps(method)
-    def hook(self: Rule, *arguments: Any, **more: Any) -> Any:
-        return look(self, method(self, *arguments, **more), *arguments)
+    def hook(rule: Rule, *arguments: Any, **more: Any) -> Any:
+        return look(rule, method(rule, *arguments, **more), *arguments)
 
     setattr(cls, name, hook)
 

@@ -152,11 +152,8 @@ class Engine:
         except Exception as error:
             error.add_note(_where(state, rules))
             raise
-        if not all(map(is_shipped, map(type, rules))) and (wrong := state.impossible()):
-            raise PointError(
-                f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
-                + _where(state, rules)
-            )
+        if not all(map(is_shipped, map(type, rules))):
+            _refuse_impossible(state, rules, code)
         if self._polishes and status is Status.CONVERGED:
             from refsvm.solver.polish import polish
 
@@ -168,7 +165,7 @@ class Engine:
             self._warn_of_indefinite_kernel(state.least_curvature)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
-            status, rules.stop.reasons[verdict(rules.stop, code) - 1] if code > 0 else status.value,
+            status, rules.stop.reasons[code - 1] if code > 0 else status.value,
             time.perf_counter() - self._began, ", ".join(self.used), recorder,
         )  # fmt: skip
 
@@ -219,11 +216,6 @@ class Engine:
         loop = self.loop(state, rules, trace)
         if shrinks:
             loop = self._shrinking.around(loop, state, rules, self.loop, self.limits, trace)
-        if not hasattr(loop, "advance"):
-            raise ValueError(
-                f"{self._shrinking!r}.around() returned {loop!r}; it must return what takes the steps, such as the "
-                "loop that it is given."
-            )
         if not state.problem.is_open:
             return loop
         from refsvm.solver.hard_margin import HardMargin
@@ -278,6 +270,16 @@ class Engine:
                     handover.broken.append(error)
         self.used["numpy"] = None
         return None
+
+
+def _refuse_impossible(state: SolverState, rules: Rules, code: int) -> None:
+    """Refuse what rules that do as they are asked to cannot lead to: such a point, or a code without a reason."""
+    verdict(rules.stop, max(code, 0))
+    if wrong := state.impossible():
+        raise PointError(
+            f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
+            + _where(state, rules)
+        )
 
 
 def _where(state: SolverState, rules: Rules) -> str:

@@ -15,7 +15,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import NOBODY, Runner, for_example
-from refsvm.rule import parameters_of
+from refsvm.rule import is_shipped, parameters_of
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
 from refsvm.stopping.base import names_example, verdict
@@ -109,7 +109,8 @@ class PackedRounds:
             self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
-        verdict(self._stop, max(codes, default=0))
+        if not is_shipped(type(self._stop)):
+            verdict(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
         each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
+from operator import index
 from typing import Any, ClassVar
 
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["WorkingSetSelector", "after_stall", "no_pair", "nothing_left"]
+__all__ = ["WorkingSetSelector"]
 
 
 class WorkingSetSelector(Rule):
@@ -41,24 +41,18 @@ class WorkingSetSelector(Rule):
         """Return the working set (i, j) for the coming step, or (−1, −1)."""
 
 
-def no_pair(selector: WorkingSetSelector, pair: Any) -> ValueError:
-    """Return the error that says what `select` has returned in place of a pair, and what it should."""
-    return ValueError(
+def pair_of(selector: WorkingSetSelector, pair: Any, _: SolverState) -> tuple[int, int]:
+    """Return what `select` gave as two numbers; refuse what is neither a pair nor (−1, −1)."""
+    try:
+        i, j = map(index, pair)
+    except (TypeError, ValueError):
+        i = j = 0
+    if (i, j) == (-1, -1) or (min(i, j) >= 0 and i != j):
+        return i, j
+    raise ValueError(
         f"{selector!r}.select() returned {pair!r}, which is no pair; return two different indices (i, j), i of I_up "
         "and j of I_down, or (-1, -1) where no pair gains."
     )
 
 
-def nothing_left(selector: WorkingSetSelector, i: int, j: int) -> int:
-    """Return the code for (−1, −1), no pair; refuse other numbers below 0, which would count from the end."""
-    if min(i, j) < -1:
-        raise no_pair(selector, (i, j))
-    return -1
-
-
-def after_stall(selector: WorkingSetSelector, state: SolverState) -> tuple[int, int]:
-    """Return (−1, −1), because two steps in a row have changed nothing; raise if that is a pair of one index."""
-    i, j = state.working_sets[0].tolist()
-    if i == j and math.isfinite(state.last_step):
-        raise no_pair(selector, (i, j))
-    return -1, -1
+WorkingSetSelector.answers = {**WorkingSetSelector.answers, "select": pair_of}

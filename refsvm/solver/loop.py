@@ -6,14 +6,13 @@ Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ �
 from __future__ import annotations
 
 from collections.abc import Generator
-from operator import index
 from typing import Any
 
 from refsvm.problem import DualProblem
-from refsvm.selectors.base import WorkingSetSelector, after_stall, no_pair, nothing_left
+from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.state import SolverState
-from refsvm.steps.base import StepRule, no_length
+from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["iterate", "steps"]
@@ -25,26 +24,19 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        pair = selector.select(state) if state.stalled < 2 else after_stall(selector, state)
-        try:
-            i, j = map(index, pair)
-        except (TypeError, ValueError):
-            raise no_pair(selector, pair) from None
-        if min(i, j) < 0:
-            return nothing_left(selector, i, j)
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps in a row changed nothing
+        if i < 0:
+            return -1
         # --- step ---
         state.rows.use(i, j)
         state.measure(i, j)
         state.n_candidates = 0
         mu = step.length(state, i, j)
         # --- update ---
-        try:
-            if step.carries:
-                state.move(i, j, *mu)  # μ and κ
-            else:
-                state.move(i, j, mu)
-        except (TypeError, ValueError) as error:
-            raise no_length(step, mu, error) from None
+        if step.carries:
+            state.move(i, j, *mu)  # μ and κ
+        else:
+            state.move(i, j, mu)
         yield state
     return code
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -63,6 +63,19 @@ class Shrinking(Rule):
         is satisfied with all variables and their true gradient, −1 that no step gains. ``make(state, rules, trace)``
         is a loop for another state, such as that of a restricted problem.
         """
+
+
+def loop_of(shrinking: Shrinking, loop: Any, *_: Any) -> Loop:
+    """Return what `around` gave, if that takes steps."""
+    if hasattr(loop, "advance"):
+        return cast("Loop", loop)
+    raise ValueError(
+        f"{shrinking!r}.around() returned {loop!r}; it must return what takes the steps, such as the loop that it is "
+        "given."
+    )
+
+
+Shrinking.answers = {**Shrinking.answers, "around": loop_of}
 
 
 @dataclass(frozen=True)

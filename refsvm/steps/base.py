@@ -10,7 +10,7 @@ import numpy as np
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StepRule", "no_length"]
+__all__ = ["StepRule"]
 
 
 class StepRule(Rule):
@@ -54,10 +54,13 @@ class StepRule(Rule):
         """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule carries."""
 
 
-def no_length(step: StepRule, mu: Any, error: Exception) -> Exception:
-    """Return the error that says what `length` returned in place of numbers; the one that was raised if it did not."""
+def lengths(step: StepRule, mu: Any, *_: Any) -> Any:
+    """Return what `length` gave, if that is one number, or two where the step carries."""
     both = mu if step.carries and isinstance(mu, tuple) else (mu,)
     if len(both) == 1 + step.carries and all(isinstance(each, int | float | np.number) for each in both):
-        return error
+        return mu
     wanted = "(μ, κ), two real numbers, because it carries" if step.carries else "one real number μ"
-    return ValueError(f"{step!r}.length() returned {mu!r:.80}; return {wanted}.")
+    raise ValueError(f"{step!r}.length() returned {mu!r:.80}; return {wanted}.")
+
+
+StepRule.answers = {**StepRule.answers, "length": lengths}

@@ -213,7 +213,7 @@ SLIPS: dict[Any, dict[str, tuple[dict[str, Any], str, str | None]]] = {
     Drawn: {
         "counts from the end": (
             {"select": lambda self, state: (state.top, state.bottom - len(state.alpha))},
-            r"as .*select\(\) found no pair",
+            A_PAIR,
             rf"select\(\) returned \(\d+, -\d+\), {A_PAIR}",
         ),
         "gives up": ({"select": lambda self, state: (-1, -1)}, r"as .*select\(\) found no pair", NO_WORD),

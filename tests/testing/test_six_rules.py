@@ -202,7 +202,7 @@ BROKEN = {
         "backwards": r"not in I_up|not in I_down|lowers f",
         "beyond": r"step 1: select\(\) returned \(\d, 2\), which is no pair of 2 variables; the loop raised IndexError",
         "writes": r"wrote to state\.alpha|α is not feasible",
-        "undecided": r"in the first solve and .* in the second|which is no pair of",
+        "undecided": r"in the first solve and .* in the second|which is no pair",
     },
     HalfNewton: {
         "raises": r"step 5: HalfNewton.length\(\) raised ZeroDivisionError: ",
