@@ -113,11 +113,6 @@ class Gram(KernelMatrix):
         single = PreparedExamples(self.kernel, self.X, dtype=np.float32)
         return single if self.kernel.distance_scale * float(single.norms.max()) < SINGLE_BELOW else None
 
-    @cached_property
-    def as_double(self) -> Gram:
-        """A matrix that is held as float32, held as float64."""
-        return held_as_array(self)
-
     @property
     def rounds_well(self) -> bool:
         """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
@@ -132,9 +127,7 @@ class Gram(KernelMatrix):
         """
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if self.dense is not None and columns is None and is_all(rows, self.n):
-            out[:] = self.dense
-        elif self.dense is not None:
+        if self.dense is not None:
             out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)

@@ -25,7 +25,7 @@ from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
-from refsvm.seeders import ATO, AVG, SIR, Cold, Seeder
+from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
 from refsvm.steps.base import StepRule
@@ -62,7 +62,7 @@ def cross_validate(
         Penalty.
     folds : int, array-like of int of shape (n,), or splitter
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
-    seeder : Seeder, default ATO() from the full solution, SIR() in a chain
+    seeder : Seeder, default AVG() from the full solution, SIR() in a chain
         Where a round starts, given an earlier solution.
     from_full : bool, default True
         Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
@@ -109,8 +109,8 @@ def cross_validate(
     C = penalties(C, given.n)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng)
     positive_or_inf("cache_mb", cache_mb)
-    if seeder is not None or not from_full:
-        seeder = Seeder.checked("seeder", SIR() if seeder is None else seeder)
+    default = AVG() if from_full else SIR()
+    seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
     if single := read_single(given, float(C.max()), seeder, **options):
         options["cache_dtype"] = "float32"
@@ -131,7 +131,7 @@ def cross_validate(
 
 
 def read_single(
-    gram: KernelMatrix, C: float, seeder: Seeder | None, *, selector: WorkingSetSelector | None = None,
+    gram: KernelMatrix, C: float, seeder: Seeder, *, selector: WorkingSetSelector | None = None,
     step: StepRule | None = None, stop: StoppingRule | None = None, cache_dtype: str = "auto", **_: Any,
 ) -> bool:  # fmt: skip
     """Whether rounds of these rules and this seeder read kernel values as float32, as `refsvm.solve` may.
@@ -141,13 +141,12 @@ def read_single(
     gram : KernelMatrix
     C : float
         The largest penalty.
-    seeder : Seeder or None
-        None: the default from the full solution.
+    seeder : Seeder
     selector, step, stop, cache_dtype
         As in `refsvm.Rounds`, whose other arguments do not matter.
     """
     rules = chosen_rules(selector, step, stop)
-    if (seeder is not None and seeder.reads_rows) or not rules.read_single or cache_dtype == "float64":
+    if seeder.reads_rows or not rules.read_single or cache_dtype == "float64":
         return False
     return cache_dtype == "float32" or (gram.n >= SINGLE_FROM and rules.allow_single(gram, C))
 
@@ -181,7 +180,7 @@ def hold_out(
     numbers: np.ndarray,
     *,
     fold: np.ndarray,
-    seeder: Seeder | None,
+    seeder: Seeder,
     from_full: bool,
     options: dict[str, Any],
 ) -> Part:
@@ -194,12 +193,9 @@ def hold_out(
         origin = None if isinstance(seeder, Cold) else "origin"
         first = [Round(keep=origin)] if origin and from_full else []
         kept = None if from_full else origin
-        left_out = [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
-        if seeder is None and single:
-            steps, first = sum(ended.iterations for ended in rounds.run(first)), []
-            seeder = quicker_seeder(rounds, left_out)
+        plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for ended in rounds.run(first + left_out, ATO() if seeder is None else seeder, apart=True):
+        for ended in rounds.run(plan, seeder, apart=True):
             steps += ended.iterations
             if ended.out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
@@ -207,17 +203,6 @@ def hold_out(
                 cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
                 reports.append(FoldReport(int(fold[ended.out[0]]), pair, *cost, ended.status, ended.trace))
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
-
-
-def quicker_seeder(rounds: Rounds, left_out: list[Round]) -> Seeder:
-    """Return ATO where it pays to follow the optimum, AVG elsewhere, as ATO itself: its twin reads no float32 rows."""
-    solved, gram, most = rounds.kept.get("origin"), rounds.rows.gram, rounds.options["cache_mb"]
-    if solved is None or gram.dense is None or megabytes(gram.n, gram.n) > most:
-        return AVG()
-    if not ATO().pays(solved, rounds.longest, [each.out for each in left_out]):
-        return AVG()
-    rounds.read_double()
-    return ATO()
 
 
 def gathered(

@@ -20,7 +20,6 @@ from refsvm._checks import whole
 from refsvm.engine.engine import Engine
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
-from refsvm.kernels.gram import Gram
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -117,7 +116,7 @@ class Rounds:
         self.rules = chosen_rules(selector, step, stop)
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
-        self._engine = self._new_engine()
+        self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -139,21 +138,9 @@ class Rounds:
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         other.limits, other.workers = copy(self.limits), 1
-        other._engine = other._new_engine()
-        return other
-
-    def read_double(self) -> None:
-        """Take kernel values that are held as float32 as float64 from the next round on: the same numbers."""
-        gram = self.rows.gram
-        assert isinstance(gram, Gram)
-        self.rows = KernelRows(gram.as_double)
-        self.problem, self._engine = self._given.with_gram(self.rows), self._new_engine()
-        self.__dict__.pop("state", None)  # it begins anew
-
-    def _new_engine(self) -> Engine:
-        """Return an engine that has not run yet."""
         engine, shrinking, polish = (self.options[name] for name in ("engine", "shrinking", "polish"))
-        return Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
+        other._engine = Engine(engine, other.limits, other.rows, shrinking=shrinking, polish=polish)
+        return other
 
     def __reduce__(self) -> Any:
         """Go to another process without kernel rows, which are computed anew there."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import AVG, RBF, SIR, Cold, DualProblem, KKTGap, LOODualityGap, Precomputed, cross_validate
-from refsvm.datasets import load, make_chessboard, make_waveform
+from refsvm.datasets import load, make_waveform
 
 from ..settings import needs_numba
 
@@ -82,21 +82,3 @@ def test_processes_and_threads_read_the_same(monkeypatch):
     monkeypatch.setattr(module, "SINGLE_FROM", 2)
     one, two = folds(WAVES), folds(WAVES, n_jobs=2)
     assert np.array_equal(one.decision_values, two.decision_values)
-
-
-@needs_numba
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_the_default_seeder_follows_the_optimum_where_that_pays(n_jobs):
-    """Its twin gets the float32 values as float64: both engines take the same steps, and far fewer than from AVG."""
-    board = make_chessboard(400, rng=0)
-    how = {"kernel": RBF(0.5), "C": 500.0, "folds": 5, "rng": 0, "n_jobs": n_jobs, "cache_dtype": "float32"}
-    slow, fast, spread = (
-        cross_validate(board.X, board.y, **how, **more)
-        for more in ({"engine": "numpy"}, {"engine": "numba"}, {"engine": "numba", "seeder": AVG()})
-    )
-    assert [each.iterations for each in slow.rounds] == [each.iterations for each in fast.rounds]
-    assert np.array_equal(slow.decision_values, fast.decision_values)
-    assert sum(each.iterations for each in fast.rounds) < 0.5 * sum(each.iterations for each in spread.rounds)
-    # with less memory than both copies take it spreads the weight
-    half = cross_validate(board.X, board.y, **how, engine="numba", cache_mb=0.7)
-    assert [each.iterations for each in half.rounds] == [each.iterations for each in spread.rounds]
