@@ -37,10 +37,7 @@ SCALARS = np.dtype(
         ("high", np.float64),
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        (
-            "last_free",
-            np.int64,
-        ),  # 1 if lo < μ < hi in the previous step; with κ, if the pair is inside its box
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; with κ: i and j inside their boxes
         ("last_planned", np.int64),  # 1 if the previous step was a planned one
         ("n_candidates", np.int64),  # candidate pairs left by the step rule for the next selection
         ("objective", np.float64),  # f(α), summed from the gains
@@ -193,9 +190,8 @@ class SolverState:
         """Set the counters to 0, and what is remembered of steps to nothing."""
         self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
         self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
-        self.last_step = self.last_newton = self.carried_slope = self.carried_curvature = self.last_carry = (
-            0.0
-        )
+        self.last_step = self.last_newton = self.last_carry = 0.0
+        self.carried_slope = self.carried_curvature = 0.0
         self.last_moved = 0
         self.least_curvature = np.inf
 
