@@ -53,7 +53,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     such_as: ClassVar[str] = ""
     role: ClassVar[str] = ""
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """Who looks at what a method of a rule from outside the package returns, (rule, answer, *arguments) -> answer."""
+    """Who looks at what a method of a rule from outside the package returns: ``look(rule, answer, *arguments)``."""
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
