@@ -266,9 +266,7 @@ class SolverState:
             return "α or G is not finite"
         if abs(problem.z - sum_) > allowed:
             return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
-        outside = float(
-            np.maximum.reduce(np.maximum(problem.lower - alpha, alpha - problem.upper), initial=0.0)
-        )
+        outside = float(np.maximum(problem.lower - alpha, alpha - problem.upper).max(initial=0.0))
         return f"α is outside the box by {outside:.3g}" if outside > allowed else ""
 
     def drifted(self, tolerance: float = 0.0) -> bool:
