@@ -150,6 +150,17 @@ def test_kept_memory_grows_and_its_pages_stay(nothing_kept):
 
 
 @needs_lending
+def test_the_smallest_memory_that_is_large_enough_is_lent(nothing_kept):
+    """The largest for the smaller of two arrays, and the larger one would map new pages each time."""
+    three, two, five = (reused((size * KEPT_FROM_BYTES,), np.uint8) for size in (3, 2, 5))
+    places = three.ctypes.data, two.ctypes.data
+    del three, two, five
+    again = [reused((size * KEPT_FROM_BYTES,), np.uint8) for size in (3, 2)]
+    assert tuple(each.ctypes.data for each in again) == places
+    assert [len(each) // KEPT_FROM_BYTES for each in memory._kept] == [5]
+
+
+@needs_lending
 def test_no_more_is_kept_than_said_and_the_largest_rather(nothing_kept, monkeypatch):
     monkeypatch.setattr(memory, "KEPT_BYTES", 5 * KEPT_FROM_BYTES)
     sizes = (1, 6, 3, 2)
