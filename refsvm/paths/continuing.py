@@ -9,8 +9,8 @@ import numpy as np
 
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.kernels.matrix import View
-from refsvm.paths.parametric_path import refuse_unlike
-from refsvm.paths.regularization_path import chosen_tracker, kernel_matrix, largest
+from refsvm.paths.parametric_path import refuse_unlike, tracker_of_lines
+from refsvm.paths.regularization_path import kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -93,7 +93,7 @@ def continued(
     line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
-    status, events, tracker = Status.CONVERGED, 0, chosen_tracker(tracker, of_any_line=True)
+    status, events, tracker = Status.CONVERGED, 0, tracker_of_lines(tracker)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         if reached is None or not _resumed(walk, alpha, reached):

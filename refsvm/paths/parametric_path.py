@@ -19,7 +19,7 @@ from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
-__all__ = ["parametric_path", "refuse_unlike"]
+__all__ = ["parametric_path", "refuse_unlike", "tracker_of_lines"]
 
 
 def parametric_path(
@@ -91,7 +91,7 @@ def parametric_path(
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
     refuse_unlike(start, end)
-    tracker = chosen_tracker(tracker, of_any_line=True)
+    tracker = tracker_of_lines(tracker)
     limits = PathLimits(start.n, max_events, time_limit, callback)
     merged = merge_variables(start, end) if merge else no_merging(start)
     one, other = (fewer(each, merged) for each in (start, end))
@@ -101,6 +101,17 @@ def parametric_path(
     return ParametricPath(
         start=start, end=end, line=line, merged=merged, **followed(walk, tracker, *line.t, limits)
     )
+
+
+def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
+    """Return the tracker, `SVMP` by default, which must follow other lines than that of 1/C."""
+    tracker = chosen_tracker(tracker)
+    if not tracker.any_line:
+        raise ValueError(
+            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
+            "it heeds boxes and sums that move."
+        )
+    return tracker
 
 
 def _ends(t: Any) -> tuple[float, float]:

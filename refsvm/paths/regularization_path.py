@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from refsvm.result import Status
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.backup import ACCEPTED, solve_at
-from refsvm.walk.breakpoint import Breakpoint, Point
+from refsvm.walk.breakpoint import Breakpoint
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.state import PathState, whole_rows
 
@@ -174,17 +174,9 @@ def track(
     )
 
 
-def chosen_tracker(tracker: PathTracker | None, of_any_line: bool = False) -> PathTracker:
-    """Return the tracker, `SVMP` by default, which must follow any line where it is not that of 1/C."""
-    if tracker is None:
-        return DEFAULT_TRACKER
-    PathTracker.checked("tracker", tracker)
-    if of_any_line and not tracker.any_line:
-        raise ValueError(
-            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
-            "it heeds boxes and sums that move."
-        )
-    return tracker
+def chosen_tracker(tracker: PathTracker | None) -> PathTracker:
+    """Return the tracker, `SVMP` by default."""
+    return DEFAULT_TRACKER if tracker is None else PathTracker.checked("tracker", tracker)
 
 
 def followed(
@@ -198,22 +190,12 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
-            points: Any = tracker.follow(walk, end)
-            if not isinstance(points, Iterable):
-                raise no_point(tracker, f"returned {points!r}")
-            for events, point in enumerate(points, 1):
-                if not isinstance(point, Point):
-                    raise no_point(tracker, f"yielded {point!r}")
-                try:
-                    recorder.add(point)
-                except (TypeError, ValueError) as error:
-                    raise no_point(tracker, f"yielded a point of other fields ({error})") from error
+            for events, point in enumerate(tracker.follow(walk, end), 1):
+                recorder.add(point)
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     break
         record = recorder.record()
-        if walk.status is None:
-            check_record(tracker, record, 1.0 / end if walk.along.rooted else end)
         # the points before the first that rounding has spoiled
         if walk.rounding() > ACCEPTED and len(record.t):
             spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
@@ -229,29 +211,6 @@ def followed(
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip
-
-
-def no_point(tracker: PathTracker, what: str) -> TypeError:
-    """Return the error that says what `follow` has done in place of yielding breakpoints."""
-    return TypeError(f"{tracker!r}.follow() {what}; it must yield what walk.breakpoint(kind) returns.")
-
-
-def check_record(tracker: PathTracker, record: PathRecord, end: float) -> None:
-    """Refuse a path that does not reach the end of its line, or holds what is no number.
-
-    Raises
-    ------
-    RuntimeError
-        Only a tracker that is wrong brings that about: a limit has a status.
-    """
-    first, last = float(record.t[0]), float(record.t[-1])
-    if not abs(last - end) <= 1e-6 * abs(end - first) + 1e-9 * abs(end):
-        raise RuntimeError(
-            f"{tracker!r}: the path goes from {first:.6g} to {last:.6g}, not from {first:.6g} to {end:.6g}; "
-            "follow(walk, end) must yield breakpoints until walk.t is `end`."
-        )
-    if not (np.isfinite(record.value).all() and np.isfinite(record.intercept).all()):
-        raise RuntimeError(f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite.")
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits) -> None:

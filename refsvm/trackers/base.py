@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import signature
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from refsvm.rule import Rule
-from refsvm.walk.breakpoint import Point
+from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.state import PathState
 
 __all__ = ["PathTracker"]
@@ -57,3 +59,40 @@ class PathTracker(Rule):
         Breakpoint or LinePoint
             In the order of the line, without the starting point; the last one at `end`.
         """
+
+
+def points_of(tracker: PathTracker, points: Any, walk: PathState, end: float) -> Iterator[Point]:
+    """Yield what `follow` yields, if it is breakpoints of finite numbers that reach the end, or a status says why not.
+
+    Raises
+    ------
+    TypeError, RuntimeError
+    """
+    must = "it must yield what walk.breakpoint(kind) returns."
+    if not isinstance(points, Iterable):
+        raise TypeError(f"{tracker!r}.follow() returned {points!r}; {must}")
+    first, last = (1.0 / t if walk.along.rooted else t for t in (walk.t, end))
+    at, numbers = first, np.empty(1 + len(walk.side))
+    for point in points:
+        if not isinstance(point, Point):
+            raise TypeError(f"{tracker!r}.follow() yielded {point!r}; {must}")
+        try:
+            at, numbers[1:], numbers[0], _, moves, _ = point
+            [Move(*move) for move in moves]
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"{tracker!r}.follow() yielded a point of other fields ({error}); {must}"
+            ) from error
+        if not np.isfinite(numbers).all():
+            raise RuntimeError(
+                f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite."
+            )
+        yield point
+    if walk.status is None and not abs(at - last) <= 1e-6 * abs(last - first) + 1e-9 * abs(last):
+        raise RuntimeError(
+            f"{tracker!r}: the path goes from {first:.6g} to {at:.6g}, not from {first:.6g} to {last:.6g}; "
+            "follow(walk, end) must yield breakpoints until walk.t is `end`."
+        )
+
+
+PathTracker.answers = {**PathTracker.answers, "follow": points_of}

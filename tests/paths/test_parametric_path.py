@@ -186,6 +186,18 @@ def test_a_tracker_of_c_alone_is_refused() -> None:
         solve(start).continue_to(end, tracker=Narrow())
 
 
+def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:
+    class Half(SVMP):
+        def follow(self, walk: Any, end: float) -> Any:
+            return super().follow(walk, 0.5 * (walk.t + end))
+
+    start, end, _ = line("C", "rbf")
+    with pytest.raises(RuntimeError, match="the path goes from 0 to 0.5, not from 0 to 1"):
+        parametric_path(start, end, tracker=Half())
+    with pytest.raises(RuntimeError, match="the path goes from 0 to 0.5, not from 0 to 1"):
+        solve(start).continue_to(end, tracker=Half())
+
+
 @pytest.mark.parametrize("kind", REGULAR)
 def test_hastie_follows_what_is_regular(kind: str) -> None:
     start, end, t = line(kind, "rbf")
