@@ -192,9 +192,9 @@ def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:
             return super().follow(walk, 0.5 * (walk.t + end))
 
     start, end, _ = line("C", "rbf")
-    with pytest.raises(RuntimeError, match="the path goes from 0 to 0.5, not from 0 to 1"):
+    with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
         parametric_path(start, end, tracker=Half())
-    with pytest.raises(RuntimeError, match="the path goes from 0 to 0.5, not from 0 to 1"):
+    with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
         solve(start).continue_to(end, tracker=Half())
 
 
