@@ -12,17 +12,11 @@ import numpy as np
 from sklearn import svm
 
 from refsvm._checks import is_sparse
-from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels.names import KERNELS
 
 __all__ = ["to_sklearn"]
 
-NAMES: Final = {
-    Linear: "linear",
-    RBF: "rbf",
-    Polynomial: "poly",
-    Sigmoid: "sigmoid",
-    Precomputed: "precomputed",
-}
+NAMES: Final = {kind: name for name, kind in KERNELS.items()}
 """What scikit-learn calls our kernels."""
 
 COPIED: Final = (
