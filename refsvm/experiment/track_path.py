@@ -86,10 +86,7 @@ class TrackPath(Call):
     def __post_init__(self) -> None:
         if not positive("C_min", self.C_min) < positive("C_max", self.C_max):
             raise ValueError(f"C_min={self.C_min!r} is not below C_max={self.C_max!r}; give C_min < C_max.")
-        if not isinstance(self.tracker, PathTracker):
-            raise ValueError(
-                f"tracker={self.tracker!r} is not a PathTracker; pass an instance, such as SVMP()."
-            )
+        PathTracker.checked("tracker", self.tracker)
         super().__post_init__()
 
     def call(self, instance: Instance, **arguments: Any) -> TrackedPath:

@@ -21,6 +21,7 @@ from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep
 from refsvm.stopping import KKTGap
+from refsvm.stopping.base import verdict
 from refsvm.testing.telling import telling
 
 __all__ = ["Case", "check_solve", "check_verdict", "infeasibility"]
@@ -119,7 +120,8 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         cost = _check_gain(case, state, cost)
         taken.append((*state.working_sets[0].tolist(), state.last_step, state.gap))
         if ask_again:
-            _check_code(case, state, stop.check(state))
+            with telling(case.name, case.rules, state):
+                verdict(stop, stop.check(state))
     case.require(False, STEP_LIMIT, f"still not solved; ψ = {state.gap:.3g}.")
     return taken
 
@@ -224,14 +226,6 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     return 0.0
 
 
-def _check_code(case: Case, state: SolverState, code: Any) -> None:
-    """Check that a stopping rule gave 0 or the number of one of its reasons."""
-    count = len(case.rules.stop.reasons)
-    known = isinstance(code, int | np.integer) and 0 <= code <= count
-    said = f"check() returned {code!r}; expected a whole number from 0 to {count}."
-    case.require(known, state.iteration, said)
-
-
 def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> None:
     """Check that the loop ended for an allowed reason, at a feasible point that is good enough."""
     problem, (selector, step, stop), t = case.problem, case.rules, state.iteration
@@ -240,8 +234,6 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         who = "" if same else _who_writes(case, state, last, name)
         case.require(same, t, f"{who} wrote to state.{name}; only the loop may.")
-    if code != -1:
-        _check_code(case, state, code)
     off = infeasibility(problem, alpha)
     said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, said)
