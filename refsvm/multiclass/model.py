@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -65,10 +64,11 @@ class StoredModel:
     columns: tuple[str, ...] | None = field(default=None, kw_only=True)
     scaling: Scaling | None = field(default=None, kw_only=True)
 
-    def _values(self, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
-        """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X."""
+    def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
+        """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X; `n_support` is that of classes."""
         X = examples(X)
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
+        sums = partial(pair_sums, self.dual_coef, n_support)
         return decision_values(self.kernel, X, vectors, sums) + self.intercept
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
@@ -155,7 +155,7 @@ class Model(StoredModel):
         ValueError
             If X is no finite table or its width does not fit.
         """
-        values = self._pair_values(X)
+        values = self._values(X, self.n_support)
         return values[:, 0] if len(self.classes) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:
@@ -171,11 +171,7 @@ class Model(StoredModel):
         ndarray of shape (t,)
             Entries of `classes`.
         """
-        return np.asarray(self.classes[votes(self._pair_values(X), len(self.classes))])
-
-    def _pair_values(self, X: Any) -> np.ndarray:
-        """h of every pair, shape (t, k(k − 1)/2)."""
-        return self._values(X, partial(pair_sums, self.dual_coef, self.n_support))
+        return np.asarray(self.classes[votes(self._values(X, self.n_support), len(self.classes))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +204,7 @@ class FunctionModel(StoredModel):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
-        return self._values(X, lambda kernel_values: np.asarray(self.dual_coef @ kernel_values))[:, 0]
+        return self._values(X)[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Return h(x) for a regression, +1 or −1 for novelty detection, shape (t,)."""

@@ -39,14 +39,14 @@ PIECES: Final = 8
 """Pieces of sparse data that threads share."""
 
 
-def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> np.ndarray:
+def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: Any) -> np.ndarray:
     """Σ αᵢ valuesᵢ over the support vectors of each pair of classes, or of one decision function without classes.
 
     Parameters
     ----------
     coefficients : ndarray of shape (k − 1, m), float64
     n_support : ndarray of shape (k,), int
-        Support vectors of each class.
+        Support vectors of each class; None where there are none.
     values : ndarray or CSR of shape (m, t)
         One row for each support vector: its kernel values, or the vector itself to get the weights of a linear model.
 
@@ -54,7 +54,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray, values: Any) -> n
     -------
     ndarray of shape (k(k − 1)/2, t), float64
     """
-    if len(coefficients) == 1:
+    if n_support is None or len(coefficients) == 1:
         return np.asarray(coefficients @ values)
     k = len(n_support)
     number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
