@@ -107,7 +107,7 @@ class Solve(Call):
             "bounded_support_vectors": int(np.count_nonzero(at_bound)),
             "status": result.status.name,
         }
-        if problem.z == 0.0 and bool((np.abs(problem.v) == 1.0).all()):  # the labels of a classifier
+        if problem.has_labels:
             wrong = np.where(result.decision_values >= 0.0, 1.0, -1.0) != problem.v
             record["training_error"] = float(np.mean(wrong))
         return record if result.trace is None else record | of_trace(result.trace)

@@ -73,8 +73,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
     decided = 0
     rules = Case.default_rules(tol=1e-6)
     for name, problem in problems.items():
-        labelled = problem.z == 0.0 and bool((np.abs(problem.v) == 1.0).all())
-        if not labelled or (check.needs_convex and "indefinite" in name):
+        if not problem.has_labels or (check.needs_convex and "indefinite" in name):
             continue
         case = Case(name, problem, rules)
         rows = stored_rows(problem.gram)

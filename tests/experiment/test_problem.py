@@ -84,6 +84,13 @@ def test_a_regression_and_one_class_are_problems(store):
     assert "training_error" in records["weighted", "SMO", 0]
 
 
+def test_a_regression_whose_v_is_one_has_no_training_error():
+    """Targets of 0 with ε = 1 have v = ∓1, as labels have."""
+    data = make_banana(10, rng=0)
+    level = replace(data, y=np.zeros(10))
+    assert "training_error" not in SOLVE.run(Problem("level", lambda: level, epsilon=1.0).instance())
+
+
 def test_the_kind_of_a_problem_belongs_to_its_identity():
     C = (1.0, 2.0, 3.0)
     kinds = [
