@@ -101,6 +101,12 @@ class KernelEstimator(BaseEstimator):
         }
         validate_parameter_constraints(constraints, given, caller_name=own.__name__)
 
+    def _kernel(self, X: Any, gamma: Any, weights: np.ndarray | None = None) -> Any:
+        """Return the kernel as an object, γ resolved."""
+        return kernel_called(
+            self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, weights=weights
+        )
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMachine(KernelEstimator):
@@ -149,11 +155,6 @@ class KernelMachine(KernelEstimator):
         if reset and data.ndim == 2:
             _check_n_features(self, data, reset=True)
         return checked
-
-    def _kernel(self, X: Any, weights: np.ndarray | None) -> Any:
-        """Return the kernel as an object, γ resolved."""
-        parameters: Any = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return kernel_called(self.kernel, X, weights=weights, **parameters)
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
         """Return a user's kernel and its examples as the solver sees them, and the kernel rows computed already.

@@ -41,7 +41,7 @@ class SingleMachine(Incremental):
         weights = checked_weights(sample_weight, X)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0)
         weights = None if weights is None else weights[rows]
-        kernel = self._kernel(X[rows] if len(rows) < len(y) else X, weights)
+        kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
         with self._interruptible():
             factors = np.ones(len(rows)) if weights is None else weights

@@ -214,7 +214,7 @@ class SVC(ClassifierMixin, Incremental):
             class_weight = class_weights(self.class_weight, classes, y)
             C = penalties_of(self.C, class_weight, codes, weights)
             refuse_empty_classes(classes, codes[C > 0.0])
-        kernel = self._kernel(X, weights)
+        kernel = self._kernel(X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
         progress = Progress(type(self).__name__) if self.verbose else None

@@ -34,7 +34,7 @@ from refsvm.estimators.validation import (
     penalties_of,
     refuse_empty_classes,
 )
-from refsvm.kernels.names import gamma_on, is_precomputed, is_users, kernel_called
+from refsvm.kernels.names import gamma_on, is_precomputed, is_users
 from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.ball_rule import BallRule
@@ -178,13 +178,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         if weights is not None:
             refuse_empty_classes(classes, codes[weights > 0.0])
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
-        parameters: Any = {"degree": self.degree, "coef0": self.coef0}
-        columns = [
-            GammaColumn(
-                gamma, kernel_called(self.kernel, X, gamma=1.0 if gamma is None else gamma, **parameters)
-            )
-            for gamma in gammas
-        ]
+        columns = [GammaColumn(gamma, self._kernel(X, 1.0 if gamma is None else gamma)) for gamma in gammas]
         one_out, stop = self._stop()
         options = {
             "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
