@@ -29,7 +29,7 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks, sufficient
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import Rules, chosen_rules
+from refsvm.solver.rules import Rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping import BallRule, KKTGap, StoppingRule
 
@@ -128,25 +128,23 @@ def leave_one_out(
     (0.1444, True, 112)
     """
     began, seeder = time.perf_counter(), Seeder.checked("seeder", TOP() if seeder is None else seeder)
-    if stop is None:
-        stop = KKTGap(PATH_TOL) if seeder.is_exact else BALL
-    rules = chosen_rules(selector, step, stop)
+    default = KKTGap(PATH_TOL) if seeder.is_exact else BALL
+    stop = StoppingRule.checked("stop", default if stop is None else stop)
+    kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance))
     gram, y, C = classification_given(X, y, kernel, gram, C)
     classes, problem = of_two_classes(gram, y, C)
-    checks = chosen_checks(checks)
-    kkt = KKTGap(positive(f"the tolerance of stop={rules.stop!r}", rules.stop.tolerance))
-    cache_mb = positive_or_inf("cache_mb", cache_mb)
+    checks, cache_mb = chosen_checks(checks), positive_or_inf("cache_mb", cache_mb)
     with Rounds(
-        problem, selector=rules.selector, step=rules.step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
+        problem, selector=selector, step=step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
         cache_mb=cache_mb, max_iter=max_iter, time_limit=time_limit, n_jobs=n_jobs,
         cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
     ) as rounds:  # fmt: skip
         # 1. solve on all examples, more exactly than the rounds
-        found, stop = Found(rounds, callback, began), rules.stop
+        found = Found(rounds, callback, began)
         if found.status is not Status.CONVERGED:
             return found.result(classes)
-        warn_if_stalled(found.full, rules, kkt.tol)
+        warn_if_stalled(found.full, rounds.rules, kkt.tol)
         # 2. the sufficiency checks, those that hold for this kernel
         if not problem.gram.is_psd:
             checks, stop = what_holds(rounds, checks, stop, kkt)

@@ -191,7 +191,7 @@ class Rounds:
         >>> int(sum(heart.y[each.out] * each.values <= 0 for each in ended))
         39
         """
-        rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
+        rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         runner = Runner(self, Cold() if seeder is None else seeder, rules)
         is_plain = self.options["engine"] == "numpy" and self.workers == 1
         return runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
@@ -233,7 +233,7 @@ class Rounds:
             of n numbers.
         """
         most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
-        rules = self.rules if stop is None else chosen_rules(self.rules.selector, self.rules.step, stop)
+        rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
         start = None if start is None else starting_point(problem, start)

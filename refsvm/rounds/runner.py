@@ -95,7 +95,9 @@ class Runner:
         elif origin is not None:
             start = self.seed(each, origin, problem)
         seeded, is_short = time.perf_counter(), family.latest <= self.limit
-        rules = self.rules._replace(stop=for_example(self.rules.stop, each.out))
+        rules = self.rules
+        if rules.stop.left_out:
+            rules = rules._replace(stop=for_example(rules.stop, each.out))
         most, trace = self.limit if is_short else family.max_iter, family.options["trace"]
         solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
         return self.ended(each, solution, began, seeded, rows)
