@@ -188,7 +188,8 @@ def hold_out(
     values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
     single = options.get("cache_dtype") == "float32"  # in a process of its own
     problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single))
-    with Rounds(problem, **options) as rounds:
+    rounds = Rounds(problem, **options)
+    with interruptible():
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"
         first = [Round(keep=origin)] if origin and from_full else []

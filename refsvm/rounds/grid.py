@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from refsvm.engine.limits import interruptible
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.multiclass.one_vs_one import votes
 from refsvm.problem import DualProblem
@@ -130,9 +130,8 @@ def solve_cells(
     rule, k = ActiveSet() if seeder is None else seeder, int(codes.max()) + 1
     if gram.dense is not None and gram.dense.dtype == np.float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
-    with ExitStack() as stack:
-        problems = DualProblem._of_pairs(gram, codes, np.ones(len(codes)))
-        pairs = [stack.enter_context(Rounds(problem, **options)) for problem in problems]
+    pairs = [Rounds(each, **options) for each in DualProblem._of_pairs(gram, codes, np.ones(len(codes)))]
+    with interruptible():
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import penalties, positive, positive_or_inf
+from refsvm.engine.limits import interruptible
 from refsvm.formulations import classification_given, numbered
 from refsvm.kernels.gram import KernelMatrix
 from refsvm.kernels.rows import megabytes
@@ -134,12 +135,13 @@ def leave_one_out(
     gram, y, C = classification_given(X, y, kernel, gram, C)
     classes, problem = of_two_classes(gram, y, C)
     checks, cache_mb = chosen_checks(checks), positive_or_inf("cache_mb", cache_mb)
-    with Rounds(
+    rounds = Rounds(
         problem, selector=selector, step=step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
         cache_mb=cache_mb, max_iter=max_iter, time_limit=time_limit, n_jobs=n_jobs,
         cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
-    ) as rounds:  # fmt: skip
+    )  # fmt: skip
+    with interruptible():  # Ctrl-C ends the rounds between two of them
         # 1. solve on all examples, more exactly than the rounds
         found = Found(rounds, callback, began)
         if found.status is not Status.CONVERGED:

@@ -12,11 +12,13 @@ import pytest
 
 from refsvm import (
     NewtonStep,
+    Rounds,
     Status,
     StoppingRule,
     solve,
 )
 from refsvm.engine.limits import interruptible
+from refsvm.rounds.round import Round
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS
@@ -120,4 +122,16 @@ def test_blocks_share_one_press():
     assert first.status is Status.CONVERGED
     assert second.status is Status.INTERRUPTED
     assert solve(problem, engine="numpy").status is Status.CONVERGED
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
+def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
+    rounds, done = Rounds(PROBLEMS["xor"].problem, engine="numpy"), []
+    with rounds as block:
+        for each in block.run([Round(0), Round(1), Round(2)]):
+            done.append(each.out)
+            if each.out == 0:
+                signal.raise_signal(signal.SIGINT)
+    assert (done, rounds.status) == ([0, 1], Status.INTERRUPTED)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
