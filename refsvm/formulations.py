@@ -21,7 +21,7 @@ from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["Formulations", "classification_given", "labelled", "numbered"]
+__all__ = ["Formulations", "classification_given", "labelled", "numbered", "votes"]
 
 
 class Formulations:
@@ -326,3 +326,26 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
     return classes, np.asarray(codes, dtype=np.int64)
+
+
+def votes(values: np.ndarray, k: int) -> np.ndarray:
+    """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
+
+    Parameters
+    ----------
+    values : ndarray of shape (t, k(k − 1)/2), float64
+        Decision values, intercepts included.
+    k : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (t,), int64
+    """
+    if k == 2:
+        return (values[:, 0] >= 0.0).astype(np.int64)
+    count = np.zeros((len(values), k), dtype=np.int64)
+    for wins, (p, q) in zip(values.T > 0.0, combinations(range(k), 2), strict=True):
+        count[:, p] += wins
+        count[:, q] += ~wins
+    return count.argmax(axis=1)

@@ -215,7 +215,7 @@ print(
 )
 
 # %%
-# .. shipped:: multiclass/one_vs_one.py
+# .. shipped:: formulations.py
 #    :object: votes
 #    :fold: Counting the votes
 #

@@ -21,6 +21,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_threads
+from refsvm.formulations import votes
 from refsvm.kernels.checked import gram_of_rows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -302,26 +303,3 @@ def _layout_of_several(
         coefficients[np.where(codes[rows] == p, q - 1, p), position[rows]] = result.alpha[live]
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients
-
-
-def votes(values: np.ndarray, k: int) -> np.ndarray:
-    """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
-
-    Parameters
-    ----------
-    values : ndarray of shape (t, k(k − 1)/2), float64
-        Decision values, intercepts included.
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (t,), int64
-    """
-    if k == 2:
-        return (values[:, 0] >= 0.0).astype(np.int64)
-    count = np.zeros((len(values), k), dtype=np.int64)
-    for wins, (p, q) in zip(values.T > 0.0, combinations(range(k), 2), strict=True):
-        count[:, p] += wins
-        count[:, q] += ~wins
-    return count.argmax(axis=1)

@@ -14,11 +14,10 @@ import numpy as np
 from refsvm._checks import penalties, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
-from refsvm.formulations import classification_given, numbered
+from refsvm.formulations import classification_given, numbered, votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import KernelMatrix, held_as_array
 from refsvm.kernels.rows import megabytes
-from refsvm.multiclass.one_vs_one import votes
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.folds import fold_numbers

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.engine.limits import interruptible
+from refsvm.formulations import votes
 from refsvm.kernels.gram import KernelMatrix
-from refsvm.multiclass.one_vs_one import votes
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import leave_one_out
