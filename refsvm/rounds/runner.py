@@ -172,14 +172,10 @@ class Runner:
         return alpha, after if changes[1] < changes[0] else solved
 
     def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> Ended:
-        """Solve what is left of a long round with shrinking, keep the solution, and say how it ended."""
-        family, steps, begun = self.family, solution.iterations, solution.trace
+        """Say how a round ended, and keep its solution; a short one that is not solved goes on first."""
+        family, steps = self.family, solution.iterations
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
-            most, trace = family.max_iter - steps, family.options["trace"]
-            solution = family.steps(solution.problem, solution.alpha, solution, self.rules, most, trace=trace)
-            if begun is not None and solution.trace is not None:
-                begun.append_later(solution.trace, steps)
-                solution = replace(solution, trace=begun)
+            solution = self._gone_on(each, solution)
             steps += solution.iterations
         family.latest, family.longest = steps, max(family.longest, steps)
         if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # which end all rounds
@@ -191,6 +187,17 @@ class Runner:
             each.out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
             solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
         )  # fmt: skip
+
+    def _gone_on(self, each: Round, begun: Solution) -> Solution:
+        """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
+        family, steps = self.family, begun.iterations
+        rules = self.rules._replace(stop=for_example(self.rules.stop, each.out))
+        most, trace = family.max_iter - steps, family.options["trace"]
+        solution: Solution = family.steps(begun.problem, begun.alpha, begun, rules, most, trace=trace)
+        if begun.trace is None or solution.trace is None:
+            return solution
+        begun.trace.append_later(solution.trace, steps)
+        return replace(solution, trace=begun.trace)
 
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:

@@ -18,11 +18,14 @@ from refsvm import (
     LOODualityGap,
     Polynomial,
     Precomputed,
+    Rounds,
     StoppingRule,
     WorkingSetSelector,
     leave_one_out,
     solve,
 )
+from refsvm.datasets import make_chessboard
+from refsvm.rounds.round import Round
 from refsvm.rounds.runner import for_example
 
 from ..settings import FAST
@@ -153,6 +156,17 @@ def test_what_is_refused(change, words):
 def test_a_rule_for_left_out_examples_gets_to_know_which():
     assert for_example(LOODualityGap(1e-4), 7) == LOODualityGap(1e-4, example=7)
     assert for_example(KKTGap(), 7) == KKTGap()
+
+
+def test_a_round_that_is_long_goes_on_with_the_example_that_its_rule_was_told():
+    """With an example of C = 0 there are two whose box is empty."""
+    board, C = make_chessboard(100, rng=0), np.full(100, 1e6)
+    C[3] = 0.0
+    problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=C)
+    stop = LOODualityGap(1e-9)
+    [ended] = Rounds(problem, engine=FAST).run([Round(8)], stop=stop)
+    assert ended.iterations > 2000
+    assert ended.reason == stop.reasons[1]
 
 
 @dataclass(frozen=True)
