@@ -57,16 +57,7 @@ def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng
         if k > n:
             raise ValueError(f"folds={k} exceeds the number of examples, {n}; give at most that many.")
         return _shared(k, codes, stratified, rng)
-    given = np.asarray(folds)
-    if given.shape != (n,) or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"folds has shape {given.shape} and type {given.dtype}; give a number of folds, a splitter, or {n} whole "
-            "numbers, the fold of each example."
-        )
-    names, numbers = np.unique(given, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(f"folds holds the single fold {names[0]}; at least two are needed.")
-    return np.asarray(numbers, dtype=np.int64)
+    return _of_each(folds, n)
 
 
 def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
@@ -85,6 +76,20 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
     else:
         result[order] = np.arange(n) * k // n
     return result
+
+
+def _of_each(folds: Any, n: int) -> np.ndarray:
+    """Return the folds that are named for n examples, numbered from 0."""
+    given = np.asarray(folds)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds has shape {given.shape} and type {given.dtype}; give a number of folds, a splitter, or {n} whole "
+            "numbers, the fold of each example."
+        )
+    names, numbers = np.unique(given, return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"folds holds the single fold {names[0]}; at least two are needed.")
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def _of_splitter(splitter: Any, codes: np.ndarray) -> np.ndarray:

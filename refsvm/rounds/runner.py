@@ -107,12 +107,7 @@ class Runner:
         problem: DualProblem = self.family.problem
         lower, upper = problem.lower.copy(), problem.upper.copy()
         if each.weights is not None or each.C != 1.0:
-            sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
-            if not (sizes >= 0.0).all():
-                raise ValueError(f"C={each.C!r} times the weights of a round is negative; give 0 or more.")
-            lower, upper = (  # 0 · ∞ is 0
-                np.multiply(bound, sizes, np.zeros(problem.n), where=sizes > 0.0) for bound in (lower, upper)
-            )
+            lower, upper = scaled((lower, upper), each)
         if each.out is not None:
             lower[each.out] = upper[each.out] = 0.0
         return problem._part_of_box(lower, upper)
@@ -198,6 +193,14 @@ class Runner:
             return solution
         begun.trace.append_later(solution.trace, steps)
         return replace(solution, trace=begun.trace)
+
+
+def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarray]:
+    """Return the box times C and the weights of a round, both bounds; 0 · ∞ is 0."""
+    sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
+    if not (sizes >= 0.0).all():
+        raise ValueError(f"C={each.C!r} times the weights of a round is negative; give 0 or more.")
+    return (np.multiply(bound, sizes, np.zeros(len(bound)), where=sizes > 0.0) for bound in box)
 
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
