@@ -94,11 +94,16 @@ def in_workers(
     Elsewhere than in threads, the function and its arguments are pickled. One worker is this thread.
     """
     if workers == 1:
-        yield from starmap(work, arguments)
-        return
-    if not joblib_is_set_up():
-        yield from in_threads(lambda each: work(*each), arguments, workers)
-        return
+        return starmap(work, arguments)
+    if joblib_is_set_up():
+        return _by_joblib(work, arguments, workers)
+    return in_threads(lambda each: work(*each), arguments, workers)
+
+
+def _by_joblib(
+    work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
+) -> Iterator[Result]:
+    """Yield the same from the workers of joblib."""
     from joblib import Parallel, delayed
 
     prepare_for_threads()

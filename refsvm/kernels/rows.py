@@ -162,7 +162,7 @@ class KernelRows(KernelMatrix):
     @property
     def computed(self) -> int:
         """Rows computed by the kernel."""
-        return self.evaluator._computed
+        return self._computed if self.gram.store is None else self.gram.store.computed
 
     def count(self, computed: int) -> None:
         """Add rows that were computed elsewhere on behalf of this matrix."""
