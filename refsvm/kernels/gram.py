@@ -32,6 +32,12 @@ BLOCK_ENTRIES: Final = 2**21
 FEWEST_ROWS: Final = 128
 """Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
 
+ROWS_AT_ONCE: Final = 64
+"""Rows that are copied whole before some of their columns are taken."""
+
+FEW_COLUMNS: Final = 16
+"""Of fewer columns than this share of them, values are taken one by one."""
+
 SINGLE_BELOW: Final = 64.0
 """γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
 
@@ -128,7 +134,10 @@ class Gram(KernelMatrix):
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if self.dense is not None:
-            out[:] = self.dense[rows] if columns is None else self.dense[np.ix_(rows, columns)]
+            if columns is None:
+                out[:] = self.dense[rows]
+            else:
+                gather(self.dense, rows, columns, out)
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
         elif columns is None and self._examples.products.in_tiles and is_all(rows, self.n):
@@ -243,13 +252,26 @@ class Gram(KernelMatrix):
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the Gram matrix of the examples in `indices`."""
         if self.dense is not None:
-            return _holding(np.ascontiguousarray(self.dense[np.ix_(indices, indices)]), self, is_checked=True)
+            part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
+            gather(self.dense, indices, indices, part)
+            return _holding(part, self, is_checked=True)
         return Gram(self.kernel, self.X[indices])
 
 
 def is_all(rows: np.ndarray, n: int) -> bool:
     """Whether these are all rows in order."""
     return len(rows) == n and np.array_equal(rows, np.arange(n))
+
+
+def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
+    """Write K[rows][:, columns] to `out`, some rows at a time: half the time of one index for both."""
+    few = FEW_COLUMNS * len(columns) < K.shape[1]
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        if few or out.dtype != K.dtype:
+            out[part] = K[np.ix_(rows[part], columns)]
+        else:
+            K[rows[part]].take(columns, axis=1, out=out[part], mode="clip")
 
 
 def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
