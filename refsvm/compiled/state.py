@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, sortable_bits
+from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, place_on_side, sortable_bits
 from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.twin import inlined, merged
 
@@ -57,15 +57,19 @@ def side(value, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def places_of(highest, lowest, state, start, stop):  # type: ignore[no-untyped-def]
-    """Return the lowest indices from `start` on whose gradients have these bits, in I_up and in I_down."""
-    G, sides = state.gradient[start:stop], state.sides[start:stop]
-    top = bottom = len(G)
-    for t in range(len(G)):
-        key = sortable_bits(G[t])
-        top = min(top, t if (key == highest) & ((sides[t] & RISES) != 0) else len(G))
-        bottom = min(bottom, t if (key == lowest) & ((sides[t] & FALLS) != 0) else len(G))
-    return start + top, start + bottom
+def set_side(state, t, now):  # type: ignore[no-untyped-def]
+    """Write the side of a variable if it has changed: the pass over all sides need not wait for it else."""
+    if state.sides[t] != now:
+        state.sides[t] = now
+
+
+@inlined
+def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
+    """Return the variable of the tile at `start` whose gradient is this extreme of a side; −1 for start = −1."""
+    if start < 0:
+        return -1
+    stop = min(start + TILE, len(state.gradient))
+    return start + place_on_side(state.gradient[start:stop], state.sides[start:stop], side, extreme)
 
 
 @inlined
@@ -99,12 +103,9 @@ def update_gradient(state, i, j, mu, kappa, carries, anew):  # type: ignore[no-u
             highest, top_tile = high, start
         if low < lowest:
             lowest, bottom_tile = low, start
-    now.top, now.bottom = top_tile, bottom_tile  # −1 where no variable may rise, or fall
-    for once in range(1 if top_tile == bottom_tile else 2):
-        start = top_tile if once == 0 else bottom_tile
-        top, bottom = places_of(highest, lowest, state, max(start, 0), min(start + TILE, len(state.gradient)))
-        now.top = top if start == top_tile and start >= 0 else now.top
-        now.bottom = bottom if start == bottom_tile and start >= 0 else now.bottom
+    # none where no variable may rise, or fall
+    now.top = place_of(highest, RISES, state, top_tile)
+    now.bottom = place_of(lowest, FALLS, state, bottom_tile)
     both = min(now.top, now.bottom) >= 0
     now.gap = state.gradient[now.top] - state.gradient[now.bottom] if both else -np.inf
 
@@ -133,8 +134,8 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
     alpha[i] = moved(before_i, mu, lower[i], upper[i])
     alpha[j] = moved(before_j, -mu, lower[j], upper[j])
-    state.sides[i] = side(alpha[i], lower[i], upper[i])
-    state.sides[j] = side(alpha[j], lower[j], upper[j])
+    set_side(state, i, side(alpha[i], lower[i], upper[i]))
+    set_side(state, j, side(alpha[j], lower[j], upper[j]))
     now.largest = max(now.largest, max(abs(alpha[i]), abs(alpha[j])))
     now.stalled = now.stalled + 1 if alpha[i] == before_i and alpha[j] == before_j else 0
     now.last_moved = 2
@@ -273,9 +274,12 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.stalled = now.stalled + 1 if changed == 0 else 0
     if bounded > 0:
         for c in range(now.n_support):
-            state.sides[state.support[c]] = side(state.moving[1, c], state.moving[2, c], state.moving[3, c])
+            set_side(
+                state, state.support[c], side(state.moving[1, c], state.moving[2, c], state.moving[3, c])
+            )
     else:
-        state.sides[i] = state.sides[j] = RISES + FALLS
+        set_side(state, i, RISES + FALLS)
+        set_side(state, j, RISES + FALLS)
     inside = state.sides[i] == RISES + FALLS and state.sides[j] == RISES + FALLS
     # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
     anew = kappa != 0.0 and inside and bounded > 0

@@ -182,22 +182,22 @@ def test_rounds_are_loaded_by_the_next_process():
 @pytest.mark.parametrize(
     ("file", "before", "after", "expected"),
     [
-        ("compiled/interface/extremes.py", "\nTILE = 256\n", "\nTILE = 512\n", 512.0 + 1e-12),
+        ("compiled/interface/extremes.py", "\nTILE = 128\n", "\nTILE = 512\n", 512.0 + 1e-12),
         ("compiled/interface/extremes.py", "    return bits ^", "    return -bits ^", -1.0),
         (
             "compiled/interface/layout.py",
             "\nRISES, FALLS = 1, 2\n",
             "\nRISES, FALLS = 1, 2\nTAU = 0.5\n",
-            256.5,
+            128.5,
         ),
-        ("state.py", "\nTAU = 1e-12\n", "\nTAU = 0.25\n", 256.25),
+        ("state.py", "\nTAU = 1e-12\n", "\nTAU = 0.25\n", 128.25),
     ],
     ids=["constant", "helper", "layout", "another folder"],
 )
 def test_a_twin_follows_an_edit_of_what_it_takes_from_another_file(
     root, probed, file, before, after, expected
 ):
-    assert probed == ([256.0 + 1e-12], {"probe.probe": (1, 0)})
+    assert probed == ([128.0 + 1e-12], {"probe.probe": (1, 0)})
     with edited(root / "refsvm" / file, before, after):
         assert run(root, PROBE) == ([expected], {"probe.probe": (0, 1)})
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from refsvm.compiled.interface.twin import inlined
 
-__all__ = ["LARGEST", "TILE", "WIDE_TILE", "bits", "first_equal", "from_bits", "sortable_bits"]
+__all__ = [
+    "LARGEST", "TILE", "TILE_OF_GAINS", "bits", "first_gain", "from_bits", "place_on_side", "sortable_bits",
+]  # fmt: skip
 
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-TILE = 256
+TILE = 128
 """Variables looked at before the running extremes are compared. Where an extreme stands is looked up among as many."""
-WIDE_TILE = 512
+TILE_OF_GAINS = 256
 """The same for the gains of second-order selection, most of whose time goes into divisions."""
 
 
@@ -28,8 +30,8 @@ def sortable_bits(x):  # type: ignore[no-untyped-def]
 
 @inlined
 def bits(x):  # type: ignore[no-untyped-def]
-    """Return an integer that compares like the float x ≥ 0."""
-    return np.float64(x + 0.0).view(np.int64)
+    """Return an integer that compares like the float x ≥ 0, and is below 0 for x < 0."""
+    return np.float64(x).view(np.int64)
 
 
 @inlined
@@ -39,9 +41,20 @@ def from_bits(key):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def first_equal(values, largest):  # type: ignore[no-untyped-def]
-    """Return the lowest index whose value has the sortable bits `largest`."""
-    place = len(values)
+def first_gain(gains, largest):  # type: ignore[no-untyped-def]
+    """Return the lowest index of the gain with the bits `largest`."""
+    place = len(gains)
+    for t in range(len(gains)):
+        place = min(place, t if bits(gains[t]) == largest else len(gains))
+    return place
+
+
+@inlined
+def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
+    """Return the lowest index on this side whose value has the sortable bits `extreme`."""
+    # the bits themselves: one sign for all, so that no value needs its own
+    wanted, place = extreme ^ ((extreme >> np.int64(63)) & LARGEST), len(values)
     for t in range(len(values)):
-        place = min(place, t if sortable_bits(values[t]) == largest else len(values))
+        here = (bits(values[t] + 0.0) == wanted) & ((sides[t] & side) != 0)
+        place = min(place, t if here else len(values))
     return place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE, first_equal, sortable_bits
+from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain
 from refsvm.compiled.interface.layout import FALLS, LEAST, SELECT, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
@@ -31,7 +31,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         along = along if along > least else least
         gain = slope * slope / along if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
         gains[t] = gain
-        largest = max(largest, sortable_bits(gain))
+        largest = max(largest, bits(gain))
     return largest
 
 
@@ -39,17 +39,17 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first."""
     largest, best_start, best_half, half = -LARGEST, 0, 0, 0
-    for start in range(0, len(state.alpha), TILE):
-        stop = min(start + TILE, len(state.alpha))
+    for start in range(0, len(state.alpha), TILE_OF_GAINS):
+        stop = min(start + TILE_OF_GAINS, len(state.alpha))
         gains = state.scratch[half : half + stop - start]
         if conjugate:
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
         if high > largest:  # its gains stay in this half, the next go to the other
-            largest, best_start, best_half, half = high, start, half, TILE - half
-    gains = state.scratch[best_half : best_half + min(TILE, len(state.alpha) - best_start)]
-    return best_start + first_equal(gains, largest)
+            largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
+    gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]
+    return best_start + first_gain(gains, largest)
 
 
 @twin(SELECT)

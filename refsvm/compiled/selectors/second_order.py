@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, WIDE_TILE, first_equal, sortable_bits
+from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain, from_bits
 from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
@@ -12,7 +12,7 @@ __all__ = ["best_partner", "exact_gains", "newton_gains", "second_order"]
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Write g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the sortable bits of the largest."""
+    """Write g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the bits of the largest."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST
@@ -22,7 +22,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
         q = q if q > 0.0 else TAU
         gain = slope * slope / q if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
         gains[t] = gain
-        largest = max(largest, sortable_bits(gain))
+        largest = max(largest, bits(gain))
     return largest
 
 
@@ -40,24 +40,24 @@ def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
         mu = min(slope / q, min(rise, alpha[t] - lower[t]))
         gain = mu * (2.0 * slope - mu * q) if ((sides[t] & FALLS) != 0) & (slope > 0.0) else -1.0
         gains[t] = gain
-        largest = max(largest, sortable_bits(gain))
+        largest = max(largest, bits(gain))
     return largest
 
 
 @merged
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first, and that gain."""
-    largest, j, best = -LARGEST, 0, -1.0
-    for start in range(0, len(state.alpha), WIDE_TILE):
-        stop = min(start + WIDE_TILE, len(state.alpha))
-        if exact:
-            high = exact_gains(state, i, start, stop, state.scratch)
-        else:
-            high = newton_gains(state, i, start, stop, state.scratch)
-        if high > largest:
-            place = first_equal(state.scratch[: stop - start], high)
-            largest, j, best = high, start + place, state.scratch[place]
-    return j, best
+    largest, best_start, best_half, half = -LARGEST, 0, 0, 0
+    for start in range(0, len(state.alpha), TILE_OF_GAINS):
+        stop = min(start + TILE_OF_GAINS, len(state.alpha))
+        gains = state.scratch[half : half + stop - start]
+        high = (
+            exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
+        )
+        if high > largest:  # its gains stay in this half, the next go to the other
+            largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
+    count = min(TILE_OF_GAINS, len(state.alpha) - best_start)
+    return best_start + first_gain(state.scratch[best_half : best_half + count], largest), from_bits(largest)
 
 
 @twin(SELECT)
