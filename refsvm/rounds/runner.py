@@ -25,7 +25,10 @@ from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
 from refsvm.stopping.base import StoppingRule, names_example
 
-__all__ = ["NOBODY", "Runner", "for_example", "short_round"]
+__all__ = ["NOBODY", "Runner", "for_example"]
+
+SHORT_ROUND: Final = 2000
+"""Steps that a round may take on all variables; what is left then is solved with shrinking."""
 
 LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
@@ -65,14 +68,14 @@ class Runner:
         limit = family.max_iter
         if shrinks:
             watched = watched or options["time_limit"] or family.problem.is_open
-            limit = min(limit, short_round(n))
+            limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or self.reads_single)
         self.limit = limit if may_be_short else -1
         if may_be_short and not self.reads_single:
             rows.fetch(np.arange(rows.gram.n))
         if family.latest < 0:
             # the first round of a large problem is taken for a long one, unless that makes float64 rows of float32 ones
-            family.latest = limit + 1 if shrinks and n > LARGE and not self.reads_single else 0
+            family.latest = limit + 1 if shrinks and n > LARGE else 0
 
     def run(self, plan: Iterable[Round]) -> Iterator[Ended]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
@@ -219,17 +222,3 @@ def checked_seed(seeder: Seeder, seed: Any, problem: DualProblem) -> np.ndarray:
     """Return the seed that a seeder has made, as compiled rounds can read it; repaired with a warning if infeasible."""
     who = f"the seed of {type(seeder).__name__}"
     return feasible_start(problem, vector(who, seed, problem.n), who)
-
-
-def short_round(n: int) -> int:
-    """Return the steps that a round takes on all variables; what is left then is solved with shrinking.
-
-    Where a step touches few variables it costs less than what shrinking would save.
-
-    Examples
-    --------
-    >>> from refsvm.rounds.runner import short_round
-    >>> short_round(300), short_round(3000)
-    (2000, 3000)
-    """
-    return max(n, 2000)

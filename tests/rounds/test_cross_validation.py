@@ -210,7 +210,7 @@ def test_hard_margins():
 @pytest.mark.parametrize("from_full", [False, True])
 @pytest.mark.parametrize("limit", [10, 2000], ids=["long rounds", "short rounds"])
 def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeypatch):
-    monkeypatch.setattr(runner, "short_round", lambda n: limit)
+    monkeypatch.setattr(runner, "SHORT_ROUND", limit)
     X, y, kernel = SETS["heart"]
     X, y = np.concatenate([X[:60], X[:20]]), np.concatenate([y[:60], -y[:20]])
     options = {"kernel": kernel, "C": 30.0, "folds": 7, "seeder": seeder, "from_full": from_full, "rng": 1}

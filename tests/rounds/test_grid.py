@@ -88,7 +88,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
     if long:
-        monkeypatch.setattr(runner, "short_round", lambda n: 15)
+        monkeypatch.setattr(runner, "SHORT_ROUND", 15)
     X, y = data(name)
     case = {"Cs": [0.1, 1.0, 30.0, 40.0]} | CASES[name]
     assert_same(run("numba", X, y, **case), run("numpy", X, y, **case))
@@ -99,7 +99,7 @@ def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
 @pytest.mark.parametrize("name", ["usual", "duplicates", "tiny and huge C", "one class in training"])
 def test_rows_of_single_precision_are_no_exception(name, long, monkeypatch):
     if long:
-        monkeypatch.setattr(runner, "short_round", lambda n: 15)
+        monkeypatch.setattr(runner, "SHORT_ROUND", 15)
     X, y = data(name)
     case = {"Cs": [0.1, 1.0, 30.0, 40.0], "single": True} | CASES[name]
     single = run("numba", X, y, **case)
@@ -161,7 +161,7 @@ def test_rows_that_do_not_fit_are_computed_on_demand():
 
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 def test_the_limit_on_steps_counts_all_of_a_round(engine, monkeypatch):
-    monkeypatch.setattr(runner, "short_round", lambda n: 15)
+    monkeypatch.setattr(runner, "SHORT_ROUND", 15)
     X, y = data("usual")
     steps = [each.iterations for each in run(engine, X, y, [1.0, 1e4], max_iter=20)[0]]
     assert max(steps) == 20
