@@ -25,10 +25,10 @@ from refsvm.trackers import SVMP
 __all__ = ["prepare", "warm_up"]
 
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
-BUILT_IN: Final = (
-    (SecondOrder(), NewtonStep(), KKTGap()),
-    (ConjugateSecondOrder(), ConjugateStep(), KKTGap()),
-)
+RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()
+"""The default on restricted problems."""
+
+NEWTON: Final = SecondOrder(), NewtonStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
 """None of these is built into the loop, which serves all others then."""
 
@@ -42,13 +42,16 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
     ("sparse", ()),
     ("loop", DEFAULT),
+    ("loop", RESTRICTED),
     ("single loop", DEFAULT),
+    ("single loop", RESTRICTED),
     ("rounds", (Cold(), *DEFAULT)),
     ("rounds", (TOP(), *DEFAULT[:2], BallRule())),
     ("single rounds", (ActiveSet(), *DEFAULT)),
     ("loop", POINTERS),
     ("rounds", (Cold(), *POINTERS)),
-    *((f"{kind}loop", rules) for rules in BUILT_IN for kind in ("", "single ")),
+    ("loop", NEWTON),
+    ("single loop", NEWTON),
     *(("twin", (rule,)) for rule in (*SEEDERS, *OTHERS)),
 ]
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
@@ -63,7 +66,7 @@ def prepare(seeder: Seeder) -> None:
     """Compile or load what rounds with the default rules need, before their seconds are counted."""
     if numba_compiles():
         first = seeder if have_twins([seeder]) else Cold()
-        for family, rules in (("loop", DEFAULT), ("rounds", (first, *DEFAULT))):
+        for family, rules in (("loop", DEFAULT), ("loop", RESTRICTED), ("rounds", (first, *DEFAULT))):
             load(family, rules)
 
 

@@ -79,7 +79,8 @@ class SVC(ClassifierMixin, Incremental):
         ε: training ends when the KKT gap is not above it. Small problems are then polished (`refsvm.solver.polish`).
     selector, step : WorkingSetSelector and StepRule, optional
         Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
-        no pairs planned with gets `NewtonStep`.
+        no pairs planned with gets `NewtonStep`. If neither is given, restricted problems are solved with
+        `ConjugateSecondOrder` and `ConjugateStep`.
     shrinking : bool, default True
         Solve on the variables that matter; False takes the steps of the papers one by one on all of them.
     cache_size : float, default 200

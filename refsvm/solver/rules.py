@@ -73,6 +73,10 @@ class Rules(NamedTuple):
         """Return fresh scratch memory of each rule."""
         return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
 
+    def restricted(self, tolerance: float) -> Rules:
+        """Return the rules that solve a restricted problem to this KKT gap."""
+        return self._replace(stop=KKTGap(tolerance))
+
     @property
     def read_single(self) -> bool:
         """Whether all three read float32 rows as they are."""
@@ -100,10 +104,27 @@ class Rules(NamedTuple):
         return harmless and self.read_single
 
 
+class DefaultRules(Rules):
+    """The rules of who names neither selector nor step: where few variables are left, steps are conjugate.
+
+    A conjugate step costs more than a planned one, about as much more the larger the problem is, and few of them do
+    the work of many. On all variables the steps are planned ahead.
+    """
+
+    __slots__ = ()
+
+    def restricted(self, tolerance: float) -> Rules:
+        """Return the rules that solve a restricted problem to this KKT gap."""
+        return Rules(CONJUGATE_SECOND_ORDER, CONJUGATE, KKTGap(tolerance))
+
+
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
     """Fill in the default rules and refuse what is no rule or does not fit together."""
+    stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
+    if selector is None and step is None:
+        return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
     if selector is None:
         selector = CONJUGATE_SECOND_ORDER if getattr(step, "carries", False) else SECOND_ORDER
     else:
@@ -115,7 +136,7 @@ def chosen_rules(
         step = StepRule.checked("step", step)
     if step.history and (step.carries or not selector.takes_candidates):
         raise misfit(selector, step)
-    return Rules(selector, step, KKT_GAP if stop is None else StoppingRule.checked("stop", stop))
+    return Rules(selector, step, stop)
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:

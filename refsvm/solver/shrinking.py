@@ -6,8 +6,9 @@
         solve the problem restricted to A, which may shrink in turn
         G ← G − K[:, A] Δα_A, on all variables
 
-A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same rules, the same
-loop.
+A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same loop, and the rules
+that `refsvm.solver.rules.Rules.restricted` names: those of the full problem, or, where nobody named a selector or a
+step, conjugate steps.
 
 Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
 step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
@@ -32,7 +33,6 @@ from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
-from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
 
@@ -178,11 +178,13 @@ class RestrictedSteps:
             self.trace.extend(rows)
 
 
+@dataclass(eq=False)
 class ShrinkingEngine(RestrictedSteps):
     """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve."""
 
-    recent = 0
-    """Steps of the last `advance`."""
+    def __post_init__(self) -> None:
+        # steps of the last `advance`; before the first one as many as in a period, if it begins near the solution
+        self.recent = self.policy.period if self.state.alpha.any() else 0
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
@@ -219,13 +221,15 @@ class ShrinkingEngine(RestrictedSteps):
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self.state
         tolerance = max(self.rules.stop.restricted_tolerance(state.gap), at_least)
-        rules, outcome = self.rules._replace(stop=KKTGap(tolerance)), 0
+        rules, outcome = self.rules.restricted(tolerance), 0
         inner = restricted(state, A, rules, self.policy.full_gram_up_to)
         trace = None if self.trace is None else Trace(self.trace.every)
         loop = self.make(inner, rules, trace)
         engine = ShrinkingEngine(inner, rules, loop, self.make, self.limits, self.policy, trace)
-        while not outcome and inner.iteration < budget and not self.limits.should_return_early(inner):
+        while not outcome and inner.iteration < budget:
             outcome = engine.advance(budget - inner.iteration)
+            if self.limits.should_return_early(inner):
+                break
         before, first = state.objective, state.iteration
         # G ← G − K[:, A] δ
         subtract_rows(state, state.gradient, A, inner.alpha)

@@ -43,7 +43,8 @@ def solve(
     problem : DualProblem
     selector, step, stop : rules
         By default SecondOrder(), KKTGap(1e-3), and PlanningAheadStep() where the selector takes candidates,
-        NewtonStep() where it does not.
+        NewtonStep() where it does not. Where neither selector nor step is given, restricted problems are solved
+        with ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``solution.alpha`` of an interrupted solve; zero (or the nearest
         feasible point) by default. An infeasible start is repaired with a warning.

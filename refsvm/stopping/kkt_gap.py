@@ -55,4 +55,4 @@ class KKTGap(StoppingRule):
 
     def restricted_tolerance(self, gap: float) -> float:
         """Solve restricted problems to 10 ε at first, to ε at the end."""
-        return 10.0 * self.tol if gap > 20.0 * self.tol else self.tol
+        return 10.0 * self.tol if gap > 200.0 * self.tol else self.tol
