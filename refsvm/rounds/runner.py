@@ -74,7 +74,7 @@ class Runner:
         if may_be_short and not self.reads_single:
             rows.fetch(np.arange(rows.gram.n))
         if family.latest < 0:
-            # the first round of a large problem is taken for a long one, unless that makes float64 rows of float32 ones
+            # the first round of a large problem is taken for a long one
             family.latest = limit + 1 if shrinks and n > LARGE else 0
 
     def run(self, plan: Iterable[Round]) -> Iterator[Ended]:
