@@ -106,8 +106,8 @@ def seconds_taken(page: Page, suite: Iterable[SuiteProblem]) -> None:
     shrunk = everywhere(suite, TURNS, RULES | {"default": (None, None)})
     page.add(
         "CPU seconds of a fit, in those of planning ahead",
-        f"With the default shrinking, kernel rows included, the least of {TURNS} turns. The default is planned steps on "
-        "all variables and conjugate ones, with their selector, on restricted problems.",
+        f"With the default shrinking, kernel rows included, the least of {TURNS} turns. The default is planned steps "
+        "on all variables and conjugate ones, with their selector, on restricted problems.",
         *(
             f"At {factor:g} C: {means({key: row for key, row in shrunk.items() if key[1] == factor}, 'planning', 1)}."
             for factor in FACTORS

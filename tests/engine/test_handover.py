@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import weakref
 from dataclasses import dataclass
 from functools import partial
 
@@ -237,15 +238,18 @@ def test_the_compiled_loop_is_made_once_and_released(after_steps, monkeypatch):
 def test_the_compiled_loops_of_restricted_problems_are_released(monkeypatch):
     from refsvm.engine.compiled import CompiledLoop
 
-    made, closed = [], []
-    make = CompiledLoop.__init__
-    monkeypatch.setattr(CompiledLoop, "__init__", lambda loop, *rest: made.append(1) or make(loop, *rest))
-    monkeypatch.setattr(CompiledLoop, "__del__", lambda loop: closed.append(1), raising=False)
+    made, make = [], CompiledLoop.__init__
+
+    def noted(loop, *rest):
+        made.append(weakref.ref(loop))
+        make(loop, *rest)
+
+    monkeypatch.setattr(CompiledLoop, "__init__", noted)
     rounds = Rounds(PROBLEM, engine="numba", shrinking=SHRINK_EARLY, stop=KKTGap(1e-9))
     rounds.solve()
     rounds.close()
     assert len(made) > 2
-    assert len(closed) == len(made)
+    assert [loop() for loop in made] == [None] * len(made)
 
 
 @needs_jit
