@@ -6,7 +6,6 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ class CellStore:
 
     def keep(self, key: tuple[int, int, int], cell: Cell) -> None:
         """Write one cell; it is in the file when this returns."""
-        values = [key[0], *(number.item() if hasattr(number, "item") else number for number in astuple(cell))]
+        values = [key[0], *(number.item() if hasattr(number, "item") else number for number in cell)]
         values[-1] = int(cell.converged)
         with self._sentences(), self._connection:
             self._connection.execute(

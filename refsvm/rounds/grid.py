@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -46,9 +47,13 @@ class Split:
     factors: np.ndarray
     test_weights: np.ndarray
 
+    @cached_property
+    def total(self) -> float:
+        """Sum of these weights."""
+        return float(self.test_weights.sum())
 
-@dataclass(frozen=True)
-class Cell:
+
+class Cell(NamedTuple):
     """One value of C on one split.
 
     Attributes
@@ -269,7 +274,7 @@ def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, 
     began = time.perf_counter()
     values = np.array([each.values for each in ended]).T
     right = votes(values, k) == codes[split.test]
-    score = float(right @ split.test_weights) / float(split.test_weights.sum())
+    score = float(right @ split.test_weights) / split.total
     steps = sum(each.iterations for each in ended)
     seconds = sum(each.seed_seconds + each.solve_seconds for each in ended)
     converged = all(each.status is Status.CONVERGED for each in ended)
