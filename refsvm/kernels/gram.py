@@ -36,7 +36,7 @@ ROWS_AT_ONCE: Final = 64
 """Rows that are copied whole before some of their columns are taken."""
 
 FEW_COLUMNS: Final = 16
-"""Of fewer columns than this share of them, values are taken one by one."""
+"""Where fewer than one column in so many is wanted, values are taken one by one."""
 
 SINGLE_BELOW: Final = 64.0
 """γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
