@@ -10,7 +10,7 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
 from refsvm.kernels.functions import Kernel
-from refsvm.kernels.gram import held_from_products
+from refsvm.kernels.gram import gather, held_from_products
 from refsvm.kernels.rows import AllRows
 from refsvm.solver.rules import stored_rows
 
@@ -213,3 +213,15 @@ def test_all_rows_are_evaluated_with_the_first_one(some):
     np.testing.assert_allclose(rows.diagonal(), 1.0)
     assert kernel.calls == [(N, N, True)]
     assert (rows.computed, rows.filled) == (N, N)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [0, 3, 150], ids=["nothing", "few columns", "many columns"])
+def test_part_of_a_held_matrix_is_gathered(dtype, count):
+    rng = np.random.default_rng(0)
+    K = rng.random((200, 200)).astype(dtype)
+    rows, columns = rng.permutation(200)[:130], rng.permutation(200)[:count]
+    for kind in (dtype, np.float64):
+        out = np.full((130, count), np.nan, dtype=kind)
+        gather(K, rows, columns, out)
+        np.testing.assert_array_equal(out, K[rows][:, columns])

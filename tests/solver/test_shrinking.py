@@ -13,8 +13,10 @@ from refsvm import (
     DualProblem,
     KKTGap,
     NoShrinking,
+    PlanningAheadStep,
     Precomputed,
     Restriction,
+    SecondOrder,
     Status,
     StoppingRule,
     solve,
@@ -117,6 +119,20 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
     assert state.rows.hits >= hits + Gives.hits >= hits + steps
     assert state.least_curvature == -3.0
     assert state.largest >= 1e5  # what bounds the rounding of G, though no α is as large in the end
+
+
+@pytest.mark.parametrize(
+    ("rules", "conjugate"),
+    [({}, True), ({"step": PlanningAheadStep()}, False), ({"selector": SecondOrder()}, False)],
+    ids=["none named", "a step", "a selector"],
+)
+def test_steps_are_conjugate_on_restricted_problems_where_nobody_names_a_rule(rules, conjugate, engine):
+    trace = solve(
+        PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), trace=True, **rules
+    ).trace
+    assert (trace["moved"] > 2).any() == conjugate  # a pair moves two
+    plain = solve(PROBLEM, engine=engine, shrinking=False, stop=KKTGap(1e-9), trace=True, **rules).trace
+    assert (plain["moved"] == 2).all()
 
 
 def test_a_solve_begins_on_few_variables_where_its_start_says_which():
