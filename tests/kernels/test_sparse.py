@@ -12,6 +12,7 @@ from refsvm.kernels import Gram
 from refsvm.kernels import sparse as module
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.sparse import SparseProducts
+from refsvm.kernels.threads import load_compiled
 
 from ..settings import needs_jit
 
@@ -40,6 +41,7 @@ def as_dense(X):
 def test_products_do_not_depend_on_the_way(share, d, m, work, monkeypatch):
     monkeypatch.setattr(module, "SPARSE_BELOW", share)
     monkeypatch.setattr(module, "WORK_BYTES", work)
+    monkeypatch.setattr(module, "compiled", lambda: None)
     X = wide(80, d)
     dense, rows = as_dense(X), np.arange(80)[::-1][:m]
     products, out = SparseProducts(X), np.full((m, 80), np.nan)
@@ -57,6 +59,24 @@ def test_the_table_gives_the_same_for_all_columns_and_for_some():
     assert products.by_columns
     some = products.of(products.Z, np.array([3, 70]), np.empty((2, 5)), start=11)
     np.testing.assert_allclose(some, dense[[3, 70]] @ dense[11:16].T, rtol=1e-13)
+
+
+@needs_jit
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_compiled_products_with_few_entries_have_the_bits_of_scipy(kind, real, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = scipy_sparse.random_array((80, 5000), density=0.01, rng=rng, format="csr", dtype=real)
+    X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
+    assert load_compiled() is not None
+    of_scipy, products = SparseProducts(X), SparseProducts(X)
+    for rows in (np.array([7]), np.array([3, 70, 3])):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "compiled", lambda: None)
+            expected = of_scipy.of(of_scipy.Z, rows, np.empty((len(rows), 80), real))
+        found = products.of(products.Z, rows, np.full((len(rows), 80), np.nan, real))
+        assert found.any()
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_other_examples_are_brought_to_the_same_columns():

@@ -2,7 +2,7 @@
 
 ===============  ====================================================================
 "kernels"        what Python does between the steps
-"sparse"         products of sparse rows
+"sparse"         products of sparse rows with a dense table
 "loop"           the loop, for a selector, a step and a stopping rule; "single loop" of float32 rows
 "rounds"         rounds, for a seeder and these three; "single rounds" of float32 rows
 "twin"           the twin of one rule that Python calls: a seeder's, a tracker's
@@ -20,7 +20,7 @@ from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.kernels.rows import addition_for
-from refsvm.compiled.kernels.sparse import product_for
+from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
 from refsvm.compiled.solver.loop import run_of
 
@@ -28,8 +28,10 @@ __all__ = ["could_load", "load"]
 
 
 def kernels(kind: type = np.float64) -> None:
-    """The sums of rows, the exponents and the most violating pair; the last two are compiled when they are imported."""
+    """Sums of rows, products of sparse rows, exponents, the violating pair; the last two are compiled when imported."""
     addition_for(np.dtype(kind))
+    index = np.dtype(np.int32)
+    sparse_product_for(index, index, np.dtype(kind))
 
 
 def load_loop(*rules: Any) -> None:

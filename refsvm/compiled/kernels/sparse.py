@@ -1,4 +1,4 @@
-"""Compiled product of sparse rows with a dense table."""
+"""Compiled products of sparse rows: with a dense table, and with sparse features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numba import from_dtype, int64, types, void
 
 from refsvm.compiled.interface.twin import cached
 
-__all__ = ["times"]
+__all__ = ["times", "times_features"]
 
 TILE = 2048
 """Columns at a time: their sums stay in the innermost cache, and what is read of the table serves all rows."""
@@ -31,6 +31,21 @@ def product_for(kind: np.dtype, real: np.dtype) -> Callable[..., Any]:
     values, table = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     out = types.Array(value, 2, "C")
     return cached(product, void(_rows, values, indices, indices, table, int64, out), nogil=True)
+
+
+def times_features(rows, data, indices, indptr, features, out):  # type: ignore[no-untyped-def]
+    """Call `sparse_product`, compiled for these types; `features` is Zᵀ as CSR."""
+    compiled = sparse_product_for(indices.dtype, features.indices.dtype, out.dtype)
+    compiled(rows, data, indices, indptr, features.data, features.indices, features.indptr, out)
+
+
+@cache
+def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Callable[..., Any]:
+    """Return `sparse_product` compiled for the indices of both matrices and for values of these types."""
+    value = from_dtype(real)
+    values, *indices = (types.Array(t, 1, "C", readonly=True) for t in map(from_dtype, (real, kind, other)))
+    matrices = [each for k in indices for each in (values, k, k)]
+    return cached(sparse_product, void(_rows, *matrices, types.Array(value, 2, "C")), nogil=True)
 
 
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
@@ -60,3 +75,19 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
                 for t in range(len(sums)):
                     sums[t] += (a * first[t] + b * second[t]) + (c * third[t] + d * fourth[t])
                 place += 4
+
+
+def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  # type: ignore[no-untyped-def]
+    """outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is one too: the entries of each feature k.
+
+    Only features that x has are visited. Each sum is taken in the order of x's entries, as scipy takes it: the same
+    bits.
+    """
+    for i in range(len(rows)):
+        sums = out[i]
+        for s in range(len(sums)):
+            sums[s] = 0.0
+        for place in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            x, k = data[place], indices[place]
+            for t in range(ends[k], ends[k + 1]):
+                sums[examples[t]] += x * values[t]
