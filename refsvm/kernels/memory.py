@@ -10,7 +10,7 @@ Mapping the page of a kernel row can take as long as computing the row. Three th
 * Pages of the usual size (4 KiB). NumPy asks for huge ones (2 MiB), which are mapped faster where the system has some
   at hand. A virtual machine often has not: then each byte takes five times as long.
 * A second thread can write to the pages of the next rows while the first one computes. Buffers of `AHEAD_FROM_BYTES`
-  and more do so.
+  and more do so in memory that is not mapped yet.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from refsvm.kernels.threads import helper_threads
 
 __all__ = ["RowBuffer", "reused", "scratch"]
 
-AHEAD_FROM_BYTES: Final = 2**29
+AHEAD_FROM_BYTES: Final = 2**25
 """Size from which the pages of a buffer are mapped ahead by a second thread."""
 
 MAPPED_AHEAD_BYTES: Final = 2**24
@@ -77,10 +77,11 @@ class RowBuffer:
 
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
-        large = shape[0] * row_bytes >= AHEAD_FROM_BYTES
+        size = shape[0] * row_bytes
+        ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
-        self._ready = 0 if large else shape[0]  # rows that can be written to
+        self._ready = 0 if ahead else shape[0]  # rows that can be written to
         self._submitted = self._ready  # rows given to the second thread
         self._work: Future[None] | None = None
 
@@ -144,7 +145,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
     except (OSError, OverflowError):
         return np.empty(shape, dtype)  # NumPy's error message names the size
     owner = np.frombuffer(memory, np.uint8, size)  # of all views, and of views of them
-    weakref.finalize(owner, give_back, memory).atexit = False
+    weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)
 
 
@@ -161,13 +162,15 @@ def taken(size: int) -> mmap.mmap:
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
-def give_back(memory: mmap.mmap) -> None:
+def give_back(memory: mmap.mmap, used: int) -> None:
     """Keep memory that nobody uses any more, and give up the smallest if that is too much in all."""
     if len(memory) > KEPT_BYTES:
         return
-    if len(memory) >= LENT_FROM_BYTES:
+    if used >= LENT_FROM_BYTES:  # what a small array leaves unused is lent already
         with suppress(OSError):  # an older system does not know it
-            memory.madvise(mmap.MADV_FREE)  # the pages stay mapped unless the system runs short of memory
+            memory.madvise(
+                mmap.MADV_FREE, 0, used
+            )  # the pages stay mapped unless the system runs short of memory
     _kept.append(memory)
     _kept.sort(key=len)
     while sum(map(len, _kept)) > KEPT_BYTES:

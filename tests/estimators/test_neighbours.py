@@ -10,6 +10,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import svm
 from sklearn.base import is_regressor
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
@@ -108,3 +109,9 @@ def test_weights_that_leave_one_class(left):
     )
     with pytest.raises(ValueError, match=f"Invalid input - {some}"):
         SVC().fit(IRIS.data, IRIS.target, weights)
+
+
+def test_calibration_gives_probabilities():
+    model = CalibratedClassifierCV(SVC(), ensemble=False).fit(IRIS.data, IRIS.target)
+    assert model.predict_proba(IRIS.data).shape == (150, 3)
+    assert not hasattr(SVC(), "predict_proba")

@@ -11,7 +11,6 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import svm
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -290,13 +289,6 @@ def test_columns_keep_their_names():
     assert model.feature_names_in_.tolist() == list("abcdef")
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(frame[list("fedcba")])
-
-
-def test_calibration_gives_probabilities():
-    X, y = examples(3)
-    probabilities = CalibratedClassifierCV(SVC(), ensemble=False).fit(X, y).predict_proba(X)
-    assert probabilities.shape == (len(y), 3)
-    assert not hasattr(SVC(), "predict_proba")
 
 
 def test_before_fit():

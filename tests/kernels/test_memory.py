@@ -13,6 +13,13 @@ from refsvm.kernels import memory
 from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, reused, scratch
 
 ROW_BYTES = 8192
+LONG = KEPT_FROM_BYTES // 8
+needs_lending = pytest.mark.skipif(not hasattr(mmap, "MADV_FREE"), reason="no memory is kept on this system")
+
+
+@pytest.fixture
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr(memory, "_kept", [])
 
 
 @pytest.fixture
@@ -66,6 +73,22 @@ def test_only_large_buffers_have_a_second_thread(page_by_page, monkeypatch):
     assert touched == [1]
 
 
+@needs_lending
+def test_memory_that_is_mapped_already_needs_no_second_thread(nothing_kept, monkeypatch):
+    monkeypatch.setattr(memory, "AHEAD_FROM_BYTES", KEPT_FROM_BYTES)
+    touched = []
+    monkeypatch.setattr(memory, "touch", lambda rows: touched.append(len(rows)))
+    shape = (2 * KEPT_FROM_BYTES // ROW_BYTES, 1024)
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(memory, "helper_threads", lambda: threads)
+        for _ in range(2):
+            buffer = RowBuffer(shape, np.float64)
+            buffer.ensure_ready(1)
+            del buffer
+        RowBuffer((2 * shape[0], 1024), np.float64).ensure_ready(1)
+    assert touched == [1, 1]  # the first, and one that is larger than what is kept
+
+
 def test_small_buffers_ask_for_no_thread(monkeypatch):
     monkeypatch.setattr(memory, "helper_threads", lambda: pytest.fail("asked for a thread"))
     RowBuffer((100, 100), np.float64).ensure_ready(100)
@@ -92,15 +115,6 @@ def test_scratch_is_the_same_memory_in_one_thread_and_other_memory_in_another():
     assert np.shares_memory(first, scratch((5, 3)))
     with ThreadPoolExecutor(1) as other:
         assert not np.shares_memory(first, other.submit(scratch, (3, 5)).result())
-
-
-needs_lending = pytest.mark.skipif(not hasattr(mmap, "MADV_FREE"), reason="no memory is kept on this system")
-LONG = KEPT_FROM_BYTES // 8
-
-
-@pytest.fixture
-def nothing_kept(monkeypatch):
-    monkeypatch.setattr(memory, "_kept", [])
 
 
 @needs_lending
@@ -178,6 +192,24 @@ def test_what_is_lent_to_the_system_can_be_used_again(nothing_kept, monkeypatch)
     again = reused((LONG,))
     again[:] = 8.0
     assert (again == 8.0).all()
+
+
+@needs_lending
+def test_a_small_array_in_large_memory_does_not_have_all_of_it_lent_again(nothing_kept, monkeypatch):
+    """To lend pages takes time for each of them."""
+    lent = []
+
+    class Memory(mmap.mmap):
+        def madvise(self, option, start, length):
+            lent.append((start, length))
+
+    monkeypatch.setattr(memory.mmap, "mmap", Memory)
+    monkeypatch.setattr(memory, "LENT_FROM_BYTES", 2 * KEPT_FROM_BYTES)
+    for size in (3, 1, 2):  # in units of KEPT_FROM_BYTES; the last two in the memory of the first
+        array = reused((size * LONG,))
+        del array
+        assert len(memory._kept) == 1
+    assert lent == [(0, 3 * KEPT_FROM_BYTES), (0, 2 * KEPT_FROM_BYTES)]
 
 
 def test_small_arrays_are_those_of_numpy(nothing_kept):
