@@ -89,7 +89,7 @@ class CompiledLoop:
                         f"A twin asked for kernel row {missing}, which is in memory; it must go on where "
                         "row_or_ask(state, i) finds the row."
                     )
-                rows.row(missing)
+                rows.ensure(missing)
                 continue
             if outcome == NO_VARIABLE:
                 raise IndexError(

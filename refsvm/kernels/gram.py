@@ -142,6 +142,8 @@ class Gram(KernelMatrix):
             self._call(rows, columns, out)
         elif columns is None and self._examples.products.in_tiles and is_all(rows, self.n):
             self._mirrored(self.kernel, out)
+        elif columns is None and len(rows) <= FEWEST_ROWS:
+            self._evaluate(self.kernel, rows, out)
         else:
             height = max(FEWEST_ROWS, BLOCK_ENTRIES // max(1, out.shape[1]))
             for start in range(0, len(rows), height):

@@ -87,7 +87,8 @@ class DenseProducts:
             return np.matmul(X, self.Z.T, out=out)
         if len(rows) == len(self.Z) and ALONE < len(rows) * self.Z.size < TILED_FROM:
             return self._in_parts(X[rows], self.features, out)
-        return np.matmul(X[rows], self.features, out=out)
+        one = len(rows) == 1  # as nearly always on large data: a part needs no copy
+        return np.matmul(X[rows[0] : rows[0] + 1] if one else X[rows], self.features, out=out)
 
     def tile(self, rows: slice, columns: slice, out: np.ndarray) -> np.ndarray:
         """Write the products of at most `TILE_ROWS` rows of Z with some others to `out`, and return it."""

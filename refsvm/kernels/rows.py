@@ -16,7 +16,7 @@ copies of another one's rows: as float64, which the rules read, of rows kept as 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -87,14 +87,17 @@ class KernelRows(KernelMatrix):
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
         self.rounding, self.is_psd = gram.rounding, gram.is_psd
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
-        stored: Any = self.dense if values is None else values
-        self.values: np.ndarray = stored
-        self.capacity, self.holds_all = len(stored), len(stored) == self.n
+        self.values: np.ndarray = values if values is not None else np.asarray(self.dense)
+        self.capacity, self.holds_all = len(self.values), len(self.values) == self.n
         self.stamps = np.zeros(self.capacity, dtype=np.int64)
 
     def row(self, i: int) -> np.ndarray:
-        """Row K[i], shape (n,), computed if it is not stored. Do not write to it."""
-        return self.values[i].astype(np.float64, copy=False)
+        """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
+        self.ensure(i)
+        return self.values[self.slots[i]].astype(np.float64, copy=False)
+
+    def ensure(self, i: int) -> None:
+        """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
         """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
@@ -217,11 +220,10 @@ class CachedRows(KernelRows):
         # nothing is stored yet
         self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)
 
-    def row(self, i: int) -> np.ndarray:
-        """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
+    def ensure(self, i: int) -> None:
+        """Compute row i if it is not stored."""
         if self.slots[i] < 0:
             self._store_one(i)
-        return self.values[self.slots[i]].astype(np.float64, copy=False)
 
     def use(self, i: int, j: int) -> None:
         """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
@@ -264,8 +266,7 @@ class CachedRows(KernelRows):
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
         if len(rows) == 1:  # as in every step of a restricted solve
-            if self.slots[rows[0]] < 0:
-                self._store_one(rows[0])
+            self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # which saves a second copy
             return out
@@ -345,8 +346,7 @@ class CachedRows(KernelRows):
                 self._buffer.ensure_ready(self.filled)
         else:
             slot = int(self.stamps.argmin())
-            evicted = int(self.owners[slot])
-            if evicted >= 0:
+            if (evicted := int(self.owners[slot])) >= 0:
                 self.slots[evicted], self.owners[slot] = -1, -1
         self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
         self._computed += 1

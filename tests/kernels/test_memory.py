@@ -23,7 +23,7 @@ def nothing_kept(monkeypatch):
 
 
 @pytest.fixture
-def page_by_page(monkeypatch):
+def page_by_page(nothing_kept, monkeypatch):
     """Treat even small buffers as large ones."""
     monkeypatch.setattr(memory, "AHEAD_FROM_BYTES", 3 * ROW_BYTES)
     monkeypatch.setattr(memory, "MAPPED_AHEAD_BYTES", 8 * ROW_BYTES)
