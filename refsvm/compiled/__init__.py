@@ -9,6 +9,7 @@
 ``interface.seeding``       what a seeder's twin is given
 ``interface.dispatch``      how the loop calls a rule
 ``interface.extremes``      the largest of many floats
+``interface.rows``          how a twin gets a kernel row, and asks for its memory
 ``interface.announcement``  says so when something has to be compiled; forbids it where nobody is to wait
 ``interface.stamp``         the stamp in the names of compiled code; whether code is on disk
 ``interface.families``      what is loaded or compiled together

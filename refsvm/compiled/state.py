@@ -8,6 +8,7 @@ from numba.extending import overload
 
 from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, place_on_side, sortable_bits
 from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
+from refsvm.compiled.interface.rows import prefetch
 from refsvm.compiled.interface.twin import inlined, merged
 
 __all__ = [
@@ -85,6 +86,7 @@ def update_gradient(state, i, j, mu, kappa, carries, anew):  # type: ignore[no-u
         stop = min(start + TILE, len(state.gradient))
         G, sides = state.gradient[start:stop], state.sides[start:stop]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
+        prefetch(state.kernel[state.slots[j]], start, TILE)  # that of i has just been read
         images = state.displacement_image[start:stop]
         high, low = -LARGEST, LARGEST
         for t in range(len(G)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain
 from refsvm.compiled.interface.layout import FALLS, LEAST, SELECT, TAU
-from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
 from refsvm.compiled.selectors.second_order import newton_gains
 
@@ -42,6 +42,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
         gains = state.scratch[half : half + stop - start]
+        prefetch(state.kernel[state.slots[i]], start, TILE_OF_GAINS)
         if conjugate:
             high = conjugate_gains(state, i, start, stop, gains)
         else:

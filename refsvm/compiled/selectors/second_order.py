@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain, from_bits
 from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
-from refsvm.compiled.interface.rows import row_or_ask
+from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
 
 __all__ = ["best_partner", "exact_gains", "newton_gains", "second_order"]
@@ -51,6 +51,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
         gains = state.scratch[half : half + stop - start]
+        prefetch(state.kernel[state.slots[i]], start, TILE_OF_GAINS)
         high = (
             exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
         )
