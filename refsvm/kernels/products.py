@@ -26,6 +26,12 @@ COPY_BYTES: Final = 2**26
 BATCHES_FROM_ENTRIES: Final = 2**20
 """Entries of dense data that exceed all caches of a processor, at 8 bytes each."""
 
+MANY_FEATURES: Final = 100
+"""Features from which on a batch pays where data exceed the cache of a core alone."""
+
+CORE_ENTRIES: Final = 2**17
+"""Entries that do, at 8 bytes each."""
+
 ALONE: Final = 2**18
 """Multiplications up to which BLAS takes one thread for a product: several threads would wait for each other."""
 
@@ -55,8 +61,8 @@ class DenseProducts:
     by_columns : bool
         False: `of` always writes all columns.
     prefers_batches : bool
-        Whether Z exceeds the processor's caches. A product with a few examples then reads all of Z from memory,
-        whether they are one or sixteen.
+        Whether Z exceeds the processor's caches, or with many features that of a core. A product with a few examples
+        then reads all of Z from memory, or from the slower cache, whether they are one or sixteen.
     in_tiles : bool
         Whether the product of Z with itself is made of many small ones, by `tile`, for threads of ours.
 
@@ -73,7 +79,8 @@ class DenseProducts:
 
     def __init__(self, Z: np.ndarray) -> None:
         self.Z = Z
-        self.prefers_batches = Z.size > BATCHES_FROM_ENTRIES
+        many = CORE_ENTRIES if Z.shape[1] >= MANY_FEATURES else BATCHES_FROM_ENTRIES
+        self.prefers_batches = Z.size > many
         self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size >= TILED_FROM
         self._features: np.ndarray | None = None
 

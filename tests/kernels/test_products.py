@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear
-from refsvm.kernels.products import PreparedExamples
+from refsvm import RBF, DualProblem, Linear, solve
+from refsvm.kernels.products import DenseProducts, PreparedExamples
 from refsvm.kernels.threads import load_compiled
 
 from ..settings import needs_jit
@@ -81,3 +81,22 @@ def test_compiled_exponents_have_the_bits_of_the_readable_ones(monkeypatch):
     monkeypatch.setattr("refsvm.kernels.functions.compiled", lambda: None)
     monkeypatch.setattr("refsvm.kernels.functions.np.exp", lambda values, out: values)
     np.testing.assert_array_equal(exponents, kernel.from_inner(X @ X.T, norms, norms))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "expected"),
+    [(1600, 100, True), (1600, 99, False), (1300, 100, False), (20_000, 50, False), (20_000, 60, True)],
+)
+def test_rows_are_computed_in_batches_where_the_data_exceed_a_cache(n, d, expected):
+    assert DenseProducts(np.empty((n, d))).prefers_batches is expected
+
+
+def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1600, 100))
+    y = np.where(X[:, :5].sum(axis=1) + rng.normal(size=1600) > 0.0, 1.0, -1.0)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=1.0)
+    assert problem.gram.prefers_batches
+    blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
+    assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
+    assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3
