@@ -93,7 +93,8 @@ class KernelRows(KernelMatrix):
 
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
-        self.ensure(i)
+        if self.slots[i] < 0:
+            self.ensure(i)
         return self.values[self.slots[i]].astype(np.float64, copy=False)
 
     def ensure(self, i: int) -> None:
@@ -141,8 +142,6 @@ class KernelRows(KernelMatrix):
         coefficients : ndarray of shape (m,), float64
         """
         add_rows(target, -coefficients, self.values, indices)
-
-    # -- where the rows come from ----------------------------------------------------------------------------------
 
     @property
     def store(self) -> KernelRows:
