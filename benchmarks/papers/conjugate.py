@@ -52,6 +52,9 @@ LONG = (
 LEFT_OUT = ("ida_heart", "ida_breast-cancer", "ida_diabetis", "ida_thyroid", "ida_german", "ida_flare-solar")
 QUICK = ("ida_heart", "ida_thyroid")
 TURNS = 2
+LEAST = 0.03
+"""Seconds for which a short solve is repeated within a turn: the first one pays for what the rule before has left."""
+
 
 Measured = dict[tuple[str, float], dict[str, tuple[int, float]]]
 
@@ -106,8 +109,9 @@ def seconds_taken(page: Page, suite: Iterable[SuiteProblem]) -> None:
     shrunk = everywhere(suite, TURNS, RULES | {"default": (None, None)})
     page.add(
         "CPU seconds of a fit, in those of planning ahead",
-        f"With the default shrinking, kernel rows included, the least of {TURNS} turns. The default is planned steps "
-        "on all variables and conjugate ones, with their selector, on restricted problems.",
+        f"With the default shrinking, kernel rows included, the least of {TURNS} turns, in which short ones are "
+        "repeated. The default is planned steps on all variables and conjugate ones, with their selector, on "
+        "restricted problems.",
         *(
             f"At {factor:g} C: {means({key: row for key, row in shrunk.items() if key[1] == factor}, 'planning', 1)}."
             for factor in FACTORS
@@ -123,11 +127,16 @@ def measured(
     found = dict.fromkeys(rules, (0, np.inf))
     for _ in range(turns):
         for name, (selector, step) in rules.items():
-            began = time.thread_time()
-            solution = solve(
-                problem, selector=selector, step=step, engine="numba", time_limit=120.0, **options
-            )
-            found[name] = solution.iterations, min(time.thread_time() - began, found[name][1])
+            begun = time.thread_time()
+            while True:
+                began = time.thread_time()
+                solution = solve(
+                    problem, selector=selector, step=step, engine="numba", time_limit=120.0, **options
+                )
+                now = time.thread_time()
+                found[name] = solution.iterations, min(now - began, found[name][1])
+                if now - begun > LEAST:
+                    break
     return found
 
 
