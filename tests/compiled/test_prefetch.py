@@ -30,4 +30,4 @@ def summed(row):
 def test_compiled_code_asks_ahead_and_counts_the_same(n, dtype):
     compiled = njit(summed)
     assert compiled(np.arange(n, dtype=dtype)) == n * (n - 1) / 2
-    assert "llvm.prefetch" in next(iter(compiled.inspect_llvm().values()))
+    assert "call void @llvm.prefetch" in next(iter(compiled.inspect_llvm().values()))

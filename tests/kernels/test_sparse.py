@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import tracemalloc
 
 import numpy as np
@@ -76,7 +77,9 @@ def test_compiled_products_with_few_entries_have_the_bits_of_scipy(kind, real, m
             expected = of_scipy.of(of_scipy.Z, rows, np.empty((len(rows), 80), real))
         found = products.of(products.Z, rows, np.full((len(rows), 80), np.nan, real))
         assert found.any()
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-5 if real is np.float32 else 1e-13, atol=1e-6)
+        if platform.machine() in ("x86_64", "AMD64"):  # elsewhere scipy's compiler may round a product and a sum once
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_other_examples_are_brought_to_the_same_columns():

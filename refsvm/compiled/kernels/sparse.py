@@ -81,7 +81,7 @@ def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  #
     """outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is one too: the entries of each feature k.
 
     Only features that x has are visited. Each sum is taken in the order of x's entries, as scipy takes it: the same
-    bits.
+    bits, unless scipy was compiled to round a product and a sum once.
     """
     for i in range(len(rows)):
         sums = out[i]
