@@ -78,10 +78,8 @@ def test_compiled_products_with_few_entries_have_the_bits_of_scipy(kind, real, m
         found = products.of(products.Z, rows, np.full((len(rows), 80), np.nan, real))
         assert found.any()
         np.testing.assert_allclose(found, expected, rtol=1e-5 if real is np.float32 else 1e-13, atol=1e-6)
-        if platform.machine() in (
-            "x86_64",
-            "AMD64",
-        ):  # elsewhere scipy's compiler may round a product and a sum once
+        # elsewhere scipy's compiler may round a product and a sum once
+        if platform.machine() in ("x86_64", "AMD64"):
             np.testing.assert_array_equal(found, expected)
 
 
