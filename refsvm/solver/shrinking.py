@@ -31,7 +31,7 @@ from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
-from refsvm.solver.rules import Rules, stored_rows
+from refsvm.solver.rules import SINGLE_FROM, Rules, stored_rows
 from refsvm.state import SolverState
 
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
@@ -220,8 +220,11 @@ class ShrinkingEngine(RestrictedSteps):
     def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self.state
-        tolerance = max(self.rules.stop.restricted_tolerance(state.gap), at_least)
-        rules, outcome = self.rules.restricted(tolerance), 0
+        tolerance = self.rules.stop.restricted_tolerance(state.gap)
+        if state.whole is None and len(state.alpha) >= SINGLE_FROM:
+            # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
+            tolerance /= 2.0
+        rules, outcome = self.rules.restricted(max(tolerance, at_least)), 0
         inner = restricted(state, A, rules, self.policy.full_gram_up_to)
         trace = None if self.trace is None else Trace(self.trace.every)
         loop = self.make(inner, rules, trace)
