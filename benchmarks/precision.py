@@ -1,4 +1,4 @@
-"""What do kernel rows in single precision do to the objective of large problems?
+"""Precision: what kernel rows in single precision do to the objective of large problems.
 
     python benchmarks/precision.py --data-dir DIR                each set in its own order and in two others
     python benchmarks/precision.py --data-dir DIR --orders 1 --set a9a w8a
