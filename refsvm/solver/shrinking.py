@@ -8,7 +8,8 @@
 
 A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same loop, and the rules
 that `refsvm.solver.rules.Rules.restricted` names: those of the full problem, or, where nobody named a selector or a
-step, conjugate steps.
+step, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`); where rows may
+be of single precision, from 3,000 variables on, to half of that, so that f is much the same with both precisions.
 
 Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
 step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
@@ -31,7 +32,7 @@ from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
-from refsvm.solver.rules import SINGLE_FROM, Rules, stored_rows
+from refsvm.solver.rules import SINGLE_FROM, SINGLE_TOLERANCE, Rules, stored_rows
 from refsvm.state import SolverState
 
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
@@ -220,8 +221,9 @@ class ShrinkingEngine(RestrictedSteps):
     def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self.state
-        tolerance = self.rules.stop.restricted_tolerance(state.gap)
-        if state.whole is None and len(state.alpha) >= SINGLE_FROM:
+        stop = self.rules.stop
+        tolerance = stop.restricted_tolerance(state.gap)
+        if state.whole is None and len(state.alpha) >= SINGLE_FROM and stop.tolerance >= SINGLE_TOLERANCE:
             # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
         rules, outcome = self.rules.restricted(max(tolerance, at_least)), 0
