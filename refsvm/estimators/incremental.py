@@ -10,7 +10,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +20,7 @@ from refsvm.estimators.base import KernelMachine
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.growing import GrowingMatrix
-from refsvm.kernels.names import is_precomputed
+from refsvm.kernels.names import is_precomputed, parameters_named
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
 from refsvm.paths.continuing import Reached, continued
@@ -57,37 +57,48 @@ class Incremental(KernelMachine):
     """Base of the estimators whose examples may come and go."""
 
     held_: dict[str, Any]
-    """The examples, their kernel matrix, and what the last walk has reached; there once `partial_fit` was called."""
+    """Copies of the examples, their weights and kernel matrix, and what the last walk has reached, with which settings;
+    there once `partial_fit` was called."""
 
-    def _add(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
+    _settings: ClassVar[tuple[str, ...]]
+    """Parameters that may change between two calls: the walk moves all examples to the new values."""
+
+    def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
         """Let examples come; those of the first call were fitted."""
         if hasattr(self, "held_"):
-            self._refuse_precomputed()
-            n = len(self.held_["y"])
-            self._hold(X, y, penalties)
-            after = self.held_["C"]
-            self._walk(np.where(np.arange(len(after)) < n, after, 0.0), after)
+            before = self.held_
+            try:
+                self.held_ = self._held_with(before, X, y, weights)
+                after = self.held_["weights"]
+                self._walk(np.where(np.arange(len(after)) < len(before["y"]), after, 0.0), after)
+            except Exception:  # the model is still that of the examples before
+                self.held_ = before
+                raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {"X": X, "y": y, "C": penalties, "K": X}
+            self.held_ = {}  # nothing can be added to it
         else:
-            nothing = GrowingMatrix(np.empty((0, 0)), 0)
-            self.held_ = {"X": X[:0], "y": y[:0], "C": penalties[:0], "K": nothing, "reached": {}}
-            self._hold(X, y, penalties)
+            nothing = {
+                "X": X[:0],
+                "y": y[:0],
+                "weights": weights[:0],
+                "K": GrowingMatrix(np.empty((0, 0)), 0),
+            }
+            more = {"reached": {}, "named": self._named(), "settings": self._values()}
+            self.held_ = self._held_with(nothing | more, X, y, weights)
 
-    def _hold(self, X: Any, y: np.ndarray, penalties: np.ndarray) -> None:
-        """Add examples to those that are held, with their kernel values."""
-        held = self.held_
+    def _held_with(self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+        """Return what is held with copies of more examples, and their kernel values."""
         n, m = len(held["y"]), len(y)
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
                 f"partial_fit holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
                 f"cache_size={self.cache_size!r}; raise cache_size, or use fit."
             )
-        every = X if n == 0 else stacked(held["X"], X)
+        every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
         together = TOGETHER if isinstance(kernel, Kernel) else m  # others may have to see all at once
-        self.held_ = {
-            **held, "X": every, "y": np.append(held["y"], y), "C": np.append(held["C"], penalties),
+        return {
+            **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
             "K": held["K"].grown(m, lambda some: kernel_values(kernel, X[some], every), most, together),
         }  # fmt: skip
 
@@ -99,7 +110,10 @@ class Incremental(KernelMachine):
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Go from some penalties of the held examples to others, and keep what remains with one."""
+        """Go from some weights of the held examples to others, and keep the examples with weights that are not below 0.
+
+        Where a setting has changed since the last walk, that moves, too.
+        """
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
@@ -119,29 +133,61 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
-            held = {**self.held_, "C": after, "reached": reached}
+            held = {**self.held_, "weights": after, "reached": reached, "settings": self._values()}
             if len(kept) < len(after):
-                held |= {name: held[name][kept] for name in ("X", "y", "C")} | {"K": held["K"].without(kept)}
+                held |= {name: held[name][kept] for name in ("X", "y", "weights")} | {
+                    "K": held["K"].without(kept)
+                }
             self.held_ = held
             self._take(solutions, places, kept)
         if self.fit_status_:
             warnings.warn(shortcoming(solutions, self.tol), ConvergenceWarning, stacklevel=4)
 
-    def _refuse_precomputed(self) -> None:
-        """Refuse to change the number of examples where they are the columns of X."""
+    def _values(self) -> dict[str, Any]:
+        """Return the present values of the settings."""
+        return {name: getattr(self, name) for name in self._settings}
+
+    def _named(self) -> dict[str, Any]:
+        """Return the parameters that the kernel and the weights are made of, in plain types."""
+        kernel, weights = self.kernel, {"class_weight": getattr(self, "class_weight", None)}
+        if not isinstance(kernel, str):
+            return {"kernel": None, **weights}
+        return {name: getattr(self, name) for name in ("kernel", *parameters_named(kernel))} | weights
+
+    def _go_on(self) -> None:
+        """Refuse to go on with the held examples under another kernel, or where they are the columns of X."""
+        self._validate_params()
         if is_precomputed(self.kernel_):
             raise ValueError(
                 "Examples come and go where the kernel itself is known; with kernel='precomputed' use "
                 "DualProblem.extended and Solution.continue_to."
             )
+        before, now = self.held_["named"], self._named()
+        changed = [name for name in now if before.get(name) != now[name]]
+        if "class_weight" not in changed and self._is_same_kernel(changed):
+            return
+        name = changed[0] if changed else "kernel"
+        was = self.kernel_ if name == "kernel" else before.get(name)
+        raise ValueError(
+            f"{name}={getattr(self, name)!r}, but the examples that are held came with {name}={was!r}; set it back, or "
+            "begin anew with a new estimator and all examples."
+        )
+
+    def _is_same_kernel(self, changed: list[str]) -> bool:
+        """Whether the parameters name the kernel of the held examples; a γ that depends on data is theirs."""
+        if isinstance(self._named().get("gamma"), str):
+            return not changed
+        kernel = self._kernel(None, self.gamma)
+        return kernel is self.kernel_ or bool(kernel == self.kernel_)
 
     def forget(self, indices: Any) -> Self:
         """Take examples out again: the model is then that of the others alone.
 
         Parameters
         ----------
-        indices : int or array-like of int
-            Their positions among the examples that are held, in the order in which they came; the others move up.
+        indices : int or array-like of int, or array-like of bool of shape (n,)
+            Their positions among the n examples that are held, in the order in which they came, or a mask that is true
+            of them; the others move up.
 
         Returns
         -------
@@ -151,24 +197,28 @@ class Incremental(KernelMachine):
         Raises
         ------
         ValueError
-            If `partial_fit` was not called, a position is none, or a class would lose all of its examples.
+            If `partial_fit` was not called, a position is none, a class would lose all of its examples, or the
+            parameters name another kernel than that of the examples.
         """
         if not hasattr(self, "held_"):
             raise ValueError(
                 "forget needs the examples, which fit does not keep; train with partial_fit from the start."
             )
-        self._refuse_precomputed()
-        before = self.held_["C"]
+        self._go_on()
+        before = self.held_["weights"]
         after = before.copy()
-        gone = [indices] if np.ndim(indices) == 0 else indices
+        gone = np.atleast_1d(np.asarray(indices))
+        if gone.dtype.kind == "b" and len(gone) == len(before):
+            gone = np.flatnonzero(gone)
         after[positions("indices", gone, len(before))] = -1.0
         self._refuse_empty(after)
         self._walk(before, after)
         return self
 
     def _begins(self) -> bool:
-        """Whether `partial_fit` is called for the first time."""
+        """Whether `partial_fit` is called for the first time; refuse to go on with other examples than those held."""
         if hasattr(self, "held_"):
+            self._go_on()
             return False
         if hasattr(self, "dual_coef_"):
             warnings.warn(
@@ -180,15 +230,18 @@ class Incremental(KernelMachine):
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
-        """Yield the dual problems of the held examples with these penalties, in order."""
+        """Yield the dual problems of the held examples with these weights, in order.
+
+        Those at the start have the settings of the last walk.
+        """
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
         """Set the fitted attributes; of the examples, at these places, `kept` alone remain."""
 
     @abstractmethod
-    def _refuse_empty(self, penalties: np.ndarray) -> None:
-        """Refuse to forget what the estimator cannot be without; what is to be forgotten has a penalty below 0."""
+    def _refuse_empty(self, weights: np.ndarray) -> None:
+        """Refuse to forget what the estimator cannot be without; what is to be forgotten has a weight below 0."""
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
@@ -201,7 +254,7 @@ def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reache
 
 
 def stacked(X: Any, Z: Any) -> Any:
-    """Return the rows of both."""
+    """Return the rows of both, copied."""
     if is_sparse(X) or is_sparse(Z):
         from scipy.sparse import csr_array, vstack
 

@@ -65,6 +65,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     nu: float = 0.5
 
+    _settings: ClassVar[tuple[str, ...]] = ("nu",)
     _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
@@ -129,8 +130,10 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         """−b, shape (1,): what `score_samples` is compared with."""
         return -self.intercept_
 
-    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
-        return DualProblem.one_class(gram=gram, nu=self.nu, weights=weights)
+    def _problem(
+        self, gram: Any, y: np.ndarray, weights: np.ndarray, settings: dict[str, Any]
+    ) -> DualProblem:
+        return DualProblem.one_class(gram=gram, nu=settings["nu"], weights=weights)
 
     def _intercept(self, solution: Solution) -> float:
         """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.

@@ -31,7 +31,9 @@ class SingleMachine(Incremental):
         """Return examples and targets, checked; zeros where there are none."""
 
     @abstractmethod
-    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
+    def _problem(
+        self, gram: Any, y: np.ndarray, weights: np.ndarray, settings: dict[str, Any]
+    ) -> DualProblem:
         """Return the dual problem of examples with these targets and weights."""
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -45,14 +47,14 @@ class SingleMachine(Incremental):
         known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
         with self._interruptible():
             factors = np.ones(len(rows)) if weights is None else weights
-            problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors)
+            problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors, self._values())
             progress = Progress(type(self).__name__) if self.verbose else None
             start = self._start(problem, len(y), rows) if self.warm_start else None
             solution = solve(problem, start=start, polish=True, **self._solver_options(progress))
             if progress is not None:
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
-            self._store(solution, X, rows, computed)
+            self._store(solution, X.copy() if is_users(kernel) else X, rows, computed)
         if self.fit_status_:
             warnings.warn(shortcoming([solution], self.tol), ConvergenceWarning, stacklevel=3)
         return self
@@ -62,7 +64,8 @@ class SingleMachine(Incremental):
         rows = np.arange(len(after))
         gram, alpha = self._gram(rows), np.zeros(len(rows))
         alpha[: len(self.alpha_)] = self.alpha_
-        start, end = (self._problem(gram, self.held_["y"], weights) for weights in (before, after))
+        turns = (before, self.held_["settings"]), (after, self._values())
+        start, end = (self._problem(gram, self.held_["y"], *each) for each in turns)
         yield Machine(rows, start, end, alpha)
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
@@ -70,9 +73,9 @@ class SingleMachine(Incremental):
         alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, kept].ravel()
         self._store(solutions[0], self.held_["X"], np.arange(len(kept)), len(kept), alpha)
 
-    def _refuse_empty(self, penalties: np.ndarray) -> None:
+    def _refuse_empty(self, weights: np.ndarray) -> None:
         """An example that counts remains."""
-        if not (penalties > 0.0).any():
+        if not (weights > 0.0).any():
             raise ValueError("forget would leave no example that counts; keep one.")
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
@@ -80,7 +83,7 @@ class SingleMachine(Incremental):
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._given(X, y, self.kernel_, reset=False)
-        weights = checked_weights(sample_weight, X)
+        weights = checked_weights(sample_weight, X, all_zero=True)
         self._add(X, y, np.ones(len(y)) if weights is None else weights)
         return self
 
@@ -109,7 +112,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_users(self.kernel_) else None
+        self._examples = X if is_users(self.kernel_) else None  # a copy of its own
         self.dual_coef_, self.intercept_ = alpha[self.support_][None], np.array([self._intercept(solution)])
         self.n_iter_ = max(1, solution.iterations)
         self.n_kernel_rows_ = computed + solution.kernel_rows

@@ -31,6 +31,9 @@ from refsvm.estimators.validation import (
     known_codes,
     penalties_of,
     refuse_empty_classes,
+    refuse_missing,
+    refuse_to_forget,
+    scaled,
 )
 from refsvm.kernels.names import is_precomputed, is_users
 from refsvm.multiclass.one_vs_one import (
@@ -42,7 +45,7 @@ from refsvm.multiclass.one_vs_one import (
     solve_pairs,
     votes,
     worst,
-)
+)  # fmt: skip
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
@@ -164,6 +167,7 @@ class SVC(ClassifierMixin, Incremental):
     n_jobs: int | None = None
     random_state: Any = None
 
+    _settings: ClassVar[tuple[str, ...]] = ("C",)
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -203,8 +207,7 @@ class SVC(ClassifierMixin, Incremental):
         Warns
         -----
         ConvergenceWarning
-            If a limit was reached, the selector stalled, or C is infinite and nothing separates the classes. The
-            estimator is usable all the same.
+            If a limit was reached, the selector stalled, or an infinite C separates nothing; it is usable all the same.
         """
         self._validate_params()
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
@@ -219,19 +222,20 @@ class SVC(ClassifierMixin, Incremental):
         known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
         progress = Progress(type(self).__name__) if self.verbose else None
-        options = self._solver_options(progress)
-        if len(classes) > 2:
-            options["workers"] = worker_count(self.n_jobs)
+        options = self._solver_options(progress) | {
+            "workers": worker_count(self.n_jobs) if len(classes) > 2 else 1
+        }
         with self._interruptible() as interrupt:
             results = []
             for result in solve_pairs(pairs(known, data, codes, C), start, interrupt, **options):
                 _log.debug("%s", result)
                 results.append(result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
-            self._store(results, X, codes, computed)
+            self._store(results, X.copy() if is_users(kernel) else X, codes, computed)
             if progress is not None:
-                steps = sum(result.iterations for result in results)
-                progress.finish(self.status_, worst(results).kkt_gap, steps)
+                progress.finish(
+                    self.status_, worst(results).kkt_gap, sum(each.iterations for each in results)
+                )
         if self.fit_status_:
             warnings.warn(shortcoming(results, self.tol), ConvergenceWarning, stacklevel=2)
         return self
@@ -239,16 +243,17 @@ class SVC(ClassifierMixin, Incremental):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on more examples: the model is then that of all of them, exactly.
 
-        The first call is `fit`, of which the examples and their kernel matrix are held, 8n² bytes within `cache_size`;
-        γ and class weights that depend on the data are those of this call from then on. Later calls compute the kernel
-        values of the new examples, and walk from the old optimum to the new one (`refsvm.Solution.continue_to`): an
-        event or two for each, every one in O(mn) for m free support vectors. What has come can go: `forget`. After a
-        `fit`, which keeps support vectors only, the first call begins anew, with a warning.
+        The first call is `fit`, of which copies of the examples and their kernel matrix are held, 8n² bytes within
+        `cache_size`; γ and class weights that depend on the data are those of this call from then on. Later calls walk
+        from the old optimum to the new one (`refsvm.Solution.continue_to`): an event or two for each new example, every
+        one in O(mn) for m free support vectors. What has come can go: `forget`. After a `fit`, which keeps support
+        vectors only, the first call begins anew, with a warning. A new C becomes that of all examples (so do ε of `SVR`
+        and ν of `OneClassSVM`); another kernel, γ or class weight is refused.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`; an example of weight 0 is held, and counts for nothing.
+            As in `fit`; an example of weight 0 is held, and counts for nothing. Later calls take all weights 0.
         classes : array-like, optional
             All labels that may come. The first call needs an example of each.
 
@@ -260,8 +265,8 @@ class SVC(ClassifierMixin, Incremental):
         Raises
         ------
         ValueError
-            As `fit`; on an infinite C, labels that are new, and a kernel matrix beyond `cache_size` or an indefinite
-            one.
+            As `fit`; on an infinite C, labels that are new, a kernel matrix beyond `cache_size` or an indefinite one,
+            and another kernel. What was held is then as it was.
 
         Examples
         --------
@@ -274,42 +279,37 @@ class SVC(ClassifierMixin, Incremental):
         True
         """
         if self._begins():
-            if classes is not None and (missing := np.setdiff1d(classes, y)).size:
-                raise ValueError(
-                    f"The first call of partial_fit has no example of class {missing.tolist()[0]!r}; give it one of "
-                    "each."
-                )
+            refuse_missing(classes, y)
             self.fit(X, y, sample_weight)
         X, y = self._checked(X, y, kernel=self.kernel_, reset=False)
-        codes, weights = known_codes(self.classes_, y), checked_weights(sample_weight, X)
-        self._add(X, codes, penalties_of(self.C, self.class_weight_, codes, weights))
+        codes, weights = known_codes(self.classes_, y), checked_weights(sample_weight, X, all_zero=True)
+        self._add(X, codes, penalties_of(1.0, self.class_weight_, codes, weights))
         return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
         """Yield the pairs of classes."""
         codes = self.held_["y"].astype(np.int64)
+        penalties = scaled(self.held_["settings"]["C"], before), scaled(self.C, after)
         for result in self.binary_results_:
-            negative, positive = result.negative, result.positive
-            rows = np.flatnonzero((codes == negative) | (codes == positive))
-            labels = np.where(codes[rows] == positive, 1.0, -1.0)
+            rows = np.flatnonzero((codes == result.negative) | (codes == result.positive))
+            labels = np.where(codes[rows] == result.positive, 1.0, -1.0)
             K = self._gram(rows)
-            start, end = (DualProblem.classification(y=labels, gram=K, C=C[rows]) for C in (before, after))
+            start, end = (DualProblem.classification(y=labels, gram=K, C=C[rows]) for C in penalties)
             yield Machine(rows, start, end, result.scattered(len(codes))[rows])
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
         """Set the fitted attributes, with new numbers for the examples that remain."""
-        n = len(self.held_["y"])
         results = []
         for old, solution, rows in zip(self.binary_results_, solutions, places, strict=True):
             here = np.isin(rows, kept)
             pair = Pair(old.negative, old.positive, kept.searchsorted(rows[here]), solution.problem)
             result = BinaryResult.of(pair, solution, solution.status)
             results.append(replace(result, alpha=solution.alpha[here]))
-        self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), n)
+        self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), len(self.held_["y"]))
 
-    def _refuse_empty(self, penalties: np.ndarray) -> None:
+    def _refuse_empty(self, weights: np.ndarray) -> None:
         """Each class keeps an example that counts."""
-        refuse_empty_classes(self.classes_, self.held_["y"].astype(np.int64)[penalties > 0.0])
+        refuse_to_forget(self.classes_, self.held_["y"].astype(np.int64)[weights > 0.0])
 
     @property
     def predict_proba(self) -> Any:
@@ -320,10 +320,9 @@ class SVC(ClassifierMixin, Incremental):
 
     def _previous(self, codes: np.ndarray) -> list[BinaryResult] | None:
         """Return the results of the last `fit`, to start from, if as many examples and classes remain."""
-        if not hasattr(self, "binary_results_"):
-            return None
-        if self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1:
-            return self.binary_results_
+        before: list[BinaryResult] | None = getattr(self, "binary_results_", None)
+        if not before or (self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1):
+            return before
         warnings.warn(
             f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes and "
             f"this one has {len(codes)} of {codes.max() + 1}; it started cold.",
@@ -336,7 +335,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_users(self.kernel_) else None
+        self._examples = X if is_users(self.kernel_) else None  # a copy of its own
         self.intercept_ = np.array([result.intercept for result in results])
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
         self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
@@ -387,8 +386,9 @@ class SVC(ClassifierMixin, Incremental):
                 'by the values of "ovr".'
             )
         k = len(self.classes_)
-        by_values = self.break_ties and k > 2
-        codes = self.decision_function(X).argmax(axis=1) if by_values else votes(self._decision_values(X), k)
+        if self.break_ties and k > 2:
+            return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
+        codes = votes(self._decision_values(X), k)
         return np.asarray(self.classes_[codes])
 
     @property

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
 from refsvm.estimators.single import SingleMachine
+from refsvm.estimators.validation import scaled
 from refsvm.kernels.names import is_precomputed
 from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
@@ -80,6 +81,8 @@ class SVR(RegressorMixin, SingleMachine):
     C: float = 1.0
     epsilon: float = 0.1
 
+    _settings: ClassVar[tuple[str, ...]] = ("C", "epsilon")
+
     _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
@@ -140,8 +143,11 @@ class SVR(RegressorMixin, SingleMachine):
         X, y = self._checked(X, y, kernel=kernel, reset=reset, y_numeric=True)
         return X, np.asarray(y, dtype=np.float64)
 
-    def _problem(self, gram: Any, y: np.ndarray, weights: np.ndarray) -> DualProblem:
-        return DualProblem.regression(y=y, gram=gram, C=self.C * weights, epsilon=self.epsilon)
+    def _problem(
+        self, gram: Any, y: np.ndarray, weights: np.ndarray, settings: dict[str, Any]
+    ) -> DualProblem:
+        C = scaled(settings["C"], weights)
+        return DualProblem.regression(y=y, gram=gram, C=C, epsilon=settings["epsilon"])
 
     def predict(self, X: Any) -> np.ndarray:
         """h(x) for each row of X.
@@ -209,7 +215,7 @@ class SVR(RegressorMixin, SingleMachine):
             held["y"],
             kernel_values(kernel, X, held["X"]),
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
-            C=self.C * held["C"],
+            C=self.C * held["weights"],
             epsilon=self.epsilon,
             confidence=confidence,
             engine=self.engine,

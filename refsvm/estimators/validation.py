@@ -27,6 +27,9 @@ __all__ = [
     "known_codes",
     "penalties_of",
     "refuse_empty_classes",
+    "refuse_missing",
+    "refuse_to_forget",
+    "scaled",
 ]
 
 NO_LABELS: Final = "no_validation"
@@ -132,13 +135,15 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np.ndarray | None:
     """Return the weights of the examples in X, 0 in place of negative ones, or refuse weights that leave none.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,) or None
     X : array-like of shape (n, d)
+    all_zero : bool
+        Whether all of them may be 0, as where other examples are held already.
 
     Returns
     -------
@@ -161,6 +166,8 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         return None
     weights = np.asarray(sample_weight)
     if weights.dtype.kind in "biuf" and weights.size and (weights <= 0.0).all():
+        if all_zero:
+            return np.zeros_like(_check_sample_weight(np.ones(weights.shape)[()], X))
         raise ValueError(
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one positive "
             "number; give the examples that count a weight such as 1.0."
@@ -196,6 +203,36 @@ def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
             f"{one if len(empty) == len(classes) - 1 else ''}The weights leave the class "
             f"{classes.tolist()[empty[0]]!r} without examples: none has a positive sample_weight and class_weight; "
             "take that class out of X and y."
+        )
+
+
+def refuse_missing(classes: Any, y: Any) -> None:
+    """Refuse a first call of `partial_fit` that lacks examples of the classes announced to it, if any were.
+
+    Raises
+    ------
+    ValueError
+        If one of `classes` is not in y.
+    """
+    if classes is not None and (missing := np.setdiff1d(classes, y)).size:
+        raise ValueError(
+            f"The first call of partial_fit has no example of class {missing.tolist()[0]!r}; give it one of each."
+        )
+
+
+def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
+    """Refuse that of a class no example that counts is left; `left` holds the class numbers of those that are.
+
+    Raises
+    ------
+    ValueError
+        If one of 0 … k − 1 is not among them.
+    """
+    empty = np.flatnonzero(np.bincount(left, minlength=len(classes)) == 0)
+    if len(empty):
+        raise ValueError(
+            f"forget would leave the class {classes.tolist()[empty[0]]!r} without an example that counts; keep one of "
+            "each class, or train a new estimator on the examples of the others."
         )
 
 
@@ -263,6 +300,9 @@ def penalties_of(
             f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, is beyond what can "
             "be computed with (1e300); scale the weights down."
         )
-    penalties = np.zeros(len(codes))
-    np.multiply(C, factor, out=penalties, where=factor > 0.0)  # C = ∞ times 0 is 0
-    return penalties
+    return scaled(C, factor)
+
+
+def scaled(C: float, factors: np.ndarray) -> np.ndarray:
+    """Return C times each factor, 0 where that is not positive: ∞ times 0 is 0."""
+    return np.multiply(C, factors, out=np.zeros(len(factors)), where=factors > 0.0)

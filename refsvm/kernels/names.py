@@ -14,7 +14,7 @@ from refsvm._checks import is_sparse
 from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels.sparse import canonical
 
-__all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called"]
+__all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called", "parameters_named"]
 
 KERNELS: Final[dict[str, Any]] = {
     "linear": Linear,
@@ -63,11 +63,23 @@ def kernel_called(
     """
     if not isinstance(kernel, str):
         return kernel
-    known = [field.name for field in fields(KERNELS[kernel])]
+    known = parameters_named(kernel)
     given: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
     if "gamma" in known:
         given["gamma"] = gamma_on(X, gamma, weights)
     return KERNELS[kernel](**{name: given[name] for name in known})
+
+
+def parameters_named(kernel: str) -> list[str]:
+    """Return the names of the parameters that the kernel of a name has.
+
+    Examples
+    --------
+    >>> from refsvm.kernels.names import parameters_named
+    >>> parameters_named("rbf"), parameters_named("linear")
+    (['gamma'], [])
+    """
+    return [field.name for field in fields(KERNELS[kernel])]
 
 
 def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> float:

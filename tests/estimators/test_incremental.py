@@ -13,7 +13,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("scipy")
 from scipy.sparse import csr_array
 
-from refsvm import SVC, SVR, OneClassSVM
+from refsvm import RBF, SVC, SVR, OneClassSVM
 from refsvm.datasets import make_banana
 
 DATA = make_banana(90, rng=0)
@@ -203,3 +203,119 @@ def test_intervals_hold_targets_like_those_before() -> None:
     np.testing.assert_allclose([low[:2], high[:2]], whole.predict_interval(X[40:42], 0.8).T, atol=1e-6)
     with pytest.raises(ValueError, match="train with partial_fit"):
         SVR().fit(X, TARGETS).predict_interval(X)
+
+
+def in_buffer(buffer: Any, rows: Any) -> Any:
+    """The rows in one piece of memory that is used again and again; `buffer` says how."""
+    memory = np.array(X[rows])
+    return csr_array(memory) if buffer == "sparse" else memory
+
+
+@pytest.mark.parametrize("buffer", ["dense", "sparse"])
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_a_buffer_that_is_used_again_changes_nothing(model: Any, y: Any, buffer: str) -> None:
+    model = fresh(model)
+    for rows in (slice(0, 30), slice(30, 60)):
+        given, targets = in_buffer(buffer, rows), part(y, rows)
+        targets = None if y is None else targets.copy()
+        weights = np.full(30, 2.0)
+        model.partial_fit(given, targets, sample_weight=weights)
+        (given.data if buffer == "sparse" else given)[...] = np.nan
+        weights[:] = np.nan
+        if targets is not None:
+            targets[:] = -1000
+    assert_same(model, y, np.arange(60), np.full(60, 2.0))
+
+
+def test_examples_of_a_kernel_of_ones_own_are_copied() -> None:
+    given = X[:40].copy()
+    model = SVC(kernel=lambda A, B: A @ B.T, engine="numpy").fit(given, Y[:40])
+    novelty = OneClassSVM(kernel=lambda A, B: A @ B.T, nu=0.3, engine="numpy").fit(given)
+    before = model.decision_function(X), novelty.decision_function(X)
+    given[:] = np.nan
+    np.testing.assert_array_equal(model.decision_function(X), before[0])
+    np.testing.assert_array_equal(novelty.decision_function(X), before[1])
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS)
+def test_a_batch_of_weight_zero_is_held_and_counts_for_nothing(model: Any, y: Any) -> None:
+    model = fresh(model).partial_fit(X[:30], part(y, slice(30)))
+    for weight in (0.0, -1.0):
+        model.partial_fit(X[30:31], part(y, slice(30, 31)), sample_weight=[weight])
+    assert model.shape_fit_ == (32, 2)
+    model.partial_fit(X[31:50], part(y, slice(31, 50)))
+    chosen = np.array([*range(31), 30, *range(31, 50)])
+    weights = np.ones(90)
+    weights[30] = 0.0
+    assert_same(model, y, chosen, weights)
+    with pytest.raises(ValueError, match="at least one positive"):
+        fresh(model).partial_fit(X[:30], part(y, slice(30)), sample_weight=np.zeros(30))
+
+
+CHANGES: Any = [
+    pytest.param(MODELS[0].values[0], Y, {"C": 0.7}, id="C of two classes"),
+    pytest.param(MODELS[1].values[0], THREE, {"C": 20.0}, id="C of three classes"),
+    pytest.param(MODELS[2].values[0], TARGETS, {"C": 0.7, "epsilon": 0.02}, id="C and epsilon"),
+    pytest.param(MODELS[3].values[0], None, {"nu": 0.6}, id="nu"),
+]
+
+
+@pytest.mark.parametrize(("model", "y", "changes"), CHANGES)
+def test_a_new_setting_is_that_of_all_examples(model: Any, y: Any, changes: dict[str, float]) -> None:
+    before = {name: getattr(model, name) for name in changes}
+    weights = 1.0 + np.arange(90) % 3
+    model = fresh(model).partial_fit(X[:40], part(y, slice(40)), sample_weight=weights[:40])
+    model.set_params(**changes)
+    model.partial_fit(X[40:60], part(y, slice(40, 60)), sample_weight=weights[40:60])
+    assert_same(model, y, np.arange(60), weights)
+    model.set_params(**before).forget([0, 59])
+    assert_same(model, y, np.arange(1, 59), weights)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "sentence"),
+    [
+        ({"gamma": 0.5}, {"gamma": 5.0}, r"gamma=5\.0, but .* came with gamma=0\.5"),
+        ({"gamma": "scale"}, {"gamma": "auto"}, "gamma='auto'"),
+        ({"kernel": "poly"}, {"degree": 2}, "degree=2"),
+        ({"kernel": "rbf"}, {"kernel": "linear"}, "kernel='linear'"),
+        ({"kernel": RBF(0.5)}, {"kernel": RBF(0.7)}, r"kernel=RBF\(gamma=0.7\).*kernel=RBF\(gamma=0.5\)"),
+        ({"kernel": RBF(0.5)}, {"kernel": "linear"}, "kernel='linear'"),
+        ({"class_weight": {1: 2.0}}, {"class_weight": {1: 3.0}}, "class_weight"),
+        ({}, {"C": -1.0}, "'C' parameter"),
+        ({}, {"C": np.inf}, "without a bound"),
+    ],
+)
+def test_another_kernel_is_refused_and_what_is_held_stays(
+    first: dict[str, Any], then: dict[str, Any], sentence: str
+) -> None:
+    model = SVC(**{"engine": "numpy", **first}).partial_fit(X[:40], Y[:40])
+    now = {name: getattr(model, name) for name in then}
+    before = model.decision_function(X)
+    model.set_params(**then)
+    with pytest.raises(ValueError, match=sentence):
+        model.partial_fit(X[40:], Y[40:])
+    with pytest.raises(ValueError, match=sentence):
+        model.forget(0)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.set_params(**now).partial_fit(X[40:60], Y[40:60])
+    whole = SVC(**{"tol": 1e-10, **first, "kernel": model.kernel_}).fit(X[:60], Y[:60])
+    assert model.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
+
+
+def test_the_same_kernel_in_other_words_is_taken() -> None:
+    model = SVC(gamma=0.5, degree=2, engine="numpy").partial_fit(X[:40], Y[:40])
+    model.set_params(degree=5, gamma=0.5, tol=1e-4).partial_fit(X[40:50], Y[40:50])
+    model.set_params(kernel=RBF(0.5), gamma="auto").partial_fit(X[50:60], Y[50:60])
+    again = pickle.loads(pickle.dumps(model)).set_params(kernel="rbf", gamma=0.5)
+    assert_same(again.forget(3), Y, np.delete(np.arange(60), 3))
+
+
+def test_forget_takes_a_mask_and_keeps_every_class() -> None:
+    model = SVC(gamma=0.5, engine="numpy").partial_fit(X[:40], Y[:40])
+    gone = np.arange(40) % 7 == 0
+    assert_same(model.forget(gone), Y, np.flatnonzero(~gone))
+    with pytest.raises(ValueError, match=r"forget would leave the class 1\.0 without an example that counts"):
+        model.forget(Y[:40][~gone] > 0)
+    with pytest.raises(ValueError, match="is not a list of positions"):
+        model.forget([True, False])
