@@ -1,0 +1,130 @@
+"""`benchmarks/scales.py`: what is wrong at an origin or in a unit is found out, and what is right passes."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
+sys.path.insert(0, BENCHMARKS)
+try:
+    import scales
+    from fuzzing import callers, scale_verdict
+    from fuzzing.exact import Exact
+    from fuzzing.scaled import CALLERS, Scaled, any_scaled
+finally:
+    sys.path.remove(BENCHMARKS)
+
+
+def problem_of(caller: str = "SVC", **other) -> Scaled:
+    """Return thirty examples of two classes that overlap, in unit scale around the origin."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=40) > 0.0, 1, -1)
+    drawn = any_scaled(1, caller)
+    return replace(
+        drawn, kernel="rbf", gamma=0.5, X=X[:30], T=X[30:], y=y[:30], is_sparse=False, C=2.0, weights=np.ones(30),
+        tol=1e-4, unit=1.0, origin=0.0, target_unit=1.0, target_origin=0.0, engine="numpy", **other,
+    )  # fmt: skip
+
+
+def kinds(monkeypatch, problem: Scaled, change) -> set[str]:
+    """Return what is complained of after a change of the answer."""
+    answer = change(callers.TRAINED[problem.caller](problem))
+    monkeypatch.setitem(callers.TRAINED, problem.caller, lambda _: answer)
+    return {kind for kind, _ in scale_verdict.verdict_of(problem).complaints}
+
+
+def changed(**fields):
+    """Return a change of the fields of the machine."""
+    return lambda answer: replace(
+        answer,
+        machines=[replace(each, **{name: f(each) for name, f in fields.items()}) for each in answer.machines],
+    )
+
+
+def test_a_right_answer_passes(monkeypatch):
+    assert kinds(monkeypatch, problem_of(), lambda answer: answer) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("gap", {"alpha": lambda m: 0.99 * m.alpha}),
+        ("prediction", {"h": lambda m: m.h + 0.01 * (m.h > 0.0)}),
+        ("prediction", {"h_test": lambda m: m.h_test + 0.01}),
+        ("intercept", {"h": lambda m: m.h + 0.01, "h_test": lambda m: m.h_test + 0.01}),
+        ("not finite", {"h": lambda m: np.nan * m.h}),
+    ],
+)
+def test_what_is_wrong_is_found_out(monkeypatch, kind, fields):
+    assert kind in kinds(monkeypatch, problem_of(), changed(**fields))
+
+
+def test_an_example_outside_below_its_bound_is_found_out(monkeypatch):
+    problem = problem_of("OneClassSVM", nu=0.3)
+    down = lambda m: m.h - np.sort(m.h[m.alpha < m.upper])[0] - 1e-9  # noqa: E731
+    assert kinds(monkeypatch, problem, changed(h=down)) == {"outside"}
+
+
+def test_rounds_are_compared_with_the_optimum(monkeypatch):
+    problem = problem_of("cross_validate")
+    off = lambda a: replace(a, values=[replace(v, said=v.said + 0.05) for v in a.values])  # noqa: E731
+    assert kinds(monkeypatch, problem, lambda answer: answer) == set()
+    monkeypatch.undo()
+    assert kinds(monkeypatch, problem, off) == {"values"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("kernel values are only right to about 0.1, and the tolerance is 0.0001; subtract", "false warning"),
+        ("The kernel is not positive semi-definite (a pair has q = -1 < 0)", "false warning"),
+        ("The iteration limit was reached before the stopping rule was satisfied.", "false warning"),
+        ("Who knows.", "unknown warning"),
+    ],
+)
+def test_a_warning_has_to_be_true(monkeypatch, said, kind):
+    def trained(problem):
+        warnings.warn(said, stacklevel=1)
+        return callers.by_estimator(problem)
+
+    monkeypatch.setitem(callers.TRAINED, "SVC", trained)
+    verdict = scale_verdict.verdict_of(problem_of())
+    assert verdict.outcome == "told"
+    assert [each for each, _ in verdict.complaints] == [kind]
+
+
+def test_giving_up_on_what_is_easy_in_unit_scale_is_found_out(monkeypatch):
+    assert kinds(monkeypatch, problem_of(), lambda a: replace(a, statuses=["MAX_ITER"])) == {"gives up"}
+
+
+def test_the_truth_does_not_round_at_an_origin():
+    """Distances, and products around an example, of features near 1e9 are those of the features without it."""
+    B = np.rint(100.0 * np.random.default_rng(0).normal(size=(12, 2))) * 2.0**-7
+    for name in ("linear", "rbf"):
+        far, near = (Exact(name, X, 0.5, moves=True).matrix().astype(float) for X in (B + 2.0**30, B))
+        assert far == pytest.approx(near, rel=1e-12)
+
+
+def test_every_caller_is_drawn_and_known():
+    assert set(callers.TRAINED) == set(CALLERS)
+    assert {any_scaled(seed).caller for seed in range(400)} == set(CALLERS)
+
+
+def test_the_script_names_what_is_bad(monkeypatch, capsys):
+    monkeypatch.setattr(
+        scales, "verdict_of", lambda problem: scale_verdict.Verdict(complaints=[("gap", "is wide")])
+    )
+    assert scales.main(["--seed", "3", "--problems", "2", "--only", "SVR"]) == 1
+    shown = capsys.readouterr().out
+    assert "seed 4: gap: is wide\n" in shown
+    assert 'python benchmarks/scales.py --seed 4 --problems 1 -v --only "SVR"\n' in shown
+    assert "2 problems (seeds from 3), 2 bad; 2 gap; 2 silent" in shown
+    monkeypatch.setattr(scales, "verdict_of", lambda problem: scale_verdict.Verdict())
+    assert scales.main(["--problems", "2"]) == 0
