@@ -6,6 +6,7 @@
 `state`           SolverState: what changes during a solve, and its invariants
 `result`          Solution, Status, Trace
 `rule`            Rule: what all strategies have in common
+`store`           RunStore: finished runs in one SQLite file, and what makes two runs the same run
 `kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable; kernel rows on demand
 `selectors`       which pair moves next
 `steps`           how far it moves

@@ -114,7 +114,7 @@ def test_what_is_no_circle(tmp_path):
 def test_files_beside_the_folders():
     """The nouns that all rooms share, what checks arguments, and what Python itself asks for."""
     files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
-    nouns = {"problem.py", "formulations.py", "primal.py", "state.py", "result.py", "rule.py"}
+    nouns = {"problem.py", "formulations.py", "primal.py", "state.py", "result.py", "rule.py", "store.py"}
     assert files <= nouns | {
         "__init__.py",
         "__main__.py",

@@ -23,7 +23,7 @@ def folds(X, y):
 
 
 def experiment(store):
-    """Compare two selectors: a task is one run, which its worker writes to the store."""
+    """Compare two selectors: a task is one run, and this process writes it to the store."""
     strategies = [
         Solve(type(selector).__name__, selector=selector, step=NewtonStep(), shrinking=False)
         for selector in (MostViolatingPair(), SecondOrder())

@@ -23,8 +23,8 @@ from refsvm.cli.comparison import Choice, Watch, objective_spread
 from refsvm.cli.messages import is_watched, listening
 from refsvm.experiment.comparison import Summary
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.experiment.store import json_of
 from refsvm.state import SolverState
+from refsvm.store import json_of
 
 __all__ = [
     "REFRESH_SECONDS", "Columns", "comparison_table", "counter", "heading", "print_csv", "print_json", "print_table",

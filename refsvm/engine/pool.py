@@ -6,16 +6,19 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
 from itertools import starmap
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from refsvm.engine.handover import prepare_for_threads
 from refsvm.engine.limits import interruptible
 
-__all__ = ["in_threads", "in_workers", "joblib_is_set_up", "worker_count"]
+__all__ = ["by_joblib", "in_threads", "in_workers", "joblib_is_set_up", "resubmitted", "worker_count"]
+
+ATTEMPTS: Final = 4
+"""How often in a row tasks are handed out before a worker that is lost each time ends the call."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -96,19 +99,59 @@ def in_workers(
     if workers == 1:
         return starmap(work, arguments)
     if joblib_is_set_up():
-        return _by_joblib(work, arguments, workers)
+        return by_joblib(work, arguments, workers)
     return in_threads(lambda each: work(*each), arguments, workers)
 
 
-def _by_joblib(
+def by_joblib(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield the same from the workers of joblib."""
+    """Yield the same from the workers of joblib, which are processes of this machine where nothing else is set up."""
     from joblib import Parallel, delayed
 
     prepare_for_threads()
+    # a batch of several tasks is returned as one: a worker that is lost would lose finished ones
     try:
-        pool = Parallel(n_jobs=workers, return_as="generator_unordered")
+        pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     except ValueError:  # a backend that returns everything at the end
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
+
+
+def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
+    """Yield the results of an attempt, and of another one after a worker was lost with data or with its pool.
+
+    Parameters
+    ----------
+    attempt : callable
+        Hands out the tasks without a result so far, and returns their results as they come.
+
+    Raises
+    ------
+    concurrent.futures.CancelledError, concurrent.futures.BrokenExecutor
+        If several attempts in a row have no result.
+
+    Examples
+    --------
+    >>> from concurrent.futures import BrokenExecutor
+    >>> from refsvm.engine.pool import resubmitted
+    >>> missing, lost = [1, 2, 3], [2]
+    >>> def attempt():
+    ...     while missing:
+    ...         if missing[0] in lost:
+    ...             raise BrokenExecutor(f"the worker of {lost.pop()} is gone")
+    ...         yield missing.pop(0)
+    >>> list(resubmitted(attempt)), lost
+    ([1, 2, 3], [])
+    """
+    failures = 0
+    while True:
+        try:
+            for result in attempt():
+                failures = 0
+                yield result
+            return
+        except (CancelledError, BrokenExecutor):
+            failures += 1
+            if failures == ATTEMPTS:
+                raise

@@ -4,7 +4,7 @@
 `base`         what all estimators share
 `svc`          SVC: classification
 `svccv`        SVCCV: SVC with C and γ chosen by cross-validation
-`search`       the grid behind it; `cell_store` keeps its cells in a file
+`search`       the grid behind it
 `svr`          SVR: regression
 `one_class`    OneClassSVM: novelty detection
 `single`       what SVR and OneClassSVM share: one problem, one decision function

@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +14,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from refsvm._checks import is_sparse
-from refsvm.engine.pool import in_workers, worker_count
-from refsvm.estimators.cell_store import CellStore, fingerprint
+from refsvm.engine.pool import in_workers, resubmitted, worker_count
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
@@ -25,6 +23,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.store import RunStore, described, digest, fingerprint
 
 __all__ = ["GammaColumn", "Search", "results_table"]
 
@@ -33,9 +32,6 @@ SINGLE_FROM: Final = 1500
 
 SINGLE_TOL: Final = 1e-4
 """Tolerances below this are finer than single precision is good for."""
-
-ATTEMPTS: Final = 4
-"""How often columns are handed out whose data were lost with a worker."""
 
 Key = tuple[int, int, int]
 """Numbers of γ, of C and of the split."""
@@ -105,8 +101,8 @@ class Search:
             A `Cell` for each (γ, C, split).
         """
         token, total = uuid.uuid4().hex, len(self.columns) * len(self.Cs) * len(self.splits)
-        keeping = nullcontext() if store is None else closing(CellStore(store, fingerprint(X, codes, self)))
-        with keeping as kept:
+        kept = None if store is None else StoredCells(RunStore(Path(store)), self._identities(X, codes))
+        with nullcontext() if kept is None else kept.runs.kept_open():
             cells: dict[Key, Cell] = {} if kept is None else kept.cells()
 
             def take(number: int, cell: Cell) -> None:
@@ -126,6 +122,22 @@ class Search:
             finally:
                 forget(token)
         return cells
+
+    def _identities(self, X: Any, codes: np.ndarray) -> dict[Key, dict[str, Any]]:
+        """Return what the score of each cell depends on: data, kernel, C, split and tolerance."""
+        common = {
+            "strategy": "refsvm: SVCCV",
+            "examples": fingerprint(X, codes),
+            **{name: described(name, self.options[name]) for name in ("tol", "max_iter", "stop")},
+        }
+        kernels = [described("kernel", column.kernel) for column in self.columns]
+        parts = [fingerprint(each.train, each.test, each.factors, each.test_weights) for each in self.splits]
+        return {
+            (g, c, split.number): {**common, "kernel": kernel, "C": float(C), "split": part}
+            for g, kernel in enumerate(kernels)
+            for c, C in enumerate(self.Cs)
+            for split, part in zip(self.splits, parts, strict=True)
+        }
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
         """Return the numbers of the columns where cells are missing, and which: places in `Cs` for each split."""
@@ -151,19 +163,15 @@ class Search:
     ) -> None:
         """Solve several columns at once."""
         delivery = Delivery(take)
+
+        def attempt() -> Iterator[tuple[int, list[Cell]]]:
+            arguments = [(self, X, codes, token, *task) for task in self._tasks(cells)]
+            return in_workers(delivery, arguments, workers) if len(arguments) > 1 else iter(())
+
         try:
-            for attempt in range(ATTEMPTS):
-                arguments = [(self, X, codes, token, *task) for task in self._tasks(cells)]
-                if len(arguments) < 2:
-                    return
-                try:
-                    for number, column in in_workers(delivery, arguments, workers):
-                        for cell in column:
-                            take(number, cell)
-                    return
-                except CancelledError:  # the only copy of the data was lost with a worker
-                    if attempt == ATTEMPTS - 1:
-                        raise
+            for number, column in resubmitted(attempt):
+                for cell in column:
+                    take(number, cell)
         finally:
             delivery.close()
 
@@ -181,6 +189,36 @@ class Search:
             return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
         del options["shrinking"]  # rounds of one example less are short
         return left_out_cells(gram, codes, self.Cs, self.splits, wanted, stop=stop, **options)
+
+
+class StoredCells:
+    """The cells of a search, each a run of a store.
+
+    Parameters
+    ----------
+    runs : RunStore
+    identities : dict
+        By key; see `Search._identities`.
+    """
+
+    def __init__(self, runs: RunStore, identities: dict[Key, dict[str, Any]]) -> None:
+        runs.prepare()
+        self.runs, self._identities = runs, identities
+        self._hashes = {key: digest(identity) for key, identity in identities.items()}
+
+    def cells(self) -> dict[Key, Cell]:
+        """Return the stored cells by key."""
+        stored = self.runs.metrics(self._hashes.values())
+        found = {key: stored[run] for key, run in self._hashes.items() if run in stored}
+        return {key: Cell(split=key[2], place=key[1], **metrics) for key, metrics in found.items()}
+
+    def keep(self, key: Key, cell: Cell) -> None:
+        """Store a cell."""
+        metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
+        del metrics["split"], metrics["place"]  # their numbers differ in another grid
+        config = self._identities[key]
+        names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": "SVCCV"}
+        self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)
 
 
 class Delivery:

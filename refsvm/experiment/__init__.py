@@ -7,8 +7,7 @@
 `solve`         Solve: one call of `refsvm.solve`
 `track_path`    TrackPath: one call of `refsvm.regularization_path`
 `grid_search`   GridSearch: one search by `refsvm.SVCCV`
-`identity`      what makes two runs the same run
-`store`         RunStore: one SQLite row for each finished run
+`identity`      the code that computes a run, and the machine that computed it
 `comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
 `grid`          Grid: a table of text, as Markdown or LaTeX
 ==============  ==============================================================================
@@ -25,9 +24,9 @@ from refsvm.experiment.grid_search import GridSearch
 from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
-from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy
 from refsvm.experiment.track_path import TrackPath
+from refsvm.store import RunStore
 
 __all__ = [
     "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "GridSearch", "Instance",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import product
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ import refsvm
 from refsvm import Status
 from refsvm._checks import whole
 from refsvm.engine.limits import interruptible
-from refsvm.engine.pool import worker_count
+from refsvm.engine.pool import by_joblib, resubmitted, worker_count
 from refsvm.experiment.comparison import REFUSED, Comparison, notes_of, summarise, values_of
 from refsvm.experiment.grid import Grid
-from refsvm.experiment.identity import code_of, computed_by, digest
+from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
-from refsvm.experiment.store import RunStore
 from refsvm.experiment.strategy import Strategy, one_thread
+from refsvm.store import RunStore, digest
 
 __all__ = ["Experiment"]
 
@@ -37,6 +37,10 @@ class _Run:
     permutation: int
     config: Mapping[str, Any]
     hash: str
+
+    def described(self) -> dict[str, Any]:
+        """Return what a store keeps of a run beside its metrics."""
+        return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Experiment:
     problems : sequence of Problem
         With different names.
     store : str or path
-        SQLite file for the finished runs; made when needed. Several experiments may share one, also at the same time.
+        SQLite file for the finished runs, on a disk of this machine; made when needed. Several experiments may share
+        one, also at the same time. Workers return their runs, and need not see it.
     permutations : int
         Number of orders.
     seed : int
@@ -120,7 +125,8 @@ class Experiment:
         Parameters
         ----------
         n_jobs : int, optional
-            Processes, by joblib; −1 for one on each core. None: one after the other in this process.
+            Processes, by joblib; −1 for one on each core. None: one after the other in this process. Runs under way
+            when a worker crashes are begun anew; each run that was returned is in the store.
         callback : callable, optional
             Called with the number of finished runs and of all runs, at first and after each run; a true result ends it.
 
@@ -137,32 +143,44 @@ class Experiment:
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
             After Ctrl-C. The run under way is stored if it ended before that; half a run is not.
+        concurrent.futures.BrokenExecutor
+            If workers crash four times in a row without a finished run between.
 
         Notes
         -----
         Where a strategy refuses a problem, that is what is stored: status "REFUSED", and the sentence as `reason`. The
         other runs go on, and tables show a dash and the sentence.
         """
-        worker_count(n_jobs)  # refuses what is none
+        workers = worker_count(n_jobs)
+        in_this_process = n_jobs in (None, 1)
+        if not in_this_process and find_spec("joblib") is None:
+            raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
         store.prepare()
         total = len(self.strategies) * len(self.problems) * self.permutations
         finished = store.metrics(run.hash for run in self._runs)
-        missing = [run for run in self._runs if run.hash not in finished]
+        missing = {run.hash: run for run in self._runs if run.hash not in finished}
         done, new = total - len(missing), 0
         if callback is not None and callback(done, total):
             return new
+
         # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
         # joblib each have their own, and joblib ends them when this one is interrupted.
-        in_this_process = n_jobs in (None, 1)
+        def outcomes() -> Iterator[tuple[str, dict[str, Any] | None]]:
+            tasks = self._tasks(store, list(missing.values()))
+            return starmap(_carry_out, tasks) if in_this_process else by_joblib(_carry_out, tasks, workers)
+
         with (
             store.kept_open(),
             interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
         ):
-            for carried_out in _outcomes(self._tasks(store, missing), n_jobs):
-                done, new = done + 1, new + carried_out
+            for run, metrics in resubmitted(outcomes):
+                if metrics is not None:
+                    store.add(run, metrics=metrics, **missing[run].described())
+                del missing[run]
+                done, new = done + 1, new + (metrics is not None)
                 if callback is not None and callback(done, total):
                     break
                 if interrupt.pressed:
@@ -188,13 +206,14 @@ class Experiment:
                 config = {**common, "permutation": k, **settings}
                 yield _Run(strategy, problem.name, k, config, digest(config))
 
-    def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[RunStore, _Run, Instance]]:
-        """Pair the missing runs with their examples, one problem in memory at a time."""
+    def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
+        """Pair missing runs with their examples, one problem in memory at a time; None if a run is finished now."""
         for problem in self.problems:
             runs = [run for run in missing if run.problem == problem.name]
             if runs:
                 instance = problem.instance()
-                yield from ((store, run, instance) for run in runs)
+                # another process may have been faster since `run` looked
+                yield from ((run, None if store.metrics([run.hash]) else instance) for run in runs)
 
     # -- look ------------------------------------------------------------------------------------------------------
 
@@ -309,10 +328,10 @@ _warm: set[str] = set()
 """Descriptions of the strategies that are warmed up in this process."""
 
 
-def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
-    """Carry out a run and store it, unless another process has finished it; return whether it was carried out."""
-    if store.metrics([run.hash]):  # another process may have been faster since `run` looked
-        return False
+def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
+    """Carry out a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
+    if instance is None:
+        return run.hash, None
     settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
         with one_thread():
@@ -328,24 +347,7 @@ def _carry_out(store: RunStore, run: _Run, instance: Instance) -> bool:
         ended = record.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
-        metrics = {**record, "computed_by": computed_by()}
-        names = {"problem": run.problem, "strategy": run.strategy.name}
-        store.add(run.hash, config=run.config, metrics=metrics, **names)
-    return True
-
-
-def _outcomes(tasks: Iterable[tuple[RunStore, _Run, Instance]], n_jobs: int | None) -> Iterable[bool]:
-    """Carry out the tasks, in this process or in several; yield as each one ends."""
-    if n_jobs in (None, 1):
-        return (_carry_out(*task) for task in tasks)
-    if find_spec("joblib") is None:
-        raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
-    from joblib import Parallel, delayed
-
-    outcomes: Iterable[bool] = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(_carry_out)(*task) for task in tasks
-    )
-    return outcomes
+    return run.hash, {**record, "computed_by": computed_by()}
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
-from refsvm._checks import examples, not_negative, penalties, positive, share, signs, vector
+from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, signs, vector
 from refsvm.datasets import SuiteProblem
-from refsvm.experiment.identity import described, fingerprint
+from refsvm.store import described, fingerprint
 
 __all__ = ["Instance", "Problem"]
 
@@ -48,6 +48,11 @@ class Instance:
     C: Any
     epsilon: float | None = None
     nu: float | None = None
+
+    def __sizeof__(self) -> int:
+        """About the bytes of the examples: Dask sends what is large to the workers once, not with each run."""
+        X = self.X.data if is_sparse(self.X) else self.X
+        return object.__sizeof__(self) + X.nbytes + self.y.nbytes
 
     def permuted(self, seed: int, k: int) -> Instance:
         """Return the instance with its examples in the k-th random order of a seed.

@@ -12,8 +12,8 @@ import numpy as np
 
 from refsvm import RBF, Status
 from refsvm.engine.handover import numba_compiles
-from refsvm.experiment.identity import described
 from refsvm.experiment.problem import Instance
+from refsvm.store import described
 
 __all__ = ["Call", "Strategy", "one_thread"]
 

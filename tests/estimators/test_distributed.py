@@ -71,6 +71,28 @@ def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
     assert received < heart.X.nbytes + splits < matrix
 
 
+def test_an_experiment_sends_its_examples_once_and_never_the_store(client, page, monkeypatch, tmp_path):
+    scattered, tasks = [], []
+    scatter, submit = client.scatter, client.submit
+
+    def watched_scatter(data, **options):
+        scattered.append(data)
+        return scatter(data, **options)
+
+    def watched_submit(function, **options):
+        tasks.append(cloudpickle.dumps((function, options)))
+        return submit(function, **options)
+
+    monkeypatch.setattr(client, "scatter", watched_scatter)
+    monkeypatch.setattr(client, "submit", watched_submit)
+    with parallel_config(backend="dask"):
+        runs = page.experiment(tmp_path / "runs.sqlite")
+    assert len(tasks) == len(runs.records()) == 8
+    assert sum(hasattr(each, "permuted") for each in np.ravel(np.array(scattered, dtype=object))) == 1
+    assert max(map(len, tasks)) < 20_000 < load("heart").X.nbytes
+    assert not any(b"runs.sqlite" in task for task in tasks)
+
+
 class KillOnce(distributed.WorkerPlugin):
     """Kills the worker that begins the first task of all."""
 

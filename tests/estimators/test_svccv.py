@@ -208,7 +208,7 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, monkeypatch):
     until(11)
     with pytest.raises(KeyboardInterrupt):
         SVCCV(**GRID, store=file).fit(X, y)
-    kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+    kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
     assert kept == 11
     until(10**9)
     resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
@@ -226,18 +226,18 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, monkeypatch):
 def test_a_file_that_is_no_store(heart, tmp_path):
     (tmp_path / "notes.txt").write_text("these are notes, and long enough not to be taken for an empty file")
     for place in (tmp_path / "notes.txt", tmp_path / "missing" / "cells.sqlite"):
-        with pytest.raises(ValueError, match="cannot be used"):
+        with pytest.raises(ValueError, match=r"is not an SQLite file|cannot be written"):
             SVCCV(**GRID, store=place).fit(*heart)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE cells SET score = 'abc'",
-        "UPDATE cells SET score = NULL",
-        "UPDATE cells SET score = 1 - score WHERE split = 1",
-        "UPDATE cells SET gamma = 99 WHERE place = 1 AND split = 1",
-        "DROP TABLE cells; CREATE TABLE cells (a)",
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', 'abc')",
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', NULL)",
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', 1 - json_extract(metrics, '$.score'))",
+        "UPDATE runs SET metrics = (SELECT metrics FROM runs WHERE problem LIKE '%split 2')",
+        "DROP TABLE runs; CREATE TABLE runs (a)",
         *(
             pytest.param(slice(*part), id=f"bytes {part}")
             for part in ((4096, None, 97), (30, 90), (4200, None, 5))
@@ -258,8 +258,45 @@ def test_a_damaged_store_is_one_sentence(damage, tmp_path):
         image = np.fromfile(file, dtype=np.uint8)
         image[damage] ^= 0xFF
         image.tofile(file)
-    with pytest.raises(ValueError, match=r"store='.*cells\.sqlite' cannot be used"):
+    with pytest.raises((ValueError, OSError), match=r"store='.*cells\.sqlite' (is|cannot be used)"):
         SVCCV(**grid).fit(X, y)
+
+
+def test_a_larger_grid_goes_on_from_the_cells_of_a_smaller_one(heart, tmp_path, monkeypatch):
+    X, y = heart
+    solved, solve_cells = [], search_module.solve_cells
+
+    def watching(*args, **options):
+        for cell in solve_cells(*args, **options):
+            solved.append(cell)
+            yield cell
+
+    monkeypatch.setattr(search_module, "solve_cells", watching)
+    options = {"cv": 3, "refit": False, "store": tmp_path / "cells.sqlite"}
+    SVCCV(Cs=[1.0, 0.1], gammas=[0.1], **options).fit(X, y)
+    larger = SVCCV(**GRID, **options).fit(X, y)
+    assert len(solved) == 18  # 3 C × 2 γ × 3 splits, six of which were there
+    fresh = SVCCV(**GRID, cv=3, refit=False).fit(X, y)
+    key = "mean_test_score"
+    np.testing.assert_allclose(larger.cv_results_[key], fresh.cv_results_[key], atol=1.01 / len(y))
+    for change in (
+        {"tol": 1e-4},
+        {"cv": 4},
+        {"max_iter": 10**6},
+        {"stop": KKTGap(1e-3)},
+        {"kernel": "sigmoid"},
+    ):
+        before = len(solved)
+        SVCCV(Cs=[1.0], gammas=[0.1], **(options | change)).fit(X, y)
+        assert len(solved) > before
+
+
+def test_a_kernel_without_a_lasting_description_is_not_stored(heart, tmp_path):
+    X, y = heart[0][:60], heart[1][:60]
+    options = {"Cs": [1.0], "kernel": lambda A, B: A @ B.T, "cv": 2, "refit": False}
+    SVCCV(**options).fit(X, y)
+    with pytest.raises(ValueError, match=r"kernel=<function .* has no lasting description"):
+        SVCCV(**options, store=tmp_path / "cells.sqlite").fit(X, y)
 
 
 def test_balanced_weights_at_a_small_penalty_score_as_grid_search():
@@ -323,7 +360,7 @@ def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monke
     file, solve_cells, solved = tmp_path / "cells.sqlite", search_module.solve_cells, []
 
     def count():
-        return sqlite3.connect(file).execute("SELECT COUNT(*) FROM cells").fetchone()[0]
+        return sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
 
     def watching(*args, **options):
         for cell in solve_cells(*args, **options):

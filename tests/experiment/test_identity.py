@@ -12,7 +12,8 @@ import pytest
 from refsvm import RBF, KKTGap, Linear, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.datasets import make_banana
 from refsvm.experiment import Experiment, Problem, Solve, identity
-from refsvm.experiment.identity import code_of, digest, fingerprint
+from refsvm.experiment.identity import code_of
+from refsvm.store import digest, fingerprint
 
 from .echoes import Echo, echoes, numbered, rows_of
 

@@ -8,7 +8,7 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, solve
 from refsvm.datasets import make_banana
 from refsvm.experiment import Experiment, GridSearch, Instance, LeaveOneOutError, Problem, Solve
-from refsvm.experiment.identity import described
+from refsvm.store import described
 
 from .echoes import numbered, refused, rows_of
 

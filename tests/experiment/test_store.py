@@ -88,6 +88,17 @@ def test_metrics_that_cannot_be_read_are_a_sentence(store, metrics):
     refused(lambda: store.metrics(HASHES), store, says)
 
 
+def test_a_number_that_was_changed_is_told_from_a_measured_one(store):
+    add(store, "new")
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE runs SET metrics = replace(metrics, '1.0', '1.5') WHERE hash = 'new'")
+    refused(
+        lambda: store.metrics(["new"]),
+        store,
+        "is damaged (the metrics of a run are not those that were stored)",
+    )
+
+
 def unreachable(tmp_path):
     """In a folder that exists, at a place where no file can be made."""
     path = tmp_path / "link.sqlite"

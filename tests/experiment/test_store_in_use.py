@@ -1,16 +1,23 @@
 """The store in use: kills and several writers lose nothing, and what is no store is refused."""
 
+import os
 import signal
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
+import time
+from concurrent.futures import BrokenExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Timer
 
+import numpy as np
 import pytest
 
-from refsvm.experiment import Problem, RunStore
+import refsvm
+from refsvm.experiment import Experiment, Problem, RunStore, Strategy
 
 from .echoes import Echo, echoes, numbered, refused, rows_of, without_seconds
 from .two_hundred import two_hundred
@@ -112,7 +119,7 @@ def test_a_bad_store_is_refused(tmp_path):
 
 
 def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
-    from refsvm.experiment import store as module
+    from refsvm import store as module
 
     monkeypatch.setattr(module, "_WAIT_SECONDS", 0.05)
     runs = RunStore(store)
@@ -122,3 +129,104 @@ def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
     refused(lambda: runs.add("a", config={}, problem="p", strategy="s", metrics={}), "locked", "another file")
     other.close()
     runs.add("a", config={}, problem="p", strategy="s", metrics={})
+
+
+def crashing(store, marks):
+    """An experiment of six orders, the third of which kills the first process that computes it."""
+
+    @dataclass(frozen=True)  # here, so that it reaches a worker by value
+    class Crash(Strategy):
+        def run(self, instance):
+            first = int(instance.X[0, 0])
+            with (marks / f"{first}").open("a") as mark:
+                mark.write("begun\n")
+            if first == fatal and len((marks / f"{first}").read_text().splitlines()) == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(0.1)  # longer than a result is on its way
+            return {"first": first}
+
+    fatal = int(np.arange(1.0, 41)[np.random.default_rng((0, 2)).permutation(40)][0])
+    problem = Problem("numbered", partial(numbered, 40))
+    return Experiment([Crash("crash")], [problem], store, permutations=6)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, tmp_path):
+    pytest.importorskip("joblib")
+    (tmp_path / "marks").mkdir()
+    experiment, finished = crashing(store, tmp_path / "marks"), []
+
+    def watched(done, total):
+        finished.append({record["first"] for record in experiment.records()})
+
+    assert experiment.run(n_jobs=2, callback=watched) == 6
+    orders = [np.arange(1.0, 41)[np.random.default_rng((0, k)).permutation(40)][0] for k in range(6)]
+    assert [record["first"] for record in experiment.records()] == orders
+    assert [len(stored) for stored in finished] == [*range(7)]  # each is in the file before it is told
+    begun = {int(mark.name): len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").iterdir()}
+    assert sum(begun.values()) <= 6 + 2  # joblib ends both workers; each had one run under way
+
+
+def test_crashes_in_a_row_end_the_experiment_and_what_is_finished_is_kept(store, monkeypatch):
+    pools = []
+
+    def broken(work, arguments, workers):
+        pools.append(workers)
+        if len(pools) in (1, 4):  # one result, then a crash; three more without one
+            yield work(*next(iter(arguments)))
+        raise BrokenExecutor("a worker is gone")
+
+    monkeypatch.setattr("refsvm.experiment.experiment.by_joblib", broken)
+    with pytest.raises(BrokenExecutor, match="a worker is gone"):
+        echoes(store).run(n_jobs=2)
+    assert pools == [2] * 7
+    assert len(echoes(store).records()) == 2
+    assert echoes(store).run() == 22
+
+
+def test_workers_are_not_told_of_the_store(store, monkeypatch):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    sent = []
+
+    def elsewhere(work, arguments, workers):
+        for each in arguments:
+            sent.append(cloudpickle.dumps((work, each)))
+            yield work(*each)
+
+    monkeypatch.setattr("refsvm.experiment.experiment.by_joblib", elsewhere)
+    assert echoes(store).run(n_jobs=2) == len(sent) == len(rows_of(store)) == 24
+    assert not any(str(store).encode() in task or b"RunStore" in task for task in sent)
+
+
+def test_runs_of_0_2_0_are_read_and_continued(store):
+    """Its rows are of the same table, and have no digest."""
+    echoes(store, 1.0).run()
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
+        assert connection.execute("SELECT count(*) FROM runs WHERE metrics LIKE '%digest%'").fetchone() == (
+            0,
+        )
+    before = echoes(store, 1.0).records()
+    assert len(before) == 12
+    assert echoes(store).run() == 12
+    assert echoes(store, 1.0).records() == before
+
+
+def test_cells_of_0_2_0_are_refused_with_both_versions(tmp_path, monkeypatch):
+    monkeypatch.setattr(refsvm, "__version__", "9.8.7")
+    file = tmp_path / "cells.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "CREATE TABLE cells (search TEXT, gamma INTEGER, split INTEGER, place INTEGER, score REAL, iterations "
+            "INTEGER, fit_seconds REAL, score_seconds REAL, converged INTEGER, digest TEXT, "
+            "PRIMARY KEY (search, gamma, split, place))"
+        )
+    refused(lambda: echoes(file).run(), "cells.sqlite", "refsvm 0.2.0", "refsvm 9.8.7", "another file")
+
+
+def test_a_file_of_a_later_format_is_refused(store):
+    echoes(store, 1.0).run()
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    for action in (echoes(store, 1.0).run, echoes(store, 1.0).records):
+        refused(action, "format 2", "format 1", refsvm.__version__)

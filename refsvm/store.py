@@ -1,10 +1,17 @@
-"""RunStore: one row for each finished run, in one SQLite file that a kill at any moment leaves whole."""
+"""RunStore: one row for each finished run in one SQLite file, and the identity by which a run is found again.
+
+A run is one strategy on one problem of an experiment, or one cell of a grid search. A kill at any moment leaves the
+file intact.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import re
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -12,11 +19,16 @@ from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["RunStore", "json_of"]
+import numpy as np
+
+from refsvm._checks import is_sparse
+
+__all__ = ["RunStore", "described", "digest", "fingerprint", "json_of"]
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
+_SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged number from a measured one
 
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
@@ -25,7 +37,7 @@ CREATE TABLE IF NOT EXISTS runs (
     config TEXT NOT NULL,        -- JSON: everything that changes the outcome
     problem TEXT NOT NULL,       -- the names in the experiment that stored the run first, for people
     strategy TEXT NOT NULL,
-    metrics TEXT NOT NULL,       -- JSON
+    metrics TEXT NOT NULL,       -- JSON, with a digest of itself
     finished TEXT NOT NULL       -- UTC
 );
 PRAGMA application_id={_APPLICATION};
@@ -36,21 +48,23 @@ COMMIT;
 
 @dataclass(frozen=True)
 class RunStore:
-    """The finished runs of experiments, one row each.
+    """The finished runs of experiments and searches, one row each.
 
     A run is stored in one transaction of a write-ahead log, so a process that is killed loses the run under way and
-    nothing else. Several processes may write at once. Two of them that finish the same run store it once.
+    nothing else. Several processes of one machine may write at once. Two of them that finish the same run store it
+    once. Workers elsewhere return their runs to the process that called them, which writes.
 
     Parameters
     ----------
     path : pathlib.Path
-        The file; made by `prepare`. Write-ahead logging needs a local disk, not a network file system.
+        The file; made by `prepare`. Write-ahead logging needs a disk of this machine, not a network file system.
+        Files of refsvm 0.2.0 that hold runs of experiments are read and continued.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from refsvm.experiment import RunStore
+    >>> from refsvm.store import RunStore
     >>> store = RunStore(Path(tempfile.mkdtemp(), "runs.sqlite"))
     >>> store.prepare()
     >>> store.add("abc", config={"C": 1.0}, problem="heart", strategy="SMO", metrics={"iterations": 102})
@@ -87,7 +101,8 @@ class RunStore:
             As in `prepare`.
         """
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        row = (run, json_of(config), problem, strategy, json_of(metrics), finished)
+        sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
+        row = (run, json_of(config), problem, strategy, sealed, finished)
         with self._connected() as connection:
             # of two processes that finish the same run, the first has the row
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -107,7 +122,7 @@ class RunStore:
             for run in runs:
                 row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
                 if row is not None:
-                    found[run] = self._document(row[0])
+                    found[run] = self._document(run, row[0])
         return found
 
     @contextmanager
@@ -155,7 +170,7 @@ class RunStore:
     def _damaged(self, reason: str) -> ValueError:
         return self._refused(f"is damaged ({reason}); move it away and give another file.")
 
-    def _document(self, text: object) -> dict[str, Any]:
+    def _document(self, run: str, text: object) -> dict[str, Any]:
         """Read the metrics of a run."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
@@ -163,16 +178,33 @@ class RunStore:
             document = None
         if not isinstance(document, dict):
             raise self._damaged("the metrics of a run cannot be read")
+        seal = document.pop(_SEAL, None)
+        if seal not in (None, _seal(run, document)):  # runs of 0.2.0 have none
+            raise self._damaged("the metrics of a run are not those that were stored")
         return document
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is no store, or one of another format."""
-        tables, application, form = (
-            connection.execute(text).fetchone()[0]
-            for text in ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
+        application, form = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
-        if tables and (application, form) != (_APPLICATION, _FORMAT):
-            raise self._refused("is an SQLite file that this version of refsvm did not make; give another.")
+        if (application, form) == (_APPLICATION, _FORMAT):
+            return
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        version = sys.modules["refsvm"].__version__
+        if application == _APPLICATION:
+            raise self._refused(
+                f"has format {form} of a later refsvm, and refsvm {version} reads format {_FORMAT}; give another file."
+            )
+        if tables == ["cells"]:
+            raise self._refused(
+                f"holds the cells of a search by refsvm 0.2.0, which refsvm {version} keeps in another way; give "
+                "another file."
+            )
+        if tables:
+            raise self._refused(f"is an SQLite file that refsvm {version} did not make; give another file.")
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
@@ -192,12 +224,99 @@ def _line(message: object) -> str:
     return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
 
 
+def _seal(run: str, metrics: Mapping[str, Any]) -> str:
+    """Return a digest of a run's hash and metrics."""
+    return hashlib.sha256(f"{run} {json_of(metrics)}".encode()).hexdigest()[:16]
+
+
+def described(name: str, value: Any) -> str | int | float | bool | None:
+    """Return a value as JSON can hold it; an object by its package and its repr.
+
+    Parameters
+    ----------
+    name : str
+        What the value is, for the message.
+    value : object
+        None, a number, a string, or an object whose repr says all that matters: a frozen dataclass.
+
+    Returns
+    -------
+    str, int, float, bool or None
+
+    Raises
+    ------
+    ValueError
+        If the repr holds a memory address, as that of a function does: it is another one in every process.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.store import described
+    >>> described("kernel", RBF(gamma=0.5)), described("cache_mb", float("inf")), described("trace", False)
+    ('refsvm: RBF(gamma=0.5)', 'inf', False)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    # NumPy shortens long arrays and rounds numbers: two rules could have one repr
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        text = repr(value)
+    if re.search(r"\bat 0x[0-9a-fA-F]+", text):
+        raise ValueError(
+            f"{name}={text} has no lasting description, by which a finished run could be found again; make it a "
+            "frozen dataclass (with __call__ if it is a function)."
+        )
+    return f"{type(value).__module__.partition('.')[0]}: {text}"
+
+
+def fingerprint(*arrays: Any) -> str:
+    """Return a hash of arrays: examples and labels, or the parts of a split.
+
+    Parameters
+    ----------
+    *arrays : ndarray or CSR
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.store import fingerprint
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
+    (True, False)
+    """
+    summary = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        summary.update(repr((array.shape, is_sparse(array))).encode())
+        # SciPy takes 32 or 64 bits for indices as it sees fit: the examples are the same
+        sparse = is_sparse(array)
+        parts = (
+            [array.data, *(a.astype(np.int64) for a in (array.indices, array.indptr))] if sparse else [array]
+        )
+        for part in parts:
+            summary.update(np.ascontiguousarray(part).data)
+    return summary.hexdigest()
+
+
+def digest(config: Mapping[str, Any]) -> str:
+    """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
+    text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def json_of(document: Any, indent: int | None = None) -> str:
     """Return JSON, also of dataclasses; NaN and infinity, which it does not have, become null.
 
     Examples
     --------
-    >>> from refsvm.experiment.store import json_of
+    >>> from refsvm.store import json_of
     >>> json_of({"steps": 3, "gaps": [0.5, float("inf")]})
     '{"steps": 3, "gaps": [0.5, null]}'
     """
