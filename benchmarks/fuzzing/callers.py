@@ -29,8 +29,8 @@ LIMITS = {"numpy": 20_000, "numba": 300_000, "auto": 100_000}
 UNFINISHED_CODE = 3
 """Exit code of a command whose solve reached a limit."""
 
-PATH_TOL = 1e-6
-"""What paths promise: they stop at no tolerance of a caller's."""
+PATH_TOL = 1e-5
+"""That of paths, which stop at no tolerance of a caller's: ten times what they promise of values of size one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,9 @@ EPS = float(np.finfo(np.float64).eps)
 MOST_ENTRIES = 2**20
 """Kernel values in long doubles that are held at once."""
 
+FEW = 100
+"""Examples on which rounding is looked at."""
+
 LARGE = 2000
 """Examples from which on differences of features are rounded to float64, and the rest is float64, around the origin."""
 
@@ -98,6 +101,18 @@ class Exact:
         height = max(1, MOST_ENTRIES // max(1, len(some)))
         parts = [self.values(A[i : i + height], some) @ weights for i in range(0, len(A), height)]
         return np.concatenate([np.zeros(0, np.longdouble), *parts])
+
+    def rounded(self) -> float:
+        """Return by how much float64 rounds kernel values on the features as they are given, of some examples."""
+        A = self.X[:FEW]
+        exact = Exact(self.name, A, self.gamma, self.coef0, self.degree, self.name == "rbf").matrix()
+        inner, norms = A @ A.T, np.square(A).sum(axis=1)
+        if self.name == "rbf":
+            inner = np.exp(np.minimum(0.0, self.gamma * (2.0 * inner - norms[:, None] - norms)))
+        elif self.name != "linear":
+            inner = self.gamma * inner + self.coef0
+            inner = inner**self.degree if self.name == "poly" else np.tanh(inner)
+        return float(np.abs(inner - exact).max())
 
     def largest(self, as_given: bool = False) -> float:
         """Return the largest |k(x, x)|, of `RBF` and `Sigmoid` at least what they round in their argument."""

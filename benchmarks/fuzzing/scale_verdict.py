@@ -51,8 +51,8 @@ REFERENCE_STEPS = 200_000
 ROUNDING = 16.0
 """Roundings of the largest number in G, times √n, below which nothing is solved."""
 
-PATH_START = 1e-9
-"""KKT gap at which a path begins."""
+PATH_START = 1e-8
+"""What a path may leave, whatever the spread."""
 
 SELECTORS = SecondOrder(), MostViolatingPair()
 PLAIN: dict[str, Any] = {"step": NewtonStep(), "shrinking": False}
@@ -129,8 +129,9 @@ def judge_machine(problem: Scaled, found: Machine, verdict: Verdict) -> None:
         apart = np.append(apart, found.h_test - exact.sums(others, beta))
     b, off = float(np.median(apart)), float(np.ptp(apart))
     limit = FACTOR * tolerance(problem, found, spread)
-    if judge_word(problem, exact, limit, spread, max(off, top - bottom), beta):
-        shown = f"the KKT gap is {top - bottom:.3g}, decision values are off by {off:.3g}"
+    visible = FACTOR * found.tol * spread  # of values far above one, a share of them
+    if max(off, top - bottom) > max(limit, visible) and judge_word(problem, exact, found, beta, spread):
+        shown = f"the KKT gap is {top - bottom:.3g}, decision values are off by {off:.3g} of {spread:.3g}"
         verdict.complain("no word", f"kernel values are rounded by more than {limit:.3g}: {shown}")
         return
     limit += rounding(exact, found, G, beta)
@@ -159,7 +160,7 @@ def ends(G: np.ndarray, box: Machine) -> tuple[float, float]:
 
 
 def tolerance(problem: Scaled, found: Machine | Values, spread: float) -> float:
-    """Return τ; that of a path has the unit of its targets, as it begins at a gap of 1e-9, and goes on exactly."""
+    """Return τ; that of a path has the unit of its targets."""
     if problem.caller in PATHS:
         unit = problem.target_unit
         return found.tol * min(unit, spread) + PATH_START * unit
@@ -172,13 +173,14 @@ def rounding(exact: Exact, found: Machine, G: np.ndarray, beta: np.ndarray) -> f
     return FACTOR * ROUNDING * EPS * float(np.sqrt(len(found.v))) * size
 
 
-def judge_word(
-    problem: Scaled, exact: Exact, limit: float, spread: float, off: float, beta: np.ndarray
-) -> bool:
-    """Whether a kernel that depends on its origin is rounded by more than the limit, without a word, and it shows."""
-    if problem.moves or problem.kernel == "precomputed" or (problem.task == "one class" and spread < limit):
+def judge_word(problem: Scaled, exact: Exact, found: Machine, beta: np.ndarray, spread: float) -> bool:
+    """Whether a kernel that depends on its origin is rounded by so much that it has to be said."""
+    if problem.moves or problem.kernel == "precomputed":
         return False
-    return EPS * exact.largest() * float(np.sqrt(np.square(beta).sum())) > limit and off > limit
+    rounded = exact.rounded() * float(np.sqrt(np.square(beta).sum()))
+    may_be_flat = problem.task == "one class" or problem.kernel == "sigmoid"
+    flat = may_be_flat and spread < DOUBT * rounded  # the machine is constant
+    return not flat and rounded > FACTOR * tolerance(problem, found, spread)
 
 
 # -- rounds ----------------------------------------------------------------------------------------------------------
