@@ -33,6 +33,15 @@ def hint(
     return f"did you mean {shown(near[0])}?" if near else otherwise
 
 
+def shown(value: Any) -> str:
+    """Return a value as a sentence can show it: an array, or a tuple or list of arrays, by its shape."""
+    if isinstance(value, list | tuple) and any(hasattr(each, "shape") for each in value):
+        return f"({', '.join(map(shown, value))})"
+    if hasattr(value, "shape"):
+        return f"<{type(value).__name__} of shape {value.shape}>"
+    return f"{value!r:.200}"
+
+
 def number(name: str, value: Any) -> float:
     """One real number, NaN and ±inf included, as float; text, None, complex numbers and arrays are none."""
     if type(value) is float:
@@ -156,6 +165,13 @@ def sealed(values: np.ndarray) -> np.ndarray:
     return copy
 
 
+def read_only(values: np.ndarray) -> np.ndarray:
+    """Return a view that cannot be written to."""
+    view = np.asarray(values).view()
+    view.flags.writeable = False
+    return view
+
+
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
     """Bounds L ≤ U of n variables between which some α has the sum z, as copies that nobody can write to.
 
@@ -213,15 +229,17 @@ def penalties(C: Any, n: int) -> np.ndarray:
     return result
 
 
-def examples(X: Any) -> Any:
-    """Data as a C-ordered float64 array or CSR of shape (n, d), finite, n ≥ 1."""
+def examples(X: Any, *, copy: bool = False) -> Any:
+    """Data as a C-ordered float64 array or CSR of shape (n, d), finite, n ≥ 1; `copy` makes it one of its own."""
     if is_sparse(X):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
         X = X.tocsr().astype(np.float64)
         values = X.data
     else:
-        X = np.ascontiguousarray(numbers("X", X))
+        given, X = X, np.ascontiguousarray(numbers("X", X))
+        if copy and not isinstance(given, list | tuple) and np.may_share_memory(X, np.asarray(given)):
+            X = X.copy()
         values = X
     if X.ndim != 2 or X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; expected a table of at least one row, shape (n, d).")

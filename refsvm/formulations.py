@@ -90,14 +90,15 @@ class Formulations:
         Parameters
         ----------
         X : array-like or CSR of shape (n, d)
-            Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. A matrix that is not symmetric is
-            replaced, with a warning, by ½(K + Kᵀ).
+            Examples, which are copied; with ``kernel=Precomputed()`` the (n, n) Gram matrix. That is not copied: do not
+            write to it while the problem and what is made of it are in use. A matrix that is not symmetric is replaced,
+            with a warning, by ½(K + Kᵀ).
         y : array-like of shape (n,)
             Labels −1 and +1, both present.
         kernel : kernel object or callable, default Linear()
         gram : array-like of shape (n, n) or object, optional
-            The kernel matrix itself, in place of X and kernel: an array, or an object of your own that evaluates its
-            blocks, see `refsvm.kernels.checked.GivenMatrix`.
+            The kernel matrix itself, in place of X and kernel: an array, which is not copied, or an object of your own
+            that evaluates its blocks, see `refsvm.kernels.checked.GivenMatrix`.
         C : float or array-like of shape (n,)
             Penalty: positive; one for each example may contain zeros (that example is ignored). Infinity is the
             hard margin: no example may be on the wrong side. Where no plane separates the classes, `solve` ends

@@ -9,7 +9,7 @@ from refsvm.compiled.interface.twin import from_python
 
 __all__ = ["most_violating_pair"]
 
-_vector = types.Array(float64, 1, "C")
+_vector = types.Array(float64, 1, "C", readonly=True)
 
 
 @from_python(types.Tuple((int64, int64, float64))(_vector, _vector, _vector, _vector))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from refsvm._checks import read_only
 from refsvm.compiled.interface.layout import NOW, State, support_of
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.engine.handover import twin_of
@@ -60,7 +61,7 @@ class CompiledLoop:
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         shared = State(
             state.alpha, state.gradient, state.lower, state.upper, state.diagonal,
-            state.rows.values, state.rows.slots, state.rows.stamps,
+            read_only(state.rows.values), state.rows.slots, state.rows.stamps,
             state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
             state.selector_memory, state.step_memory, state.stop_memory,
             np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)),

@@ -15,7 +15,7 @@ from typing import Any
 
 import refsvm
 from refsvm import Status
-from refsvm._checks import whole
+from refsvm._checks import shown, whole
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import by_joblib, resubmitted, worker_count
 from refsvm.experiment.comparison import REFUSED, Comparison, notes_of, summarise, values_of
@@ -355,8 +355,10 @@ def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
     items = (items,) if isinstance(items, base) else tuple(items)
     for item in items:
         if not isinstance(item, base):
+            data = "; for X and y of your own: Problem('mine', lambda: Dataset('mine', X, y))"
             raise ValueError(
-                f"{argument} holds {item!r}, which is no {base.__name__}; pass objects of that class."
+                f"{argument} holds {shown(item)}, which is no {base.__name__}; pass objects of that class"
+                f"{data if base is Problem else ''}."
             )
     if not items:
         raise ValueError(f"{argument} is empty; give at least one {base.__name__}.")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
-from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, signs, vector
+from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, signs, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.store import described, fingerprint
 
@@ -147,8 +147,8 @@ class Problem:
     def __post_init__(self) -> None:
         if not callable(self.load):
             raise ValueError(
-                f"load={self.load!r} cannot be called; pass a function that returns an object with X and y, such as "
-                "functools.partial(refsvm.datasets.load, 'heart')."
+                f"load={shown(self.load)} cannot be called; pass a function that returns an object with X and y, such "
+                "as functools.partial(refsvm.datasets.load, 'heart') or lambda: Dataset('mine', X, y)."
             )
         several = np.ndim(self.C) > 0
         found: Any = tuple(penalties(self.C, np.size(self.C)).tolist()) if several else positive("C", self.C)
@@ -171,12 +171,17 @@ class Problem:
     def instance(self) -> Instance:
         """Load the examples and check them."""
         data = self.load()
-        X = examples(data.X)
+        if not (hasattr(data, "X") and hasattr(data, "y")):
+            raise ValueError(
+                f"load of the problem {self.name!r} returned a {type(data).__name__}; it must return an object with X "
+                "and y, such as refsvm.datasets.Dataset(name, X, y)."
+            )
+        X = examples(data.X, copy=True)
         n = X.shape[0]
         C = penalties(self.C, n) if np.ndim(self.C) else self.C
         given = np.ones(n) if self.nu is not None else data.y
         labelled = self.epsilon is None and self.nu is None
-        y = signs(given, n) if labelled else vector("y", given, n)
+        y = signs(given, n) if labelled else vector("y", given, n).copy()
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, is_sparse, not_negative, whole
+from refsvm._checks import examples, is_sparse, not_negative, read_only, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -20,7 +20,9 @@ AGREEMENT: Final = 1e-6
 
 
 def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
-    """Return the kernel matrix of a front door's arguments: of a kernel on X, or `gram` itself.
+    """Return the kernel matrix of a front door's arguments: of a kernel on a copy of X, or `gram` itself.
+
+    A matrix that is given as an array is not copied: it may take gigabytes.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     if gram is None:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
-        return gram_on(kernel, examples(X))
+        return gram_on(kernel, examples(X, copy=not isinstance(kernel, Precomputed)))
     if X is not None or kernel is not None:
         other = "kernel" if X is None else "X"
         raise ValueError(
@@ -75,8 +77,7 @@ def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray) -> Gram:
     """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows."""
     if isinstance(kernel, Precomputed):
         _refuse_oblong(X)
-        # compiled code takes no read-only matrix, such as a memory map
-        X = X[np.ix_(rows, rows)] if len(rows) < len(X) else np.require(X, requirements="W")
+        X = X[np.ix_(rows, rows)] if len(rows) < len(X) else X
     elif len(rows) < X.shape[0]:
         X = X[rows]
     return gram_on(kernel, X)
@@ -139,14 +140,17 @@ def _refuse_oblong(K: Any) -> None:
 
 
 def _symmetric(K: Any) -> np.ndarray:
-    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning."""
+    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning.
+
+    What is returned is a view that cannot be written to, or a matrix that was repaired.
+    """
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     _refuse_oblong(K)
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
             warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)
         K = 0.5 * (K + K.T)
-    return K
+    return read_only(K)
 
 
 class GivenMatrix(KernelMatrix):

@@ -56,7 +56,7 @@ class Gram(KernelMatrix):
     kernel : Kernel, Precomputed or callable
         A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
     X : ndarray or CSR array of shape (n, d)
-        Checked data (float64). For `Precomputed`, the (n, n) matrix, which may be float32.
+        Checked data (float64). For `Precomputed`, the (n, n) matrix, which may be float32. Neither is copied.
     is_checked : bool
         Whether the values of such a matrix are known to be finite and not too large.
 

@@ -119,7 +119,7 @@ class Chunks:
 
             if are_built_in(*(rule.twin() for rule in self._runner.rules)):
                 return KernelRows(rows.gram)
-        usable = values.dtype == np.float64 and values.flags.c_contiguous and values.flags.writeable
+        usable = values.dtype == np.float64 and values.flags.c_contiguous
         return rows if usable and rows.holds_all else None
 
     def _chunk(self, packed: PackedRounds, waiting: deque[Round], size: int) -> list[Ended]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from refsvm._checks import read_only
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
@@ -52,7 +53,8 @@ class PackedRounds:
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
         # of rows in single precision a seeder reads none
         read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
-        self._seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))._replace(kernel=read)
+        seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
+        self._seeding = seeding._replace(kernel=read_only(read))
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]

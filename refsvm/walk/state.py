@@ -304,4 +304,4 @@ def whole_rows(K: np.ndarray) -> np.ndarray | None:
     if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
         return None
     same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
-    return base if same and base.flags.carray else None
+    return base if same and base.flags.c_contiguous and base.flags.aligned else None

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float32, float64, int8, int64, types
 
+from refsvm._checks import read_only
 from refsvm.result import TRACE_ROW
 from refsvm.selectors.conjugate_second_order import LEAST
 from refsvm.state import SCALARS, SNAP, TAU
@@ -55,7 +56,7 @@ class State(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     diagonal: np.ndarray
-    kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]]
+    kernel: np.ndarray  # KernelRows.values, to be read only: row i of K is kernel[slots[i]]
     slots: np.ndarray
     stamps: np.ndarray
     working_sets: np.ndarray
@@ -83,6 +84,7 @@ class State(NamedTuple):
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 _bytes = types.Array(int8, 1, "C")
 _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
+_rows, _single_rows = (types.Array(kind, 2, "C", readonly=True) for kind in (float64, float32))
 _now = types.Array(numba.from_dtype(NOW), 1, "C")
 _trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
 
@@ -98,9 +100,10 @@ STATE, STATE_WITH_SINGLE_ROWS = (
         ),
         State,
     )
-    for rows in (_matrix, types.Array(float32, 2, "C"))
+    for rows in (_rows, _single_rows)
 )  # fmt: skip
-"""Kernel rows are float64; the default rules take float32 ones too."""
+"""Kernel rows are float64; the default rules take float32 ones too. Compiled code reads them only, so that a kernel
+matrix may be a memory map; arrays that can be written to are passed as `refsvm._checks.read_only` views."""
 
 SELECT = types.UniTuple(int64, 2)(_vector, STATE)
 """select(parameters, state) -> (i, j)"""
@@ -146,7 +149,7 @@ def fresh_state(
     m = n * carries
     return State(
         np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal().astype(np.float64),
-        rows.values, rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
+        read_only(rows.values), rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
         np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
         selector, step, stop, np.empty(n, dtype=np.int8), np.empty(n),
         *room_to_carry(m),

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
+from refsvm._checks import read_only
 from refsvm.compiled.interface.twin import ready
 from refsvm.rule import parameters_of
 
@@ -34,7 +35,9 @@ class Seeding(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     z: float
-    kernel: np.ndarray  # KernelRows.values: row i of K is kernel[slots[i]], missing if slots[i] < 0
+    kernel: (
+        np.ndarray
+    )  # KernelRows.values, to be read only: row i of K is kernel[slots[i]], missing if slots[i] < 0
     slots: np.ndarray
     memory: np.ndarray  # what the seeder's `memory` returned
     seed: np.ndarray  # the feasible α, to be written
@@ -45,7 +48,7 @@ class Seeding(NamedTuple):
 
 ASKED = np.dtype([("missing", np.int64)])
 
-_vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
+_vector, _rows = types.Array(float64, 1, "C"), types.Array(float64, 2, "C", readonly=True)
 _asked = types.Array(numba.from_dtype(ASKED), 1, "C")
 _indices, _bytes = types.Array(int64, 1, "C"), types.Array(int8, 1, "C")
 
@@ -53,7 +56,7 @@ SEEDING = types.NamedTuple(
     (
         _vector, _vector, _vector, _vector,
         _vector, _vector, _vector, float64,
-        _matrix, _indices,
+        _rows, _indices,
         _vector, _vector, _bytes, _vector, _asked,
     ),
     Seeding,
@@ -70,7 +73,7 @@ def room_for_seeds(
     n = problem.n
     return Seeding(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n),
-        np.array(problem.v), lower, upper, float(problem.z), rows.values, rows.slots,
+        np.array(problem.v), lower, upper, float(problem.z), read_only(rows.values), rows.slots,
         memory, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n + len(memory)), asked(),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from refsvm.compiled.interface.twin import from_python
 __all__ = ["exponents"]
 
 _vector, _matrix, _single = (
-    types.Array(float64, 1, "C"),
+    types.Array(float64, 1, "C", readonly=True),
     types.Array(float64, 2, "C"),
     types.Array(float32, 2, "C"),
 )

@@ -13,7 +13,8 @@ from refsvm.compiled.interface.twin import cached, called
 
 __all__ = ["add_rows", "add_rows_from_python"]
 
-_vector, _indices = types.Array(float64, 1, "C"), types.Array(int64, 1, "C")
+_target = types.Array(float64, 1, "C")
+_factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (float64, int64))
 
 
 @called
@@ -45,7 +46,7 @@ def add_rows_from_python(target, factors, rows, chosen):  # type: ignore[no-unty
 def addition_for(kind: np.dtype) -> Callable[..., Any]:
     """Return `addition` compiled for rows of this type: few programs keep rows as float32."""
     rows = types.Array(from_dtype(kind), 2, "C", readonly=True)
-    return cached(addition, void(_vector, _vector, rows, _indices), nogil=True)
+    return cached(addition, void(_target, _factors, rows, _indices), nogil=True)
 
 
 def addition(target, factors, rows, chosen):  # type: ignore[no-untyped-def]

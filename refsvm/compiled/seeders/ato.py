@@ -185,8 +185,8 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
     now[0].least, now[0].total = SINGULAR * seeding.memory[2], 0.0 - pull
     # --- M ---
     system, now[0].m = first_members(seeding, side, members)
-    places = np.arange(n)
-    everyone = Walk(values, side, seeding.kernel, members, system, seeding.kernel, seeding.slots, places, now)
+    places, none = np.arange(n), np.empty((0, 0))
+    everyone = Walk(values, side, none, members, system, seeding.kernel, seeding.slots, places, now)
     solve(everyone)
     # --- how fast G of the others comes nearer to b, and who is near ---
     for t in range(n):

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
+from refsvm._checks import read_only
 from refsvm.compiled.interface.twin import allocating, called
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.walk.bordered import (
@@ -56,17 +57,20 @@ class Walk(NamedTuple):
     rows: np.ndarray  # of M; none where slots and places are 0, 1, 2 … and K itself serves
     members: np.ndarray
     system: System
-    kernel: np.ndarray  # row i of K is kernel[slots[places[i]]], of which the entries `places` count
+    kernel: (
+        np.ndarray
+    )  # to be read only: row i of K is kernel[slots[places[i]]], of which the entries `places` count
     slots: np.ndarray
     places: np.ndarray
     now: np.ndarray
 
 
 _vector, _matrix, _indices = float64[::1], float64[:, ::1], int64[::1]
+_rows = types.Array(float64, 2, "C", readonly=True)
 SYSTEM = types.NamedTuple((_matrix, _vector, _matrix, _indices), System)
 WALK = types.NamedTuple(
     (
-        _matrix, int8[::1], _matrix, _indices, SYSTEM, _matrix, _indices, _indices,
+        _matrix, int8[::1], _matrix, _indices, SYSTEM, _rows, _indices, _indices,
         types.Array(numba.from_dtype(NOW), 1, "C"),
     ),
     Walk,
@@ -81,7 +85,15 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
     members[:m] = walk.members
     system = System(walk.system.values, x, np.empty((4, len(x))), np.arange(len(x)))
     return Walk(
-        walk.values, walk.side, walk.rows, members, system, walk.stored, np.arange(n), np.arange(n), now
+        walk.values,
+        walk.side,
+        walk.rows,
+        members,
+        system,
+        read_only(walk.stored),
+        np.arange(n),
+        np.arange(n),
+        now,
     )
 
 
