@@ -34,11 +34,13 @@ def hint(
 
 
 def shown(value: Any) -> str:
-    """Return a value as a sentence can show it: an array, or a tuple or list of arrays, by its shape."""
-    if isinstance(value, list | tuple) and any(hasattr(each, "shape") for each in value):
-        return f"({', '.join(map(shown, value))})"
+    """Return a value as a sentence can show it: an array by its shape, a long list by the number of its items."""
     if hasattr(value, "shape"):
         return f"<{type(value).__name__} of shape {value.shape}>"
+    if isinstance(value, list | tuple) and len(value) <= 2:
+        return f"({', '.join(map(shown, value))})"
+    if isinstance(value, list | tuple):
+        return f"<{type(value).__name__} of {len(value)}>"
     return f"{value!r:.200}"
 
 
