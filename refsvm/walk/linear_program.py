@@ -43,20 +43,22 @@ def longest_fall(
     from scipy.optimize import linprog
 
     k = null.shape[1]
-    # t as a share of `limit`
-    rows = np.column_stack([limit * rate, null])
+    # t as a share of `limit`, β in the unit of the box: the tolerances of the solver are absolute
+    largest = max(limit * float(np.abs(rate).max()), float(gap.max()))
+    unit = float(2.0 ** np.rint(np.log2(largest))) if largest > 0.0 else 1.0
+    rows = np.column_stack([limit * rate / unit, null])
     scale = np.maximum(np.abs(rows).max(axis=1), 1.0)
     result = linprog(
         np.append(-1.0, np.zeros(k)),
         A_ub=rows / scale[:, None],
-        b_ub=gap / scale,
+        b_ub=gap / unit / scale,
         bounds=[(0.0, 1.0)] + [(None, None)] * k,
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if result.x is None:  # (0, 0) is feasible, so this is rounding
         return 0.0, np.zeros(k)
-    return float(limit * result.x[0]), np.asarray(result.x[1:])
+    return float(limit * result.x[0]), unit * np.asarray(result.x[1:])
 
 
 def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float) -> tuple[float, np.ndarray]:

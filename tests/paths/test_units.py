@@ -1,0 +1,31 @@
+"""A path does not depend on the unit of the features: with C in the unit that undoes it, it is the same path."""
+
+import numpy as np
+import pytest
+
+from refsvm import Linear, Status, cost_path, weight_path
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+@pytest.mark.parametrize("path", ["cost", "weight"])
+def test_a_singular_elbow_is_left_in_any_unit(unit, path):
+    """Repeated examples leave a choice, which a linear program makes: its tolerances know no unit."""
+    rng = np.random.default_rng(43)
+    X = rng.normal(size=(6, 2))[rng.integers(6, size=26)]
+    y = np.where(rng.uniform(size=26) < 0.5, 1, -1)
+
+    def walked(unit):
+        C = 1e-5 / unit**2
+        if path == "cost":
+            return cost_path(unit * X, y, kernel=Linear(), C=C, merge=False, engine="numpy")
+        ends = C, C * np.linspace(0.5, 2.0, 26)
+        return weight_path(unit * X, y, kernel=Linear(), C=ends, merge=False, engine="numpy")
+
+    one, other = walked(1.0), walked(unit)
+    audit = other.kkt_audit(between=1)
+    assert one.nullity > 1
+    assert other.status is Status.CONVERGED
+    assert max(audit.at, audit.between) < 1e-6
+    for share in (0.2, 0.3, 0.5):
+        h = one.decision_function(X, share * one.t[-1])
+        assert other.decision_function(unit * X, share * other.t[-1]) == pytest.approx(h, abs=1e-6)
