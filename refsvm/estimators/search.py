@@ -327,7 +327,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         result[f"split{s}_test_score"] = column
     means = scores.mean(axis=1)
     result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
-    # equal up to rounding is equal, as in GridSearchCV
+    # equal up to rounding is equal; GridSearchCV lets the last digit of a mean decide
     result["rank_test_score"] = rankdata(-np.round(means, 12), method="min").astype(np.int32)
     result["mean_iterations"] = table("iterations").mean(axis=1)
     return result

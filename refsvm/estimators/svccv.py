@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from refsvm._checks import shown
 from refsvm.estimators.base import KernelEstimator
 from refsvm.estimators.search import GammaColumn, Search, results_table
 from refsvm.estimators.svc import SVC
@@ -69,6 +72,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         As in `SVC`; "balanced" is computed on the training part of each split.
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out` does it.
+        An example that a split names twice counts twice, in training and in the score.
     stop : StoppingRule, optional
         When a cell is solved: ``KKTGap(tol)`` by default, and ``BallRule(tol)`` with ``cv="loo"``, where most examples
         are decided without a step. Rules for left-out examples take no other folds, no seeder, and no weights that
@@ -92,7 +96,8 @@ class SVCCV(ClassifierMixin, KernelEstimator):
     best_params_ : dict
         "C", and "gamma" where the kernel has one.
     best_score_, best_index_ : float, int
-        Mean score of the best cell, the first on a tie, and its place in `cv_results_`.
+        Mean score of the best cell, and its place in `cv_results_`. Of means that are equal to 12 digits the first is
+        taken; `GridSearchCV` takes the one that rounding has made the largest.
     cv_results_ : dict of ndarrays
         Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are accuracies,
         weighted by `sample_weight`.
@@ -144,7 +149,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         "refit": ["boolean"],
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Score every cell of the grid, and train with the best one.
 
         Parameters
@@ -155,6 +160,9 @@ class SVCCV(ClassifierMixin, KernelEstimator):
             Labels, at least two different ones.
         sample_weight : array-like of shape (n,), optional
             Factor of C for each example, and what it counts in the scores; those with 0 or less are left out.
+        **params
+            For the splitter: ``groups``, array-like of shape (n,), or, with scikit-learn's metadata routing enabled,
+            whatever it requests.
 
         Returns
         -------
@@ -164,7 +172,10 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         Raises
         ------
         ValueError
-            On parameters out of range, NaN, a class without examples.
+            On parameters out of range, NaN, a class without examples, and splits that train on one class or test on
+            nothing; nothing is trained then.
+        TypeError
+            On other parameters than groups where metadata routing is not enabled.
 
         Warns
         -----
@@ -185,7 +196,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
             "engine": self.engine, "cache_mb": self.cache_size, "stop": stop,
             "max_iter": None if self.max_iter == -1 else self.max_iter,
         }  # fmt: skip
-        splits = self._splits(X, y, codes, weights)
+        splits = self._splits(X, y, codes, weights, self._routed(params))
         search = Search(columns, Cs, splits, self.seeder, options, one_out)
         tell = partial(_log.log, logging.INFO if self.verbose else logging.DEBUG, "%d of %d fits are done")
         cells = search.run(X, codes, n_jobs=self.n_jobs, store=self.store, tell=tell)
@@ -230,30 +241,68 @@ class SVCCV(ClassifierMixin, KernelEstimator):
             )
         return one_out, self.stop
 
-    def _splits(self, X: Any, y: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> list[Split]:
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata goes where: to the splitter what it requests, such as groups."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        return router.add(splitter=self.cv, method_mapping=to_split)
+
+    def _routed(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return what goes to the splitter."""
+        if params and get_config().get("enable_metadata_routing", False):
+            routed: dict[str, Any] = process_routing(self, "fit", **params)["splitter"]["split"]
+            return routed
+        if unknown := sorted(set(params) - {"groups"}):
+            raise TypeError(
+                f"SVCCV.fit() got an unexpected keyword argument {unknown[0]!r}; it takes sample_weight and groups, "
+                "and what the splitter requests once sklearn.set_config(enable_metadata_routing=True) is called."
+            )
+        return {name: value for name, value in params.items() if value is not None}
+
+    def _splits(
+        self, X: Any, y: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]
+    ) -> list[Split]:
         """Return the splits, with the factors of C that each has."""
         if isinstance(self.cv, str):
             splitter: Any = LeaveOneOut()
         else:
             splitter = check_cv(self.cv, y, classifier=True)
         splits = []
-        for number, (train, test) in enumerate(splitter.split(X, y)):
+        for number, (train, test) in enumerate(splitter.split(X, y, **params)):
             train, test = (np.arange(len(y))[part] for part in (train, test))
-            if len(np.unique(codes[train])) < 2:
-                raise ValueError(
-                    f"Split {number} of cv={self.cv!r} trains on one class only; use fewer folds or stratified ones."
-                )
-            factors = np.zeros(len(y))
-            factors[train] = 1.0
-            if self.class_weight is not None:
+            # an example that is named twice counts twice
+            factors = np.bincount(train, minlength=len(y)).astype(np.float64)
+            if self.class_weight is not None and len(train):
                 present, places = np.unique(y[train], return_inverse=True)
                 found = class_weights(self.class_weight, present, y[train])
-                factors[train] = penalties_of(1.0, found, places, None)
+                factors[train] *= penalties_of(1.0, found, places, None)
             if weights is not None:
                 factors = factors * weights
+            self._refuse_split(number, codes[train], codes[factors > 0.0], test)
             counts = np.ones(len(test)) if weights is None else weights[test]
             splits.append(Split(number, train, test, factors, counts if counts.any() else np.ones(len(test))))
+        if not splits:
+            raise ValueError(
+                f"cv={shown(self.cv)} yields no split; give a list of (train, test) or a splitter. A generator yields "
+                "its splits once: make a list of it to fit again."
+            )
         return splits
+
+    def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray, test: np.ndarray) -> None:
+        """Refuse a split that tests nothing or trains on one class; `counting` are classes of a positive weight."""
+        if len(classes := np.unique(counting)) < len(np.unique(train)):
+            raise ValueError(
+                f"The weights leave a class without training examples in split {number} of cv={shown(self.cv)}, which "
+                "has some of weight 0; give one a positive weight, or leave them out of the split."
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"Split {number} of cv={shown(self.cv)} trains on one class only; use fewer folds or stratified ones."
+            )
+        if not len(test):
+            raise ValueError(
+                f"Split {number} of cv={shown(self.cv)} has no example to test; leave that split out."
+            )
 
     def _keep(self, classes: np.ndarray, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
         """Set what the search has found."""

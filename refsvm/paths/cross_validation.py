@@ -58,6 +58,7 @@ def cross_validate_path(
     folds: Any = 10,
     stratified: bool = True,
     rng: Any = 0,
+    groups: Any = None,
     tracker: PathTracker | None = None,
     engine: str = "auto",
     cache_mb: float = 1000.0,
@@ -82,6 +83,8 @@ def cross_validate_path(
         Share the examples of each class equally among the folds. With a number of folds only.
     rng : int, numpy.random.Generator or None
         Shuffles the examples; None leaves them in order. With a number of folds only.
+    groups : array-like of shape (n,), optional
+        For a splitter that heeds them: the group of each example.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def cross_validate_path(
         folds = np.arange(problem.n)
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
-    fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng)
+    fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng, groups=groups)
     gram = Gram(Precomputed(), kernel_matrix(problem, cache_mb), is_checked=True)
     gram.is_psd = True
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}

@@ -39,7 +39,7 @@ SINGLE_FROM: Final = 1_500
 def cross_validate(
     X: Any = None, y: Any = None, *, kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
     gram: Any = None, C: float | np.ndarray = 1.0, folds: Any = 10, seeder: Seeder | None = None,
-    from_full: bool = True, stratified: bool = False, rng: Any = None, n_jobs: int | None = None,
+    from_full: bool = True, stratified: bool = False, rng: Any = None, groups: Any = None, n_jobs: int | None = None,
     cache_mb: float = 200.0, **options: Any,
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a classifier that was trained without its fold.
@@ -71,6 +71,8 @@ def cross_validate(
         Share each class equally among the folds.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are shared among folds; None leaves them in order.
+    groups : array-like of shape (n,), optional
+        For a splitter that heeds them, such as scikit-learn's ``GroupKFold``: the group of each example.
     n_jobs : int, optional
         Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
         core. Where joblib is set up for processes (``joblib.parallel_config``), processes.
@@ -106,7 +108,7 @@ def cross_validate(
     given, y, C = classification_given(X, y, kernel, gram, C)
     classes, codes = numbered(y, given.n)
     C = penalties(C, given.n)
-    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng)
+    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
     positive_or_inf("cache_mb", cache_mb)
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)

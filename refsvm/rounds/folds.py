@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import whole
+from refsvm._checks import shown, whole
 
 __all__ = ["fold_numbers"]
 
 
-def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng: Any = None) -> np.ndarray:
+def fold_numbers(
+    folds: Any, codes: np.ndarray, *, stratified: bool = False, rng: Any = None, groups: Any = None
+) -> np.ndarray:
     """Return the number of the fold that holds out each example.
 
     Parameters
@@ -26,6 +28,8 @@ def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng
     rng : int, numpy.random.Generator or None
         Seed or generator that shuffles the examples before they are shared; None leaves them in order: examples that
         follow each other share a fold. With a number of folds only.
+    groups : array-like of shape (n,), optional
+        Passed to the splitter: the group of each example, as ``GroupKFold`` keeps it together.
 
     Returns
     -------
@@ -35,7 +39,8 @@ def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng
     Raises
     ------
     ValueError
-        If there are fewer than two folds or more than examples, or an example is held out twice or never.
+        If there are fewer than two folds or more than examples, an example is held out twice or never, or there are
+        groups for what is no splitter.
 
     Examples
     --------
@@ -51,7 +56,11 @@ def fold_numbers(folds: Any, codes: np.ndarray, *, stratified: bool = False, rng
             f"folds={folds.__name__} is a class; pass an instance of it, such as {folds.__name__}(5)."
         )
     if hasattr(folds, "split") and not isinstance(folds, str | bytes):
-        return _of_splitter(folds, codes)
+        return _of_splitter(folds, codes, groups)
+    if groups is not None:
+        raise ValueError(
+            f"groups needs a splitter that heeds them, and folds={shown(folds)} is none; give folds=GroupKFold(5)."
+        )
     if np.ndim(folds) == 0:
         k = whole("folds", folds, 2)
         if k > n:
@@ -92,12 +101,13 @@ def _of_each(folds: Any, n: int) -> np.ndarray:
     return np.asarray(numbers, dtype=np.int64)
 
 
-def _of_splitter(splitter: Any, codes: np.ndarray) -> np.ndarray:
+def _of_splitter(splitter: Any, codes: np.ndarray, groups: Any) -> np.ndarray:
     """Return the folds of a scikit-learn splitter."""
     n = len(codes)
     result = np.full(n, -1, dtype=np.int64)
     held_out = 0
-    for number, (_, test) in enumerate(splitter.split(np.zeros((n, 1)), codes)):
+    more = () if groups is None else (groups,)
+    for number, (_, test) in enumerate(splitter.split(np.zeros((n, 1)), codes, *more)):
         result[test] = number
         held_out += len(test)
     if held_out != n or (result < 0).any():

@@ -1,0 +1,155 @@
+"""SVCCV on splits of every kind is GridSearchCV over SVC; `benchmarks/searches.py` draws more."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+pytest.importorskip("scipy")
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
+from sklearn.model_selection import cross_validate as in_turn
+
+from refsvm import RBF, SVC, SVCCV, cross_validate
+from refsvm.paths import cross_validate_path
+
+BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
+sys.path.insert(0, BENCHMARKS)
+try:
+    from fuzzing.searches import KINDS, any_search, complaints_about
+finally:
+    sys.path.remove(BENCHMARKS)
+
+RNG = np.random.default_rng(2)
+N = 48
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + 0.6 * RNG.normal(size=N) > 0) * 1
+GROUPS = np.repeat(np.arange(12), 4)
+GRID: dict[str, Any] = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.3], "tol": 1e-9, "engine": "numpy"}
+
+
+@pytest.mark.parametrize("seed", range(len(KINDS)), ids=KINDS)
+def test_searches_on_splits_of_every_kind_are_those_of_grid_search(seed: int) -> None:
+    search = any_search(seed)
+    search.settings["engine"] = "numpy"
+    assert complaints_about(search) == []
+
+
+def test_a_row_that_counts_once_in_place_of_twice_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = np.bincount
+    monkeypatch.setattr(
+        "refsvm.estimators.svccv.np.bincount", lambda *given, **more: once(*given, **more).clip(max=1)
+    )
+    seeds = range(list(KINDS).index("oversampled"), 100, len(KINDS))
+    found = []
+    for seed in seeds:
+        search = any_search(seed)
+        search.settings["engine"] = "numpy"
+        found += complaints_about(search)
+    assert found
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("jobs", [None, 2])
+def test_a_training_row_that_is_named_twice_counts_twice(engine: str, jobs: int | None) -> None:
+    folds = [*KFold(4, shuffle=True, random_state=0).split(X)]
+    cv = [(np.r_[a, np.repeat(a[Y[a] == 1], 3)], np.r_[b, b[:3]]) for a, b in folds]
+    found = SVCCV(**GRID | {"engine": engine, "gammas": [0.3, 1.0]}, cv=cv, n_jobs=jobs).fit(X, Y)
+    hand = [
+        [SVC(C=C, gamma=gamma, tol=1e-9).fit(X[a], Y[a]).score(X[b], Y[b]) for a, b in cv]
+        for C in GRID["Cs"]
+        for gamma in (0.3, 1.0)
+    ]
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], np.mean(hand, axis=1), atol=1e-12)
+
+
+def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> None:
+    cv = ((train, test) for train, test in KFold(3).split(X))
+    model = SVCCV(**GRID, cv=cv).fit(X, Y)
+    best = model.best_score_, model.best_estimator_
+    with pytest.raises(ValueError, match=r"yields no split.*make a list of it to fit again"):
+        model.fit(X, Y)
+    assert (model.best_score_, model.best_estimator_) == best
+    with pytest.raises(ValueError, match="yields no split"):
+        SVCCV(**GRID, cv=[]).fit(X, Y)
+    rows = np.arange(N)
+    with pytest.raises(ValueError, match=r"Split 1 of cv=.* has no example to test; leave that split out\."):
+        SVCCV(**GRID, cv=[(rows[:24], rows[24:]), (rows[:24], rows[:0])]).fit(X, Y)
+    with pytest.raises(ValueError, match=r"Split 0 of cv=.* trains on one class only"):
+        SVCCV(**GRID, cv=[(rows[:0], rows[24:])]).fit(X, Y)
+    weights = np.where((Y == 1) & (rows < 24), 0.0, 1.0)
+    with pytest.raises(ValueError, match="leave a class without training examples in split 1"):
+        SVCCV(**GRID, cv=[(rows[24:], rows[:24]), (rows[:24], rows[24:])]).fit(X, Y, weights)
+
+
+def test_groups_reach_the_splitter() -> None:
+    wanted = GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)).fit(
+        X, Y, groups=GROUPS
+    )
+    found = SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, groups=GROUPS)
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], wanted.cv_results_["mean_test_score"], atol=1e-12
+    )
+    with pytest.raises(
+        TypeError, match="unexpected keyword argument 'group'; it takes sample_weight and groups"
+    ):
+        SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, group=GROUPS)
+    with config_context(enable_metadata_routing=True):
+        inner = (
+            SVCCV(**GRID, cv=GroupKFold(3)),
+            GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)),
+        )
+        scores = [
+            in_turn(each, X, Y, cv=GroupKFold(3), params={"groups": GROUPS}, error_score="raise")[
+                "test_score"
+            ]
+            for each in inner
+        ]
+        np.testing.assert_allclose(*scores, atol=1e-12)
+        with pytest.raises(TypeError, match="colours"):
+            SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, colours=GROUPS)
+
+
+def test_weights_are_routed_to_a_nested_search() -> None:
+    weights = 1.0 + np.arange(N) % 3
+    with config_context(enable_metadata_routing=True):
+        svc = (
+            SVC(gamma=0.3, tol=1e-9).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        )
+        inner = SVCCV(**GRID, cv=3), GridSearchCV(svc, {"C": GRID["Cs"]}, cv=3)
+        inner[0].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        scores = [
+            in_turn(each, X, Y, cv=3, params={"sample_weight": weights}, error_score="raise")["test_score"]
+            for each in inner
+        ]
+    np.testing.assert_allclose(*scores, atol=1e-12)
+
+
+def test_cross_validate_passes_groups_to_the_splitter() -> None:
+    signs = 2 * Y - 1
+    by_hand = np.empty(N, dtype=np.int64)
+    for number, (_, test) in enumerate(GroupKFold(3).split(X, Y, GROUPS)):
+        by_hand[test] = number
+    given: dict[str, Any] = {"kernel": RBF(0.3), "engine": "numpy"}
+    found = cross_validate(X, Y, folds=GroupKFold(3), groups=GROUPS, **given)
+    np.testing.assert_array_equal(found.fold, by_hand)
+    np.testing.assert_array_equal(found.predictions, cross_validate(X, Y, folds=by_hand, **given).predictions)
+    ends: dict[str, Any] = {"C_min": 0.1, "C_max": 1.0, **given}
+    path = cross_validate_path(X, signs, folds=GroupKFold(3), groups=GROUPS, **ends)
+    np.testing.assert_array_equal(path.fold, by_hand)
+    with pytest.raises(ValueError, match="groups needs a splitter that heeds them, and folds=10 is none"):
+        cross_validate(X, Y, groups=GROUPS, **given)
+
+
+def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
+    cv = [(np.arange(N)[np.arange(N) % 7 != k], np.arange(N)[np.arange(N) % 7 == k]) for k in range(7)]
+    model = SVCCV(Cs=[3.0, 1.0, 2.0], gammas=[1e-9], cv=cv, engine="numpy").fit(X, Y)
+    means = model.cv_results_["mean_test_score"]
+    assert np.ptp(means) < 1e-12
+    assert model.best_params_["C"] == 3.0
+    assert (model.cv_results_["rank_test_score"] == 1).all()
