@@ -109,6 +109,7 @@ def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
             ["What we did", "Table 1", "Table 2", "MIR's", "Table 3", "Supplement, Figure 2", "Other sets"],
         ),
         ("seeds_and_answers.py", ["The same predictions", "Iterations, 3", "Iterations, 10"]),
+        ("preparations.py", ["How the preparations were found", "Glasmachers 2008: the eighteen sets"]),
         ("planning_ahead.py", ["Shrinking ×", "Table 1", "Table 2", "Figure 4", "§7.2", "§7.3"]),
         (
             "svmp.py",

@@ -19,7 +19,7 @@ from remarks import PLANNING_AHEAD as REMARKS
 from shrinking_tables import shrinking_tables
 
 from refsvm import RBF, LIBSVMShrinking, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
-from refsvm.datasets import make_chessboard, open_data, paper_suite
+from refsvm.datasets import make_chessboard, paper_suite
 from refsvm.experiment import STEP_RATIO_EDGES, Comparison, Experiment, Grid, Problem, Solve, paired_p
 from refsvm.experiment.grid import number, p_value, ratio_of
 
@@ -212,7 +212,7 @@ def libsvm_shrinking(page: Page, runs: Experiment) -> None:
     page.add("Table 2 with LIBSVM's shrinking", orders, table, remark)
 
 
-OTHERS = ("ida_ringnorm", "spambase", "internet_ads_adbench")
+OTHERS = ("internet_ads_adbench",)
 """Sets that are other problems here than in the paper."""
 
 
@@ -348,7 +348,7 @@ def long_sets(page: Page, chosen: Any) -> None:
         "chessboard-10000": (partial(make_chessboard, 10_000, rng=0), 1e6, 0.5),
         "chessboard-100000": (partial(make_chessboard, 100_000, rng=0), 1e6, 0.5),
         "connect-4": (partial(data.connect_4, chosen.data_dir), 4.5, 0.2),
-        "king-rook-vs-king": (partial(open_data, "krkopt", data_dir=chosen.data_dir), 10.0, 0.5),
+        "king-rook-vs-king": (partial(data.king_rook, chosen.data_dir), 10.0, 0.5),
     }
     problems = [
         Problem(name, readers[name][0], RBF(readers[name][2]), readers[name][1]) for name in chosen.full

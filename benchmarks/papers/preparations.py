@@ -1,0 +1,259 @@
+"""Which preparation of its data sets the planning-ahead paper used: support vectors of several ones beside Table 1.
+
+python benchmarks/papers/preparations.py --data-dir DIR --full
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import data
+import numpy as np
+from page import Page, arguments, carried_out
+from planning_ahead import PUBLISHED as THERE
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    LIBSVMShrinking,
+    Linear,
+    NewtonStep,
+    SecondOrder,
+    leave_one_out,
+    solve,
+)
+from refsvm.datasets import Dataset, open_data
+from refsvm.datasets.dataset import PUBLISHED
+from refsvm.datasets.suite import standardised
+from refsvm.experiment import Experiment, Grid, Problem, Solve, Strategy
+from refsvm.experiment.grid import number
+from refsvm.experiment.problem import Instance
+from refsvm.experiment.strategy import Record
+
+LONG = ("connect-4", "king-rook-vs-king")
+QUICK = ("ida_heart", "ida_thyroid", "tic_tac_toe")
+NEAR = 0.02
+"""Share of the published number of support vectors by which ours may differ."""
+
+
+@dataclass(frozen=True)
+class LibSVM(Strategy):
+    """One fit by LIBSVM, as scikit-learn ships it."""
+
+    tol: float = 1e-3
+
+    def run(self, instance: Instance) -> Record:
+        """Count support vectors, those at C, and steps."""
+        from sklearn.svm import SVC
+
+        gamma = instance.kernel.gamma
+        machine = SVC(C=instance.C, gamma=gamma, tol=self.tol, cache_size=1000).fit(instance.X, instance.y)
+        alpha = np.abs(machine.dual_coef_.ravel())
+        return {
+            "support_vectors": len(alpha),
+            "bounded_support_vectors": int((alpha >= instance.C).sum()),
+            "iterations": int(machine.n_iter_[0]),
+        }
+
+
+LIBSVM = LibSVM("LIBSVM")
+SMO = Solve("SMO", selector=SecondOrder(), step=NewtonStep(), shrinking=LIBSVMShrinking(), cache_mb=2000.0)
+
+
+def scaled(given: Dataset, low: float) -> Dataset:
+    """Every feature from `low` to 1; a constant feature becomes `low`."""
+    least = given.X.min(axis=0)
+    span = given.X.max(axis=0) - least
+    return replace(given, X=low + (1.0 - low) * (given.X - least) / np.where(span > 0.0, span, 1.0))
+
+
+PREPARATIONS: dict[str, Callable[[Dataset], Dataset]] = {
+    "raw": lambda given: given,
+    "standardised": standardised,
+    "[0, 1]": partial(scaled, low=0.0),
+    "[−1, 1]": partial(scaled, low=-1.0),
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Reads a set and prepares it."""
+
+    how: str
+    read: Callable[[], Dataset]
+
+    def __call__(self) -> Dataset:
+        """Return the data, dense."""
+        given = self.read()
+        if hasattr(given.X, "toarray"):
+            given = replace(given, X=given.X.toarray())
+        return PREPARATIONS[self.how](given)
+
+
+def main() -> None:
+    """Run what is asked for; print it and write the page."""
+    chosen = arguments(__doc__ or "", "preparations", 5, LONG)
+    chosen.permutations = 1 if chosen.quick else chosen.permutations
+    page = Page("Which preparation a paper used", "benchmarks/papers/preparations.py", chosen)
+    page.add("How the preparations were found", ABOUT.format(orders=chosen.permutations))
+    problems = list(short(chosen.data_dir))
+    if chosen.quick:
+        problems = [each for each in problems if name_of(each) in QUICK]
+    runs = carried_out("Sets", Experiment([SMO], problems, chosen.store, chosen.permutations), chosen.jobs)
+    beside = carried_out("LIBSVM", Experiment([LIBSVM], problems, chosen.store, 1), chosen.jobs)
+    page.add("Glasmachers 2008: the eighteen sets", vectors(runs, beside), SETS)
+    if chosen.full:
+        problems = [each for each in long(chosen.data_dir) if name_of(each) in chosen.full]
+        runs = carried_out("Long sets", Experiment([SMO], problems, chosen.store, 1), chosen.jobs)
+        page.add("Glasmachers 2008: the long sets", "One order.", vectors(runs), LONG_SETS)
+    if not chosen.quick:
+        page.add("Glasmachers & Igel 2006: spambase", spambase(chosen.data_dir), SPAMBASE)
+        page.add("Franc et al. 2008: ringnorm and twonorm", franc(chosen.data_dir), FRANC)
+    page.write()
+
+
+def name_of(problem: Problem) -> str:
+    """The set of a problem."""
+    return problem.name.partition(",")[0]
+
+
+def problem(name: str, words: str, read: Callable[[], Dataset], C: float, gamma: float) -> Problem:
+    """A set in one preparation."""
+    return Problem(f"{name}, {words}", read, RBF(gamma), C)
+
+
+def short(directory: Any) -> Iterator[Problem]:
+    """The archives of the suite in each preparation; the chessboard needs none."""
+    for name, (C, gamma) in PUBLISHED.items():
+        if name.startswith("chessboard"):
+            continue
+        read = partial(open_data, name, data_dir=directory)
+        for how in PREPARATIONS:
+            yield problem(name, how, Prepared(how, read), C, gamma)
+        if name == "tic_tac_toe":
+            yield problem(name, "one-hot", partial(data.one_hot, name, directory), C, gamma)
+
+
+def long(directory: Any) -> Iterator[Problem]:
+    """connect-4 in two codings of its fields, king-rook by several pairs of classes and codings of its squares."""
+    C, gamma = 4.5, 0.2
+    yield problem("connect-4", "fields −1, 0, 1", partial(data.connect_4, directory), C, gamma)
+    yield problem("connect-4", "one-hot", partial(open_data, "connect4", data_dir=directory), C, gamma)
+    C, gamma = 10.0, 0.5
+    rook = partial(problem, "king-rook-vs-king", C=C, gamma=gamma)
+    yield rook("draw against the rest", partial(data.king_rook, directory, last=0))
+    for last in (9, 10, 11, 12, 13):
+        yield rook(f"class_id ≤ {last}", partial(data.king_rook, directory, last=last))
+    read = partial(data.king_rook, directory)
+    for how in ("standardised", "[0, 1]", "[−1, 1]"):
+        yield rook(f"class_id ≤ 11, {how}", Prepared(how, read))
+
+
+def fits(ours: float, there: int) -> bool:
+    """Whether a number of support vectors is the published one, to 2 % or one vector."""
+    return abs(ours - there) <= max(NEAR * there, 1.0)
+
+
+METRICS = ("support_vectors", "bounded_support_vectors", "iterations")
+
+
+def vectors(*experiments: Experiment) -> Grid:
+    """Support vectors / those at C / steps of each preparation, by one solver or two, beside the published ones."""
+    solvers = [runs.strategies[0].name for runs in experiments]
+    cells = [[runs.compare(metric).cells for metric in METRICS] for runs in experiments]
+    rows = []
+    for each in experiments[0].problems:
+        name, _, how = each.name.partition(", ")
+        there, means = THERE[name], []
+        for solver, by_metric in zip(solvers, cells, strict=True):
+            means.append([found[each.name, solver].mean for found in by_metric])
+        fit = any(fits(sv, there.sv) and fits(bsv, there.bsv) for sv, bsv, _ in means)
+        published = (there.sv, there.bsv, there.iterations[0])
+        triples = [" / ".join(f"{value:,.0f}" for value in triple) for triple in (*means, published)]
+        rows.append((name, how, *triples, "yes" if fit else ""))
+    return Grid(("set", "preparation", *solvers, "there", "fits"), tuple(rows), labels=2)
+
+
+def spambase(directory: Any) -> Grid:
+    """The objective of the maximum-gain paper on spambase, raw and standardised."""
+    rows = []
+    for how in ("raw", "standardised"):
+        given = PREPARATIONS[how](open_data("spambase", data_dir=directory))
+        kernel = RBF(1.0 / (2.0 * 10.0**2))
+        found = solve(DualProblem.classification(given.X, given.y, kernel=kernel, C=50.0))
+        rows.append((how, number(found.objective, 7), "27,019.14"))
+    return Grid(("preparation", "objective", "there"), tuple(rows))
+
+
+def franc(directory: Any) -> Grid:
+    """The least leave-one-out error of both sets, raw and standardised, over part of the grid of the paper."""
+    linear = [(Linear(), 10.0**i) for i in range(-2, 1)]
+    width = [(RBF(2.0 ** (-11.0 * j / 7.0)), 500.0 ** (i / 7.0)) for i in (0, 1, 2) for j in range(1, 7)]
+    there: Mapping[str, tuple[float, float]] = {"ida_ringnorm": (23.45, 1.10), "ida_twonorm": (2.50, 2.25)}
+    rows = []
+    for name, published in there.items():
+        for how in ("raw", "standardised"):
+            given = PREPARATIONS[how](open_data(name, data_dir=directory))
+            cells = []
+            for models in (linear, width):
+                errors = [least_error(given, models, seed) for seed in range(5)]
+                cells.append(f"{100 * np.mean(errors):.2f} ± {100 * np.std(errors, ddof=1):.2f}")
+            rows.append((name, how, cells[0], f"{published[0]:.2f}", cells[1], f"{published[1]:.2f}"))
+    headers = ("set", "preparation", "linear LOO %", "there", "RBF LOO %", "there")
+    return Grid(headers, tuple(rows), labels=2)
+
+
+def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> float:
+    """The least leave-one-out error on 400 examples, as many as the paper trained on."""
+    chosen = np.random.default_rng(seed).permutation(given.n)[:400]
+    X, y = given.X[chosen], given.y[chosen]
+    return min(leave_one_out(X, y, kernel=kernel, C=C).error for kernel, C in models)
+
+
+ABOUT = """
+The papers name C and γ and do not say how the features were scaled, nor which classes of a set with several were put
+together. Table 1 of the planning-ahead paper prints the numbers of support vectors and of those at the bound. They
+depend on the preparation far more than on anything else, so each set was trained in several preparations.
+
+*Raw* is the archive as it is. *Standardised* features have mean 0 and standard deviation 1. *[0, 1]* and *[−1, 1]*
+stand for features between their least and their largest value. SMO is second-order selection with LIBSVM's shrinking
+and ε = 0.001, the mean over {orders} random orders; LIBSVM is one fit by scikit-learn. Each cell has support vectors /
+those at C / steps. A preparation *fits* if one of the two solvers has both numbers of support vectors to 2 %, or to one
+vector.
+
+Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
+`paper_suite` has the preparations of the planning-ahead paper. Samples of the generators, in the tables on growth, on
+large problems and on precision, stay as they are drawn: no published number stands beside them.
+"""
+SETS = """
+**Fits** on fifteen of the seventeen sets. Ringnorm and twonorm fit standardised and in no other way, and their steps
+are the published ones then too. Breast-cancer, splice, thyroid and spambase fit as they are and in no other way.
+Banana, diabetis, german, heart, image and titanic fit as they are and standardised: their archives are standardised
+already. Flare-solar fits as it is, and in [0, 1] with fewer steps than there; ionosphere and tic-tac-toe have most
+features in [−1, 1]. Where several fit, the suite takes the archive as it is. Image and titanic have examples that occur
+several times and may share their α in more than one way, so the two solvers have other numbers of support vectors.
+The one-hot code of tic-tac-toe does not fit.
+
+**Does not fit.** Waveform has the published 980 support vectors at C, as it is and standardised, but 1,216 in place of
+1,262 in all; in [0, 1] and [−1, 1] both numbers are far off. The internet advertisements are a copy with 1,966 of 2,358
+examples and without the three features that are no indicators: no preparation of it has the published numbers, nor can
+it be expected to. Both stay as they are. The chessboard is a sample, and has no preparation.
+"""
+LONG_SETS = """
+connect-4 fits with a field as −1, 0 or 1, and not by its one-hot code. The paper does not name the two classes of
+king-rook-vs-king, which has eighteen: draws, and wins in 0 to 16 moves. With draws and wins in at most ten moves on one
+side (class_id ≤ 11) both numbers of support vectors fit; one move less or more on that side does not, nor do draws
+against the rest, nor other scales of the squares.
+"""
+SPAMBASE = """
+The maximum-gain paper prints its objective, with C = 50 and σ = 10: spambase was standardised there. Its script reads
+the set so.
+"""
+FRANC = ""
+
+
+if __name__ == "__main__":
+    main()
