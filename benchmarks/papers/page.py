@@ -184,12 +184,15 @@ class Page:
         kept, busy = "", " (their seconds were taken while other work was running)"
         if self.kept:
             kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
+        seconds = (
+            f" Seconds were taken on one core of a shared machine with {os.cpu_count()} cores "
+            f"({computed_by()['processor']}), {self._busy()}, and not against the published ones, which are from the "
+            "computers of their time."
+        )
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
-            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor. Seconds "
-            f"were taken on one core of a shared machine with {os.cpu_count()} cores ({computed_by()['processor']}), "
-            f"{self._busy()}, and not against the "
-            "published ones, which are from the computers of their time. Means ± standard deviations are over the "
+            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor."
+            f"{seconds if self.load or self.kept else ''} Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
             f"{'; columns marked *there* hold the published figures' if published else ''}."
