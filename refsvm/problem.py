@@ -112,6 +112,19 @@ class DualProblem(Formulations):
         ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
         return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
+    def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
+        """Return max − min of v − G = Kα, by which the decision values differ, over all variables with Lᵢ < Uᵢ.
+
+        Where α = 0 it is the range of v, which holds the targets: nothing has moved yet.
+        """
+        values = self.v
+        if np.count_nonzero(alpha):
+            values = values - (self.gradient(alpha) if gradient is None else gradient)
+        free = self.lower < self.upper
+        if not free.all():
+            values = values[free]
+        return float(values.max() - values.min()) if len(values) else 0.0
+
     def primal_objective(
         self, alpha: np.ndarray, b: float | None = None, gradient: np.ndarray | None = None
     ) -> float:

@@ -287,6 +287,11 @@ class Solution:
         """ψ(α)."""
         return self.most_violating[2]
 
+    @property
+    def decision_range(self) -> float:
+        """max − min of the decision values over the examples that are not left out."""
+        return self.problem.decision_range(self.alpha, self.gradient)
+
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
         """Who has the largest G over I_up and the smallest over I_down, −1 for nobody, and ψ(α)."""

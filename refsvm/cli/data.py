@@ -104,7 +104,7 @@ class Training:
 
     def settings(self) -> dict[str, Any]:
         """Return the limits and the stopping rule."""
-        return self.limits() | {"stop": KKTGap(self.tol)}
+        return self.limits() | {"stop": KKTGap(self.tol, relative=True)}
 
     def described(self, dataset: Dataset, kernel: Any, C: float) -> dict[str, Any]:
         """Say which problem it is."""

@@ -49,9 +49,9 @@ def loo(
     instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
+    rules = {t: STOPS[t](tol=training.tol, relative=True) for t in FIT}  # type: ignore[call-arg]
     strategies = [
-        LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](tol=training.tol), **limits)  # type: ignore[call-arg]
-        for s, t in pairs
+        LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=rules[t], **limits) for s, t in pairs
     ]
     with tables.counter() as count:
         if len(strategies) == 1:

@@ -158,7 +158,7 @@ class Engine:
             from refsvm.solver.polish import polish
 
             polish(state)
-        state.snap(rules.stop.restricted_tolerance(0.0))
+        state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
         if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
@@ -199,7 +199,7 @@ class Engine:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
-            if not state.drifted(rules.stop.restricted_tolerance(0.0)):
+            if not state.drifted(rules.stop.absolute(state).restricted_tolerance(0.0)):
                 return status, max(code, 0)
             # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
             state.renew()

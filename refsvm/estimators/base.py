@@ -170,7 +170,7 @@ class KernelMachine(KernelEstimator):
     def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
         """Return the arguments of `refsvm.solve`."""
         return {
-            "selector": self.selector, "step": self.step, "stop": KKTGap(self.tol),
+            "selector": self.selector, "step": self.step, "stop": KKTGap(self.tol, relative=True),
             "engine": self.engine, "shrinking": self.shrinking, "callback": progress,
             "cache_mb": self.cache_size, "cache_dtype": self.cache_dtype,
             "max_iter": None if self.max_iter == -1 else self.max_iter, "time_limit": self.time_limit,

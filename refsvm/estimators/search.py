@@ -180,7 +180,7 @@ class Search:
     ) -> Iterator[Cell]:
         """Solve the wanted cells of one γ."""
         options = dict(self.options)
-        kkt = KKTGap(options.pop("tol"))
+        kkt = KKTGap(options.pop("tol"), relative=True)
         stop = options.pop("stop") or kkt
         # what is proved of a left-out example is proved of rows in double precision
         tol = 0.0 if self.one_out else kkt.tol

@@ -233,7 +233,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         """Return whether each split leaves out one example and all else is the same, and the rule that was chosen."""
         one_out = isinstance(self.cv, str) and self.seeder is None and self.class_weight != "balanced"
         if one_out and self.stop is None:
-            return True, BallRule(self.tol)
+            return True, BallRule(self.tol, relative=True)
         if self.stop is not None and self.stop.left_out and not one_out:
             raise ValueError(
                 f"stop={self.stop!r} decides examples that are left out one at a time; it takes "

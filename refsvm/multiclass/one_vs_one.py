@@ -10,6 +10,7 @@ pairs, and column s holds its α in each of them, ordered by the other class.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -121,6 +122,8 @@ class BinaryResult:
         Steps taken; kernel rows computed.
     status : Status
         Why the solver ended.
+    decision_range : float
+        max − min of the decision values over the training examples, for messages; inf where the pair converged.
     """
 
     negative: int
@@ -134,6 +137,7 @@ class BinaryResult:
     iterations: int
     kernel_rows: int
     status: Status
+    decision_range: float = math.inf
 
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
@@ -141,6 +145,7 @@ class BinaryResult:
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
+            math.inf if status is Status.CONVERGED else solution.decision_range,
         )  # fmt: skip
 
     @property
@@ -252,8 +257,10 @@ def shortcoming(results: Sequence[Trained], tol: float) -> str:
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
         count = f" {unfinished} of {len(results)} pairs of classes are not finished."
-    gap = f"The KKT gap is {result.kkt_gap:.3g}, asked for was tol={tol:g}."
-    return f"{result.status.value} {gap}{count} {REMEDY[result.status]}"
+    gap, s = f"The KKT gap is {result.kkt_gap:.3g}, asked for was tol={tol:g}", result.decision_range
+    if s < 1.0:
+        gap += f" times {s:.3g}, by which the decision values differ: {tol * s:.3g}"
+    return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"
 
 
 def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

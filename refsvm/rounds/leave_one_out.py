@@ -45,7 +45,7 @@ ALL_AT_ONCE: Final = 2000
 FULL_TOL: Final = 0.1
 """The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
 
-BALL: Final = BallRule()
+BALL: Final = BallRule(relative=True)
 
 PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
@@ -129,14 +129,14 @@ def leave_one_out(
     (0.1444, True, 112)
     """
     began, seeder = time.perf_counter(), Seeder.checked("seeder", TOP() if seeder is None else seeder)
-    default = KKTGap(PATH_TOL) if seeder.is_exact else BALL
+    default = KKTGap(PATH_TOL, relative=True) if seeder.is_exact else BALL
     stop = StoppingRule.checked("stop", default if stop is None else stop)
-    kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance))
+    kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     gram, y, C = classification_given(X, y, kernel, gram, C)
     classes, problem = of_two_classes(gram, y, C)
     checks, cache_mb = chosen_checks(checks), positive_or_inf("cache_mb", cache_mb)
     rounds = Rounds(
-        problem, selector=selector, step=step, stop=KKTGap(kkt.tol * FULL_TOL), engine=engine,
+        problem, selector=selector, step=step, stop=KKTGap(kkt.tol * FULL_TOL, relative=True), engine=engine,
         shrinking=problem.gram.dense is None and megabytes(problem.n, problem.n) > cache_mb,
         cache_mb=cache_mb, max_iter=max_iter, time_limit=time_limit, n_jobs=n_jobs,
         cache_dtype="float64", trace=trace,  # what is proved is proved of float64 rows
@@ -167,6 +167,7 @@ def leave_one_out(
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
     """Say so if the solution on all examples, from which all else follows, is not one."""
+    tol *= min(1.0, full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warnings.warn(
             f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "

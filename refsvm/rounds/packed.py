@@ -26,6 +26,9 @@ __all__ = ["PackedRounds"]
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
 
+LEAST_CURVATURE = 4
+"""Place of this number among those that the twin gets."""
+
 
 class PackedRounds:
     """Runs chunks of rounds in compiled code; not to be shared by threads.
@@ -64,9 +67,10 @@ class PackedRounds:
         # as often as that the readable engine looks whether there is a margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
-        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
-        tolerance, curvature = rules.stop.restricted_tolerance(0.0), -1e-8 * largest
-        self._numbers = np.array([limit, largest, tolerance, curvature, names_example(rules.stop), 0.0])
+        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
+        stop, curvature = rules.stop, -1e-8 * largest
+        tolerance, named = stop.restricted_tolerance(0.0), names_example(stop)
+        self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, 0.0])
 
     def remember(self, memory: np.ndarray) -> None:
         """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
@@ -190,8 +194,8 @@ class PackedRounds:
         """Return where the round stands that is not done."""
         from refsvm.compiled.solver.loop import BUDGET_SPENT
 
-        if curvature < self._numbers[3]:
-            self._numbers[3] = -np.inf  # the readable round warns, once
+        if curvature < self._numbers[LEAST_CURVATURE]:
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))

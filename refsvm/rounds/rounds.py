@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -33,8 +33,11 @@ from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
+from refsvm.stopping.kkt_gap import KKTGap
 
 __all__ = ["Rounds"]
+
+RELATIVE: Final = KKTGap(relative=True)
 
 
 class Rounds:
@@ -113,7 +116,7 @@ class Rounds:
         self.longest, self.latest = 0, -1  # steps of the longest round and of the latest one
         self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
         self.max_iter = self.limits.most
-        self.rules = chosen_rules(selector, step, stop)
+        self.rules = chosen_rules(selector, step, RELATIVE if stop is None else stop)
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
         self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)

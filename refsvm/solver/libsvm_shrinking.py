@@ -98,7 +98,11 @@ class ActiveSetLoop(RestrictedSteps):
     def __post_init__(self) -> None:
         self.period = min(self.policy.period, len(self.state.alpha))
         self.left = self.period  # steps on all variables before the next look
-        self.nearly = NEARLY_SOLVED * self.rules.stop.tolerance
+
+    @property
+    def nearly(self) -> float:
+        """The KKT gap at which all variables return."""
+        return NEARLY_SOLVED * float(self.rules.stop.absolute(self.state).tolerance)
 
     def advance(self, budget: int) -> int:
         """Take up to `budget` steps."""
@@ -119,7 +123,7 @@ class ActiveSetLoop(RestrictedSteps):
 
     def _solve_active(self, A: np.ndarray, budget: int) -> int:
         """Solve the problem over A, which loses variables meanwhile; return all of them."""
-        state, stop = self.state, self.rules.stop
+        state, stop = self.state, self.rules.stop.absolute(self.state)
         tolerance = stop.restricted_tolerance(min(state.gap, self.nearly))
         rules = self.rules._replace(stop=KKTGap(tolerance))
         everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0

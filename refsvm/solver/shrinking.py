@@ -222,7 +222,7 @@ class ShrinkingEngine(RestrictedSteps):
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         state = self.state
         stop = self.rules.stop
-        tolerance = stop.restricted_tolerance(state.gap)
+        tolerance = stop.absolute(state).restricted_tolerance(state.gap)
         if state.whole is None and len(state.alpha) >= SINGLE_FROM and stop.tolerance >= SINGLE_TOLERANCE:
             # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0

@@ -13,13 +13,15 @@ from refsvm.result import Solution
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule, left_out_examples
 from refsvm.stopping.midpoint import INDEFINITE, certain_sign, distances, radius, tangent
+from refsvm.stopping.relative import compare
 
 __all__ = ["BallRule"]
 
-BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT = range(-9, 0)
+BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, TOLERANCE = range(-10, 0)
 """Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
-said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b. Before
-them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α and G of w; v."""
+said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; what ψ was
+last compared with. Before them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α and
+G of w; v."""
 
 NEAR: Final = 0.03
 """KKT gap from which on the present machine is tried as w."""
@@ -55,6 +57,8 @@ class BallRule(StoppingRule):
         leaves them.
     solved : Solution, optional
         Whose machine w is; leave-one-out gives the full solution. None: the point where the solve starts.
+    relative : bool
+        Whether ε is relative to the range of the decision values, as in `KKTGap`.
 
     Raises
     ------
@@ -82,6 +86,7 @@ class BallRule(StoppingRule):
     every: int = 5
     example: int | None = None
     solved: Solution | None = field(default=None, repr=False, compare=False)
+    relative: bool = False
     left_out: ClassVar[bool] = True
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
@@ -97,8 +102,8 @@ class BallRule(StoppingRule):
             whole("example", self.example, 0)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (tol, period)."""
-        return (self.tol, float(self.every))
+        """Return (tol, period, relative)."""
+        return (self.tol, float(self.every), float(self.relative))
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: the left-out examples, α and G of w, and v, n values each; then the numbers."""
@@ -111,7 +116,7 @@ class BallRule(StoppingRule):
         memory = np.zeros(4 * n - BEGUN)
         left_out, alpha, gradient, v = memory[:BEGUN].reshape(4, n)
         left_out[: len(examples)], memory[COUNT], memory[ASKED] = examples, len(examples), -1.0
-        v[:] = problem.v
+        v[:], memory[TOLERANCE] = problem.v, self.tol
         if problem.is_open:  # a hard margin: P is infinite but for rounding
             memory[NEXT] = np.inf
         if given is not None and len(given.alpha) == n:
@@ -122,8 +127,8 @@ class BallRule(StoppingRule):
     def check(self, state: SolverState) -> int:
         """Test when that is due, and whatever the gap."""
         memory = state.stop_memory
-        # ψ ≤ ε
-        if state.gap <= self.tol:
+        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        if compare(self, state):
             return 1
         if memory[ASKED] == state.iteration:
             return int(memory[CODE])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -30,6 +31,9 @@ class StoppingRule(Rule):
     left_out : bool
         Whether the rule is made for problems from which one example is left out, and for no others. Which one it is
         says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
+    relative : bool
+        Whether ε is relative to the range of the decision values. The last number of the rule's memory is then what
+        the KKT gap was compared with, where it was at most `tol`.
     """
 
     such_as: ClassVar[str] = "KKTGap()"
@@ -37,6 +41,7 @@ class StoppingRule(Rule):
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
     period: int = 1
+    relative: bool = False
 
     @abstractmethod
     def check(self, state: SolverState) -> int:
@@ -49,6 +54,12 @@ class StoppingRule(Rule):
     def tolerance(self) -> float:
         """The KKT gap that rounding is compared with, and ε where ε-KKT takes over: `tol`, or 1e-3 without it."""
         return float(getattr(self, "tol", 1e-3))
+
+    def absolute(self, state: SolverState) -> Any:
+        """Return the rule with what it has just compared the KKT gap of this state with as its tolerance."""
+        if not self.relative or state.gap > self.tolerance:
+            return self
+        return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
 
     def knowing(self, solved: Solution) -> StoppingRule:
         """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""

@@ -5,23 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from refsvm._checks import positive
-from refsvm.state import SolverState
+from refsvm.problem import DualProblem
+from refsvm.state import NOTHING, SolverState
 from refsvm.stopping.base import StoppingRule
+from refsvm.stopping.relative import compare
 
 __all__ = ["KKTGap"]
 
 
 @dataclass(frozen=True)
 class KKTGap(StoppingRule):
-    """Stop when ψ(α) = max over I_up of G − min over I_down of G ≤ ε.
+    """Stop when ψ(α) = max over I_up of G − min over I_down of G ≤ ε, or ≤ ε times the range of the decision values.
 
     ψ has the unit of the labels: ε = 1e-3 means every decision value is right to about a thousandth of the margin.
+    Where all decision values differ by less than that, as with a tiny C or with targets in a small unit, ψ ≤ ε says
+    nothing: any machine will do. A relative tolerance has no unit.
 
     Parameters
     ----------
     tol : float
         ε > 0; LIBSVM's default is 1e-3.
+    relative : bool
+        Stop when ψ(α) ≤ ε min(1, s), with s the range of the decision values (`refsvm.stopping.relative`): what the
+        estimators, `leave_one_out` and `cross_validate` do where no rule is named. False is the rule of the papers.
 
     Raises
     ------
@@ -40,18 +49,32 @@ class KKTGap(StoppingRule):
     >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, 1, -1])
     >>> solve(DualProblem.classification(X, y, kernel=RBF(1.0)), stop=KKTGap(1e-6)).kkt_gap <= 1e-6
     True
+
+    With C = 1e-6 the papers' rule is satisfied at once:
+
+    >>> tiny = DualProblem.classification(X, y, kernel=RBF(1.0), C=1e-6)
+    >>> [solve(tiny, stop=KKTGap(relative=each)).reason for each in (False, True)]
+    ['The KKT gap is at most tol.', 'The KKT gap is at most tol times the range of the decision values.']
     """
 
     tol: float = 1e-3
-    reasons: ClassVar[tuple[str, ...]] = ("The KKT gap is at most tol.",)
+    relative: bool = False
+    reasons: ClassVar[tuple[str, ...]] = (
+        "The KKT gap is at most tol.",
+        "The KKT gap is at most tol times the range of the decision values.",
+    )
 
     def __post_init__(self) -> None:
         positive("tol", self.tol)
 
+    def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
+        """Return v and what ψ was last compared with; nothing for an absolute tolerance."""
+        return np.append(problem.v, self.tol) if self.relative else NOTHING
+
     def check(self, state: SolverState) -> int:
-        """Compare the gap that the state keeps with ε."""
-        # ψ ≤ ε
-        return int(state.gap <= self.tol)
+        """Compare the gap that the state keeps with ε, or with ε min(1, s)."""
+        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        return compare(self, state)
 
     def restricted_tolerance(self, gap: float) -> float:
         """Solve restricted problems to 10 ε at first, to ε at the end."""

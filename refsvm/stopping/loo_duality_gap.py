@@ -12,13 +12,14 @@ from refsvm.problem import DualProblem, total
 from refsvm.state import TAU, SolverState, moved
 from refsvm.stopping.base import StoppingRule, left_out_examples
 from refsvm.stopping.midpoint import INDEFINITE, tangent
+from refsvm.stopping.relative import compare
 
 __all__ = ["LOODualityGap", "best_intercept"]
 
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
 """Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
 what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD
-on: η, v − K′η, K[r] and v, n values each."""
+on: η, v − K′η, K[r] and v, n values each. Behind them a relative rule has what ψ was last compared with."""
 
 PERIOD: Final = 10
 """Steps between two evaluations of F, once H has passed f(α)."""
@@ -67,6 +68,8 @@ class LOODualityGap(StoppingRule):
         The left-out one, r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
     variables : {2, 1}
         How many ηᵢ move per step of α; 1 is what the paper does.
+    relative : bool
+        Whether ε is relative to the range of the decision values, as in `KKTGap`.
 
     Raises
     ------
@@ -95,6 +98,7 @@ class LOODualityGap(StoppingRule):
     tol: float = 1e-3
     example: int | None = None
     variables: int = 2
+    relative: bool = False
     left_out: ClassVar[bool] = True
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
@@ -110,7 +114,8 @@ class LOODualityGap(StoppingRule):
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v, n values each."""
-        examples, memory = left_out_examples(self, self.example, problem), np.zeros(HEAD + 4 * problem.n)
+        examples = left_out_examples(self, self.example, problem)
+        memory = np.zeros(HEAD + 4 * problem.n + self.relative)
         if len(examples) != 1:
             raise ValueError(
                 f"LOODualityGap() needs one left-out example, with L = U = 0, and the problem has {len(examples)}; "
@@ -118,14 +123,16 @@ class LOODualityGap(StoppingRule):
             )
         memory[EXAMPLE] = examples[0]
         memory[[TAKEN, ASKED, PARTNER]] = -1.0
-        memory[HEAD + 3 * problem.n :] = problem.v
+        if self.relative:
+            memory[-1] = self.tol
+        memory[HEAD + 3 * problem.n : HEAD + 4 * problem.n] = problem.v
         return memory
 
     def check(self, state: SolverState) -> int:
         """Move η as often as α has moved since the last time, and compare F with H when that is due."""
         memory = state.stop_memory
-        # ψ ≤ ε
-        if state.gap <= self.tol:
+        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        if compare(self, state):
             return 1
         if memory[ASKED] == state.iteration:
             return int(memory[CODE])
@@ -153,14 +160,19 @@ class LOODualityGap(StoppingRule):
         return max(gap / 10.0, self.tol)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (tol, variables)."""
-        return (self.tol, float(self.variables))
+        """Return (tol, variables, relative)."""
+        return (self.tol, float(self.variables), float(self.relative))
+
+
+def _parts(state: SolverState) -> np.ndarray:
+    """Return η, g = v − K′η, K[r] and v, shape (4, n)."""
+    return state.stop_memory[HEAD : HEAD + 4 * len(state.alpha)].reshape(4, -1)
 
 
 def _begin(state: SolverState) -> None:
     """η ← α, for which g and H need no product with K."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, row, v = memory[HEAD:].reshape(4, -1)
+    eta, gradient, row, v = _parts(state)
     row[:] = state.row(r)
     eta[:] = state.alpha
     # g = v − Kα + K[r](1ᵀα) + 1 (K[r]ᵀα) − Kᵣᵣ(1ᵀα),  v − Kα = G,  K[r]ᵀα = vᵣ − Gᵣ,  1ᵀα = 0
@@ -173,7 +185,7 @@ def _begin(state: SolverState) -> None:
 def _ascend(state: SolverState, variables: int) -> bool:
     """Move the ηᵢ that gains most, and with it the partner ηⱼ that gains most with it; False if none gains anything."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, row, _ = memory[HEAD:].reshape(4, -1)
+    eta, gradient, row, _ = _parts(state)
     low, high = state.lower - eta, state.upper - eta
     # q = K′ᵢᵢ = Kᵢᵢ − 2Kᵣᵢ + Kᵣᵣ
     curvature = state.diagonal - 2.0 * row + row[r]
@@ -208,7 +220,7 @@ def _with_partner(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return twice the gain of moving ηᵢ and ηₜ, and both steps, for all t: Newton's, clipped one after the other."""
     r = int(state.stop_memory[EXAMPLE])
-    _, g, row, _ = state.stop_memory[HEAD:].reshape(4, -1)
+    _, g, row, _ = _parts(state)
     q, low, high = box
     # k = K′ᵢₜ,  det = qᵢqₜ − k²,  δᵢ = (qₜgᵢ − kgₜ)/det
     k = row_i - row - (row[i] - row[r])
@@ -226,7 +238,7 @@ def _with_partner(
 def _decided(state: SolverState) -> bool:
     """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
-    eta, gradient, _, v = memory[HEAD:].reshape(4, -1)
+    eta, gradient, _, v = _parts(state)
     G = state.gradient
     low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
     b, losses = best_intercept(G, state.lower, state.upper, low, high)

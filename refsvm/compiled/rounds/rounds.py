@@ -39,9 +39,10 @@ WHOLE, SEEDS, STEPS = 0, 1, 2
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
 """Columns of the plan: parts of `positions`, a row of the weights, and where solutions are kept; −1 for none."""
 
-LIMIT, LARGEST_DIAGONAL, TOLERANCE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE = range(6)
-"""The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, the curvature below which K is not convex,
-whether the stopping rule's memory begins with the left-out example, and WHOLE, SEEDS or STEPS."""
+LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE = range(7)
+"""The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, whether that is relative (a smaller one then
+is the last number in the stopping rule's memory), the curvature below which K is not convex, whether that memory begins
+with the left-out example, and WHOLE, SEEDS or STEPS."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -218,6 +219,14 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
     return min(state.now[0].top, state.now[0].bottom) >= 0
 
 
+@inlined
+def compared_with(state, numbers):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.StoppingRule.absolute`: the tolerance of the rule that it returns."""
+    if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
+        return numbers[TOLERANCE]
+    return state.stop_memory[-1]
+
+
 @called
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
     """Change the seed as a neighbour has changed; return whether fewer rows lead there from that neighbour."""
@@ -299,10 +308,11 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         outcome = take_steps(select, length, check, selector, step, stop, state)
         # --- result ---
         results[number, 1], results[number, 2] = now.iteration, now.least_curvature
+        tolerance = compared_with(state, numbers)
         bad = min(now.top, now.bottom) < 0 or outcome == MISSING_ROW
         bad = bad or now.least_curvature < numbers[LEAST_CURVATURE]
-        bad = bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE])
-        if bad or not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], numbers[TOLERANCE]):
+        bad = bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], tolerance)
+        if bad or not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], tolerance):
             return number
         results[number, 0] = outcome
         if outcome <= 0:

@@ -6,6 +6,7 @@ from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius, tangent
+from refsvm.compiled.stopping.relative import compare
 from refsvm.stopping.ball_rule import (
     ASKED,
     AT,
@@ -119,8 +120,9 @@ def verdict(state):  # type: ignore[no-untyped-def]
 def ball_rule(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.BallRule`."""
     memory, now = state.stop_memory, state.now[0]
-    # ψ ≤ ε
-    if now.gap <= parameters[0]:
+    # ψ ≤ ε, or ψ ≤ ε min(1, s)
+    v = parts(memory, len(state.alpha))[3]
+    if now.gap <= parameters[0] and compare(parameters[0], parameters[2], v, state) != 0:
         return 1
     if memory[ASKED] == now.iteration:
         return int(memory[CODE])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.twin import twin
+from refsvm.compiled.stopping.relative import compare
 
 __all__ = ["kkt_gap"]
 
@@ -11,5 +12,5 @@ __all__ = ["kkt_gap"]
 @twin(CHECK)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.KKTGap`."""
-    # ψ ≤ ε
-    return int(state.now[0].gap <= parameters[0])
+    # ψ ≤ ε, or ψ ≤ ε min(1, s)
+    return compare(parameters[0], parameters[1], state.stop_memory, state)

@@ -7,6 +7,7 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, inlined, twin
 from refsvm.compiled.state import moved
 from refsvm.compiled.stopping.midpoint import tangent
+from refsvm.compiled.stopping.relative import compare
 from refsvm.stopping.loo_duality_gap import (
     ASKED,
     CODE,
@@ -36,7 +37,7 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
     """η, g = v − K′η, K[r] and v."""
     return (
         memory[HEAD : HEAD + n], memory[HEAD + n : HEAD + 2 * n],
-        memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n :],
+        memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n : HEAD + 4 * n],
     )  # fmt: skip
 
 
@@ -213,8 +214,9 @@ def decided(state):  # type: ignore[no-untyped-def]
 def loo_duality_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.LOODualityGap`."""
     memory, now = state.stop_memory, state.now[0]
-    # ψ ≤ ε
-    if now.gap <= parameters[0]:
+    # ψ ≤ ε, or ψ ≤ ε min(1, s)
+    v = parts(memory, len(state.alpha))[3]
+    if now.gap <= parameters[0] and compare(parameters[0], parameters[2], v, state) != 0:
         return 1
     if memory[ASKED] == now.iteration:
         return int(memory[CODE])

@@ -1,0 +1,54 @@
+"""Twin of `refsvm.stopping.relative`."""
+
+from __future__ import annotations
+
+import math
+
+from refsvm.compiled.interface.twin import called, inlined
+from refsvm.stopping.relative import ROUNDED, SMALLEST
+
+__all__ = ["compare"]
+
+
+@called
+def decision_range(v, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.DualProblem.decision_range`."""
+    alpha, G, lower, upper, moved = state.alpha, state.gradient, state.lower, state.upper, False
+    for t in range(len(alpha)):
+        moved = moved or alpha[t] != 0.0
+    highest = lowest = 0.0
+    begun = False
+    for t in range(len(alpha)):
+        if lower[t] < upper[t]:
+            value = v[t] - G[t] if moved else v[t]
+            highest = max(highest, value) if begun else value
+            lowest = min(lowest, value) if begun else value
+            begun = True
+    return highest - lowest
+
+
+@called
+def relative_tolerance(tol, v, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.stopping.relative.relative_tolerance`."""
+    s = decision_range(v, state)
+    if s >= 1.0:
+        return tol
+    gradient = alpha = diagonal = 0.0
+    for t in range(len(state.alpha)):
+        gradient = max(gradient, abs(state.gradient[t]))
+        alpha = max(alpha, abs(state.alpha[t]))
+        diagonal = max(diagonal, abs(state.diagonal[t]))
+    rounding = ROUNDED * math.sqrt(len(state.alpha)) * (gradient + alpha * diagonal)
+    return min(max(tol * s, rounding, SMALLEST), tol)
+
+
+@inlined
+def compare(tol, relative, v, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.stopping.relative.compare`."""
+    gap, memory = state.now[0].gap, state.stop_memory
+    # ψ ≤ ε
+    if relative == 0.0 or not gap <= tol:
+        return int(gap <= tol)
+    # ψ ≤ ε min(1, s)
+    memory[-1] = tolerance = relative_tolerance(tol, v, state)
+    return 0 if gap > tolerance else 1 if tolerance == tol else 2
