@@ -17,11 +17,11 @@ from refsvm.stopping.relative import compare
 
 __all__ = ["BallRule"]
 
-BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, TOLERANCE = range(-10, 0)
+BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, _, TOLERANCE = range(-11, 0)
 """Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
-said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; what ψ was
-last compared with. Before them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α and
-G of w; v."""
+said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; two of
+`refsvm.stopping.relative`. Before them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is
+proved; α and G of w; v."""
 
 NEAR: Final = 0.03
 """KKT gap from which on the present machine is tried as w."""

@@ -68,8 +68,8 @@ class KKTGap(StoppingRule):
         positive("tol", self.tol)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return v and what ψ was last compared with; nothing for an absolute tolerance."""
-        return np.append(problem.v, self.tol) if self.relative else NOTHING
+        """Return v, the first s, and what ψ was last compared with; nothing for an absolute tolerance."""
+        return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:
         """Compare the gap that the state keeps with ε, or with ε min(1, s)."""

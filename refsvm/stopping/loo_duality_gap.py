@@ -19,7 +19,7 @@ __all__ = ["LOODualityGap", "best_intercept"]
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
 """Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
 what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD
-on: η, v − K′η, K[r] and v, n values each. Behind them a relative rule has what ψ was last compared with."""
+on: η, v − K′η, K[r] and v, n values each. Behind them are two of `refsvm.stopping.relative` if ε is relative."""
 
 PERIOD: Final = 10
 """Steps between two evaluations of F, once H has passed f(α)."""
@@ -115,7 +115,7 @@ class LOODualityGap(StoppingRule):
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v, n values each."""
         examples = left_out_examples(self, self.example, problem)
-        memory = np.zeros(HEAD + 4 * problem.n + self.relative)
+        memory = np.zeros(HEAD + 4 * problem.n + 2 * self.relative)
         if len(examples) != 1:
             raise ValueError(
                 f"LOODualityGap() needs one left-out example, with L = U = 0, and the problem has {len(examples)}; "

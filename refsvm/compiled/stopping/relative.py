@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 
 from refsvm.compiled.interface.twin import called, inlined
-from refsvm.stopping.relative import ROUNDED, SMALLEST
+from refsvm.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
 
 __all__ = ["compare"]
 
 
 @called
-def decision_range(v, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.DualProblem.decision_range`."""
-    alpha, G, lower, upper, moved = state.alpha, state.gradient, state.lower, state.upper, False
+def has_moved(alpha):  # type: ignore[no-untyped-def]
+    """Whether some αᵢ ≠ 0."""
+    moved = False
     for t in range(len(alpha)):
         moved = moved or alpha[t] != 0.0
+    return moved
+
+
+@called
+def decision_range(v, moved, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.DualProblem.decision_range`."""
+    alpha, G, lower, upper = state.alpha, state.gradient, state.lower, state.upper
     highest = lowest = 0.0
     begun = False
     for t in range(len(alpha)):
@@ -28,9 +35,8 @@ def decision_range(v, state):  # type: ignore[no-untyped-def]
 
 
 @called
-def relative_tolerance(tol, v, state):  # type: ignore[no-untyped-def]
+def relative_tolerance(tol, s, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.stopping.relative.relative_tolerance`."""
-    s = decision_range(v, state)
     if s >= 1.0:
         return tol
     gradient = alpha = diagonal = 0.0
@@ -42,13 +48,23 @@ def relative_tolerance(tol, v, state):  # type: ignore[no-untyped-def]
     return min(max(tol * s, rounding, SMALLEST), tol)
 
 
+@called
+def compare_relative(tol, v, state):  # type: ignore[no-untyped-def]
+    """The second half of `compare`."""
+    # ψ ≤ ε min(1, s)
+    moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
+    s = decision_range(v, moved, state)
+    if memory[-2] == 0.0 and moved:
+        memory[-2] = s
+    memory[-1] = tolerance = relative_tolerance(tol, max(s, LEAST_SHARE * memory[-2]), state)
+    return 0 if gap > tolerance else 1 if tolerance == tol else 2
+
+
 @inlined
 def compare(tol, relative, v, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.stopping.relative.compare`."""
-    gap, memory = state.now[0].gap, state.stop_memory
+    gap = state.now[0].gap
     # ψ ≤ ε
     if relative == 0.0 or not gap <= tol:
         return int(gap <= tol)
-    # ψ ≤ ε min(1, s)
-    memory[-1] = tolerance = relative_tolerance(tol, v, state)
-    return 0 if gap > tolerance else 1 if tolerance == tol else 2
+    return compare_relative(tol, v, state)
