@@ -74,7 +74,9 @@ Coef0 = Annotated[float, option(None, "Constant of the poly and sigmoid kernels.
 Engine = Annotated[str, one_of(_ENGINES, callback=_known_engine)]
 Seeders = Annotated[str, some_of(SEEDERS, "--seeders", "--seeder")]
 Store = Annotated[Path | None, option("FILE", "Keep finished parts here and do not repeat them.")]
-Tol = Annotated[float, option(None, "Stop when the KKT gap is at most this.")]
+Tol = Annotated[
+    float, option(None, "Stop at a KKT gap of this, or this share of the decision values' range.")
+]
 CacheMB = Annotated[float, flag("--cache-mb", "Memory for kernel rows, in MiB.")]
 MaxIter = Annotated[int | None, option(None, "Limit on the steps.  [default: max(10⁷, 100n)]")]
 Threads = Annotated[

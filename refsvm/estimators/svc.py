@@ -79,7 +79,8 @@ class SVC(ClassifierMixin, Incremental):
     degree, coef0 : int and float, default 3 and 0.0
         d of "poly", and c of "poly" and "sigmoid".
     tol : float, default 1e-3
-        ε: training ends when the KKT gap is not above it. Small problems are then polished (`refsvm.solver.polish`).
+        ε: training ends when the KKT gap is not above ε times the range of the decision values, or above ε where that
+        range is more than 1. Small problems are then polished (`refsvm.solver.polish`).
     selector, step : WorkingSetSelector and StepRule, optional
         Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
         no pairs planned with gets `NewtonStep`. If neither is given, restricted problems are solved with

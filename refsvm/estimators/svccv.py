@@ -74,9 +74,9 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out` does it.
         An example that a split names twice counts twice, in training and in the score.
     stop : StoppingRule, optional
-        When a cell is solved: ``KKTGap(tol)`` by default, and ``BallRule(tol)`` with ``cv="loo"``, where most examples
-        are decided without a step. Rules for left-out examples take no other folds, no seeder, and no weights that
-        depend on the split.
+        When a cell is solved: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol, relative=True)`` with
+        ``cv="loo"``, where most examples are decided without a step. Rules for left-out examples take no other folds,
+        no seeder, and no weights that depend on the split.
     seeder : Seeder, optional
         From one C to the next, and nothing else; by default `ActiveSet` and what changed in the fold before.
     cache_size : float, default 200

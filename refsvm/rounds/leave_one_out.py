@@ -76,9 +76,10 @@ def leave_one_out(
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
         to the optimum without r from event to event; steps of SMO follow only where what is free is singular.
     stop : StoppingRule
-        When a round ends; ``BallRule()`` by default, ``KKTGap(1e-8)`` where the seeder walks to the end. The ball
-        proves the sign, in most rounds without a step, and of the decision value nothing else: ``KKTGap(1e-3)`` goes on
-        to the value. `LOODualityGap` proves the sign too, but a step with it costs several without.
+        When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` where the seeder
+        walks to the end. The ball proves the sign, in most rounds without a step, and of the decision value nothing
+        else: ``KKTGap(1e-3)`` goes on to the value. `LOODualityGap` proves the sign too, but a step with it costs
+        several without.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str

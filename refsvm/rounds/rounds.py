@@ -48,7 +48,8 @@ class Rounds:
     problem : DualProblem
         Its box is that of a round that names none.
     selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
-        As in `refsvm.solve`. `max_iter` is a limit for each round.
+        As in `refsvm.solve`, but the default of `stop` is ``KKTGap(relative=True)``. `max_iter` is a limit for each
+        round.
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int

@@ -10,7 +10,7 @@ machine has no unit. Where nothing has moved yet, s is the range of v, which hol
 ψ ≤ ε, of all variables: where s ≥ 1 the steps are those of ψ ≤ ε, bit for bit.
 
 The best machine may be a constant: then s falls with ψ, and no number of steps would end it. So s counts for no less
-than a thousandth of what it was when it was first computed with some αᵢ ≠ 0.
+than a hundredth of what it was when it was first computed with some αᵢ ≠ 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["LEAST_SHARE", "ROUNDED", "SMALLEST", "compare", "relative_tolerance"
 ROUNDED: Final = 16.0 * EPSILON
 """What rounding leaves in G, relative to √n (max |G| + max |αᵢ| max Kⱼⱼ)."""
 
-LEAST_SHARE: Final = 1e-3
+LEAST_SHARE: Final = 0.01
 """Of the first s: what a later one counts for at least."""
 
 SMALLEST: Final = float(np.finfo(float).tiny)
