@@ -167,8 +167,9 @@ class SVR(RegressorMixin, SingleMachine):
         """Return for each row of X the interval that holds its target with this probability: exact full conformal.
 
         It holds every t with which the row would be no stranger than the examples: trained on all of them and on
-        (x, t), less than a share `confidence` of the residuals is smaller than its own. Of exchangeable examples that
-        is true of the next target with the probability, whatever their distribution and however well h fits.
+        (x, t), less than a share `confidence` of the residuals is smaller than its own, by more than 10⁻⁷ times the
+        range of the targets, t included: what differs by less is equal. Of exchangeable examples that is true of the
+        next target with the probability, whatever their distribution and however well h fits.
 
         Parameters
         ----------

@@ -3,7 +3,10 @@
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
 h_t is trained on all n + 1 examples. The interval holds every t with p(t) > 1 − confidence. Of exchangeable examples
-it holds the next target with that probability, whatever their distribution is. Elsewhere t runs over a grid, with a
+it holds the next target with that probability, whatever their distribution is. Scores that differ by less than rounding
+are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets, which treats all
+examples alike. So a machine that meets every example exactly, as with ε = 0 and more features than examples, finds no
+target strange until α of the new example is at its bound. Elsewhere t runs over a grid, with a
 fit for each; here v of the two copies of the new example moves, h_t is affine in t between two events, and each change
 of a rank is the root of a line.
 """
@@ -29,8 +32,9 @@ from refsvm.walk.state import PathState
 
 __all__ = ["conformal_intervals"]
 
-TIED: Final = 1e-9
-"""Scores that differ by less, relative to the largest, are equal: those of the free variables are all ε."""
+TIED: Final = 1e-7
+"""Scores that differ by less, in units of the range of the targets, are equal: those of the free variables are all ε,
+and the walk has found them to about 10⁻⁹."""
 
 
 class Examples(NamedTuple):
@@ -130,18 +134,20 @@ def _farthest(
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
         far *= 4.0
+    # the range of all targets, the new one included
+    unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
     ranked = float(np.sort(last[:-1])[-few])
-    if ranked >= last[-1]:
-        return float(t[-1] + way * (ranked - last[-1]))
+    if ranked >= last[-1] - TIED * unit[-1]:
+        return float(t[-1] + way * max(ranked - last[-1], 0.0))
     for k in range(len(t) - 2, -1, -1):
-        share = _last_inside(residuals[k], residuals[k + 1], few)
+        share = _last_inside(residuals[k], residuals[k + 1], few, TIED * max(unit[k], unit[k + 1]))
         if share is not None:
             return float(t[k] + share * (t[k + 1] - t[k]))
     return here
 
 
-def _last_inside(one: np.ndarray, other: np.ndarray, few: int) -> float | None:
+def _last_inside(one: np.ndarray, other: np.ndarray, few: int, tied: float) -> float | None:
     """Return the largest part of the way from one to other at which so many scores reach that of the new example."""
     # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
@@ -151,8 +157,7 @@ def _last_inside(one: np.ndarray, other: np.ndarray, few: int) -> float | None:
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
     middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
     scores = np.abs((1.0 - middle) * one + middle * other)
-    least = scores[:, -1:] - TIED * scores.max(axis=1, keepdims=True)
-    inside = np.flatnonzero((scores[:, :-1] >= least).sum(axis=1) >= few)
+    inside = np.flatnonzero((scores[:, :-1] >= scores[:, -1:] - tied).sum(axis=1) >= few)
     return float(cuts[inside[-1] + 1]) if len(inside) else None
 
 
@@ -194,8 +199,8 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    ends = alpha[-1, [n, -1]]
-    return t, targets - values, bool((np.abs(ends) == shared.C_new).any())
+    # with ε = 0 one of its copies may be at its bound while the other takes some of it back
+    return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, solve
+from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, solve
 from refsvm.paths.conformal import conformal_intervals
 
 from ..settings import FAST
@@ -20,7 +20,7 @@ def share_as_strange(X, y, x, t, kernel, C, epsilon):
     solution = solve(problem, stop=KKTGap(1e-10), engine=FAST)
     beta = solution.alpha.reshape(2, -1).sum(axis=0)
     residuals = np.abs(y - kernel(X, X) @ beta - solution.intercept)
-    return float((residuals >= residuals[-1] - 1e-7).mean())
+    return float((residuals >= residuals[-1] - 1e-7 * np.ptp(y)).mean())
 
 
 def example(name):
@@ -53,6 +53,48 @@ def test_ranks_of_refits_change_at_the_ends(name, kernel, C, epsilon):
             assert share_as_strange(X, y, x, end - out * 1e-5 * width, kernel, C, epsilon) > 0.195
             for away in (1e-5, 0.1, 0.5, 2.0, 10.0):
                 assert share_as_strange(X, y, x, end + out * away * width, kernel, C, epsilon) <= 0.195
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-4, 1e5])
+@pytest.mark.parametrize(
+    ("seed", "features", "kernel", "C"),
+    [
+        (0, 200, Linear(), 100.0),
+        (1, 40, Linear(), 1000.0),
+        (0, 6, Polynomial(3, 0.3, 1.0), 100.0),
+        (1, 3, RBF(0.05), 1000.0),
+    ],
+)
+def test_a_machine_that_meets_every_example_finds_no_target_strange_until_its_bound(
+    seed, features, kernel, C, unit
+):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, features))
+    y, new = unit * (X[:, 0] + 0.3 * rng.normal(size=20)), rng.normal(size=(1, features))
+    C = C * unit
+    given = kernel(X, X), y, kernel(new, X), kernel(new, new).diagonal()
+    ((low, high),) = conformal_intervals(*given, C=C, epsilon=0.0, confidence=0.805, engine="numpy")
+    assert low < y.min() - unit
+    assert high > y.max() + unit
+    width = high - low
+    for end, out in ((low, -1.0), (high, 1.0)):
+        if unit == 1.0:
+            inside, outside = (
+                share_as_strange(X, y, new[0], end + out * away * width, kernel, C, 0.0)
+                for away in (-1e-3, 1e-3)
+            )
+            assert inside > 0.195 >= outside
+    if features >= 20:
+        assert all(abs(met_exactly(X, y, new, end)).max() < C * 1.001 for end in (low, high))
+        assert all(abs(met_exactly(X, y, new, 1.01 * end)).max() > C for end in (low, high))
+
+
+def met_exactly(X, y, x, t):
+    """α of the linear machine with all residuals 0, by its system of equations."""
+    X, y = np.vstack([X, x]), np.append(y, t)
+    n, K = len(y), X @ X.T
+    A = np.block([[K, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    return np.linalg.solve(A, np.append(y, 0.0))[:n]
 
 
 def test_engines_agree_and_few_examples_decide_nothing():
