@@ -6,26 +6,22 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import refsvm
 from refsvm import KKTGap
-from refsvm._checks import is_sparse, positive
+from refsvm._checks import LARGEST_TARGET, positive
 from refsvm.cli import options, tables
 from refsvm.cli.choices import one, scale_or_number
 from refsvm.cli.messages import note
 from refsvm.datasets import Dataset, open_data
-from refsvm.datasets.cells import csv_table
-from refsvm.datasets.opening import csv_name
+from refsvm.datasets.labels import MANY
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
 
 __all__ = ["Opened", "Output", "Training", "described", "label_text", "task_of", "writable"]
-
-MANY: Final = 20
-"""From so many different whole numbers on, labels may be targets: that is asked, not decided."""
 
 
 class Opened(NamedTuple):
@@ -64,15 +60,11 @@ class Training:
 
         Both are as given, else as published for the data with RBF, else gamma "scale" and C = 1.
         """
-        name = csv_name(Path(source))
-        if labelled or self.label is not None or name is None or not Path(source).is_file():
-            data = open_data(source, self.label, self.data_dir, self.delimiter)
-        else:
-            # a file of cells can do without labels; the other formats always hold them
-            table = csv_table(source, delimiter=self.delimiter)
-            data = Dataset(name, table.X, np.zeros(len(table.X)), columns=table.columns)
+        data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=labelled)
+        if data.y is None:
+            data = replace(data, y=np.zeros(data.n))
         one("kernel", self.kernel, KERNELS)
-        scaling = self._scaling(data.X) if self.scale else None
+        scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
             # C and γ were published for the features as they were
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
@@ -81,16 +73,17 @@ class Training:
         kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
         return Opened(data, kernel, positive("C", (C or 1.0) if self.C is None else self.C), scaling)
 
-    def _scaling(self, X: Any) -> Scaling:
-        """Return the shift and scale of the features; sparse ones are not shifted."""
-        from sklearn.preprocessing import StandardScaler
-
+    def _scaling(self, data: Dataset) -> Scaling:
+        """Return the shift and scale of the features, or the scale of those that occur in sparse data."""
         if self.kernel == "precomputed":
+            raise ValueError("scale=True needs features, which kernel='precomputed' has not; leave out one.")
+        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # its square would overflow
+            where = f" in {data.source}" if data.source else ""
             raise ValueError(
-                "scale=True has no features to scale with kernel='precomputed'; leave out one of them."
+                f"scale=True: {data.name} holds {largest:.6g}{where}, beyond what can be scaled (1e150), "
+                "and often a code of a missing value; correct that row or drop it."
             )
-        found = StandardScaler(with_mean=not is_sparse(X)).fit(X)
-        return Scaling(found.mean_ if found.with_mean else np.zeros(X.shape[1]), found.scale_)
+        return Scaling.of(data.X)
 
     def limits(self) -> dict[str, Any]:
         """Return memory and limits, as the functions of the package call them."""

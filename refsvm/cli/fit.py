@@ -19,7 +19,7 @@ from refsvm.cli.messages import interrupted, is_watched, unfinished
 from refsvm.cli.options import one_of, option, task_among
 from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
-from refsvm.multiclass.model_file import whole_numbers
+from refsvm.multiclass.model_file import different_names, whole_numbers
 
 __all__ = ["fit"]
 
@@ -50,8 +50,9 @@ def fit(
     writable("model", model)
     dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
     wanted = task_of(dataset.y, task, TASKS, tell=False)
+    # what the file cannot hold is refused before the training, not after
+    different_names(dataset.columns or ())
     if wanted == "classification":
-        # what the file cannot hold is refused before the training, not after
         whole_numbers(np.unique(dataset.y))
     estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
     estimator.set_params(**rules, kernel=chosen, engine=engine)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 import numpy as np
 import typer
@@ -17,26 +16,32 @@ from refsvm.cli.messages import note
 from refsvm.cli.options import option
 from refsvm.cli.regression import errors_of
 from refsvm.datasets import open_data
-from refsvm.datasets.cells import csv_table
-from refsvm.datasets.opening import csv_name
 from refsvm.multiclass.model import Model
 
 __all__ = ["predict"]
 
 
+_FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
+
+
 @options.in_one()
 def predict(
-    model: Annotated[Path, Argument(metavar="MODEL", help="A model file of 'refsvm fit' or LIBSVM.")],
-    data: options.Data,
+    files: Annotated[list[str], Argument(metavar="MODEL DATA", help=_FILES)],
+    model: Annotated[Path | None, option("FILE", "The model file, if it does not stand first.")] = None,
     output: Annotated[Path | None, option("FILE", "Where to write the labels.  [default: stdout]")] = None,
     label: options.Label = None,
     delimiter: options.Delimiter = None,
     data_dir: options.DataDir = None,
 ) -> None:
     """Print the predicted labels or values, one a line; and how right they are, if the data have labels, on stderr."""
-    fitted = read_model(model)
-    X, y = open_examples(data, label, data_dir, delimiter, fitted.columns)
-    values = fitted.predict(X)
+    # the model stands first, or has its option
+    if len(files) != (expected := 2 if model is None else 1):
+        raise ValueError(
+            f"predict takes {expected} of MODEL and DATA here, not {len(files)}; give MODEL DATA."
+        )
+    fitted = read_model(files[0] if model is None else model)
+    data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
+    y, values = data.y, fitted.predict(data.X)
     predicted = [label_text(each) for each in values]
     lines = "".join(f"{each}\n" for each in predicted)
     if output is None:
@@ -51,21 +56,6 @@ def predict(
         said = f"{int((values > 0).sum())} of {len(values)} are inside"
     if said is not None:
         note(said)
-
-
-def open_examples(
-    source: str,
-    label: str | None,
-    data_dir: Path | None,
-    delimiter: str | None,
-    columns: Sequence[str] | None,
-) -> tuple[Any, np.ndarray | None]:
-    """Open data to predict: X, and y where there are labels. Columns of a CSV file are found by their names."""
-    path = Path(source)
-    if csv_name(path) is not None and path.is_file():
-        return csv_table(path, label, delimiter, columns)[:2]
-    data = open_data(source, label, data_dir, delimiter)
-    return data.X, data.y
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:

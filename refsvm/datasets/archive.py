@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import math
 import os
-import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -14,19 +14,21 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-__all__ = ["archived", "existing", "opened", "refused", "require_finite", "table"]
+__all__ = ["UNPACKING", "archived", "existing", "opened", "refused", "table"]
 
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
 _EXPANSION: Final = 1032
 """Bytes that one byte of a deflated file can stand for at most."""
 
-_UNREADABLE: Final = (
-    ValueError, TypeError, LookupError, OverflowError, RecursionError, MemoryError, SyntaxError,
-    AttributeError, NotImplementedError, RuntimeError, OSError, EOFError,
-    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""What zipfile and NumPy raise on damaged files, one by one met in trials with changed bytes."""
+_UNPACKED: Final = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+"""How a packed file is opened, by its first bytes: its name may not tell."""
+
+_FOREIGN: Final = {b"PK\3\4": "a zip archive or a workbook", b"\x28\xb5\x2f\xfd": "packed by zstd",
+                   b"7z\xbc\xaf": "packed by 7-Zip", b"\xd0\xcf\x11\xe0": "a workbook"}  # fmt: skip
+
+UNPACKING: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
+"""Errors of a packed file that is damaged."""
 
 
 def refused(path: Path, reason: str) -> ValueError:
@@ -42,16 +44,14 @@ def existing(path: str | os.PathLike[str]) -> Path:
 
 
 def opened(path: Path) -> Any:
-    """Open a file that may be packed, as bytes."""
-    if path.suffix == ".gz":
-        return gzip.open(path)
-    return bz2.open(path) if path.suffix == ".bz2" else path.open("rb")
-
-
-def require_finite(path: Path, values: np.ndarray) -> None:
-    """Refuse NaN and infinity."""
-    if not np.isfinite(values).all():
-        raise refused(path, "contains NaN or infinity; drop or impute those entries first.")
+    """Open a file as bytes, unpacked if its first bytes are those of gzip, bzip2 or xz."""
+    with path.open("rb") as stream:
+        first = stream.read(6)
+    for mark, kind in _FOREIGN.items():
+        if first.startswith(mark):
+            raise refused(path, f"is {kind}; unpack it, or save it as text.")
+    packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
+    return packed[0](path) if packed else path.open("rb")
 
 
 def archived(path: Path) -> dict[str, np.ndarray]:
@@ -80,7 +80,7 @@ def archived(path: Path) -> dict[str, np.ndarray]:
             wanted = ("X", "y") if "X" in held else (*_CSR, "y")
             missing = not set(wanted) <= set(held)
             parts = {} if missing else {name: _member(archive, f"{name}.npy") for name in wanted}
-    except _UNREADABLE as error:
+    except Exception as error:  # noqa: BLE001 (zipfile and NumPy raise errors of many kinds on damaged files)
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise refused(path, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
     if missing:

@@ -1,29 +1,36 @@
-"""Tables of cells in a text file: what stands between them, which row is a header, where the labels are."""
+"""Tables of cells in a text file: what stands between them, which row is a header, which columns are features."""
 
 from __future__ import annotations
 
 import csv
-import operator
 import os
 import re
 import warnings
-import zlib
-from collections.abc import Sequence
-from io import TextIOWrapper
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from itertools import islice
 from pathlib import Path
+from statistics import mode
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from refsvm._checks import hint
-from refsvm.datasets.archive import existing, opened, refused, require_finite
+from refsvm.datasets.archive import UNPACKING, existing, opened, refused
+from refsvm.datasets.labels import is_code, labels_of
 
-__all__ = ["Table", "csv_rows", "csv_table", "require_character"]
+__all__ = ["Cells", "Table", "cells_of", "csv_table", "require_character"]
 
 LEAST_ROWS: Final = 8
-"""Of a file in which a first column 0, 1, 2, … is taken for an index."""
+"""Of a file in which a column of whole numbers is taken for an index though its name does not say so."""
 
-_DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?").fullmatch
+_SEPARATOR: Final = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE).match
+_NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
+_DECIMAL_COMMA: Final = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
+_POINT: Final = r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?"
+_THOUSANDS: Final = r"[+-]?[1-9]\d{0,2},\d{3}"
+_INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.IGNORECASE).fullmatch
+"""Names that pandas and R give to a column that numbers the rows; they write it without a name."""
 
 
 class Table(NamedTuple):
@@ -32,6 +39,21 @@ class Table(NamedTuple):
     X: np.ndarray
     y: np.ndarray | None
     columns: tuple[str, ...] | None
+
+
+class Cells(NamedTuple):
+    """The cells of a file as stripped texts and as numbers, NaN for all else, shape (n, d); their rows in the file."""
+
+    path: Path
+    texts: np.ndarray
+    numbers: np.ndarray
+    rows: np.ndarray
+
+    def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
+        """Raise if a cell is wrong; `wrong` begins with line `first` and has a column for each of the places."""
+        for line, j in np.argwhere(wrong):
+            text, row = self.texts[first + line, places[j]], f"row {self.rows[first + line]}"
+            raise refused(self.path, reason.format(row=row, text=text))
 
 
 def csv_table(
@@ -45,16 +67,16 @@ def csv_table(
     Parameters
     ----------
     path, label
-        As of `read_csv`. Without a label, the first row is a header where no cell of it is a number.
+        As of `read_csv`.
     delimiter : str, optional
-        Character between the cells; by default a tab, a semicolon or a comma, whichever splits the first rows into
-        equally many cells.
+        Character between the cells; by default that of a line ``sep=;`` at the top, else a tab, a semicolon, a comma or
+        a space, whichever splits most of the first rows into equally many cells.
     columns : sequence of str, optional
         Of a file with a header, read these columns, in this order, and no others.
 
     Raises
     ------
-    FileNotFoundError, ValueError
+    FileNotFoundError, ValueError, ImportError
         As in `read_csv`; and if one of the columns is not there.
 
     Examples
@@ -67,161 +89,211 @@ def csv_table(
     Table(X=array([[1.5, 2. ],
            [0.5, 1. ]]), y=None, columns=('height', 'width'))
     """
-    path = existing(path)
-    if delimiter is not None:
-        require_character(delimiter)
-    rows = csv_rows(path, delimiter, least=1 if label is None else 2)
-    place = None if label is None else _label_column(path, rows[0], label)
-    features = [j for j in range(len(rows[0])) if j != place]
-    labels = [] if place is None else [row[place] for row in rows]
-    # the first row that is an example
-    first = int(_is_name(label) or _starts_with_header(labels, [rows[0][j] for j in features]))
-    if first == len(rows):
-        raise refused(path, "has a header but no examples; give at least one row.")
-    names = tuple(rows[0][j] for j in features) if first else None
-    if columns is not None and names is not None:
-        features = [_column(path, rows[0], name) for name in columns]
-        names = tuple(columns)
-    remedy = "code or drop that column" + ("" if labels else ", or name it if it has the labels")
-    X = _numbers(path, [[row[j] for j in features] for row in rows[first:]], first + 1, remedy)
-    # pandas writes its index so; as a feature it would decide everything where the classes stand one after the other
-    counts = np.arange(len(X))
-    if len(X) >= LEAST_ROWS and np.array_equal(X[:, 0] - X[0, 0], counts) and X[0, 0] in (0.0, 1.0):
-        of = "the first column" if names is None else f"column {names[0]!r}"
-        warnings.warn(
-            f"path={str(path)!r}: {of} numbers the rows, and is a feature; delete it from the file if it is an index.",
-            stacklevel=3,
-        )
-    return Table(X, _labels(path, labels, first) if labels else None, names)
+    cells = cells_of(existing(path), delimiter, least=1 if label is None else 2)
+    head = cells.texts[0].tolist()
+    place, is_named = (None, False) if label is None else _label_column(cells, label)
+    is_named = is_named or (columns is not None and set(columns) <= set(head))
+    first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
+    if first == len(cells.rows):
+        raise refused(cells.path, "has a header but no examples; give at least one row.")
+    features = [j for j in range(len(head)) if j != place]
+    if columns is not None and first:
+        features = [_column(cells.path, head, name) for name in columns]
+    names = tuple(head[j] for j in features) if first else None
+    y = None if place is None else labels_of(cells, place, first)
+    X = cells.numbers[first:, features]
+    remedy = "code or drop that column" + ("" if place is not None else ", or name it if it has the labels")
+    cells.refuse(np.isnan(X), first, features, f"has {{text!r}} in {{row}}, which is not a number; {remedy}.")
+    infinite = "contains NaN or infinity; drop or impute those entries first ({text} in {row})."
+    cells.refuse(np.isinf(X), first, features, infinite)
+    _note_index(cells.path, X, names)
+    return Table(X, y, names)
 
 
-def csv_rows(path: Path, delimiter: str | None = None, least: int = 2) -> list[list[str]]:
-    r"""Return the rows of a CSV file that are not blank, all of one length, as stripped strings.
+def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
+    r"""Return the cells of a CSV file, without rows in which all are empty.
 
     Parameters
     ----------
     path : pathlib.Path
-        An existing file, UTF-8, packed by gzip or bzip2 if its ending says so.
+        An existing file, UTF-8, which may be packed by gzip, bzip2 or xz.
     delimiter : str, optional
-        Character between the cells; see `read_csv`.
+        Character between the cells; see `csv_table`.
     least : int
         How many cells a row has at least.
 
     Returns
     -------
-    list of list of str
-        The cells, row by row; with a decimal point where they had a decimal comma.
+    Cells
+        With a decimal point where there was a decimal comma.
 
     Raises
     ------
     ValueError
         If the file is not text, empty, ragged or has too few columns.
+    ImportError
+        If pandas, which reads cells and numbers, is not installed.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "one.csv")
     >>> characters = path.write_text("a, b\n\n1, 2\n")
-    >>> csv_rows(path)
-    [['a', 'b'], ['1', '2']]
+    >>> cells_of(path).texts.tolist(), cells_of(path).rows.tolist()
+    ([['a', 'b'], ['1', '2']], [1, 3])
     """
     try:
-        with opened(path) as packed, TextIOWrapper(packed, encoding="utf-8-sig", newline="") as stream:
-            lines = stream.readlines()
-        between = _delimiter(lines[:20]) if delimiter is None else delimiter
-        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=between) if row]
-    except (UnicodeDecodeError, csv.Error, OSError, EOFError, zlib.error) as error:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(
+            "reading tables needs pandas, which is not installed; run: pip install pandas"
+        ) from None
+    text = _text(path)
+    if delimiter is not None:
+        require_character(delimiter)
+    if said := _SEPARATOR(text):
+        delimiter = delimiter or said[1]
+    # pandas takes the width off the first row, so that one may not be empty
+    body = text[said.end() if said else 0 :].lstrip("\r\n")
+    skipped = len(StringIO(text[: len(text) - len(body)]).readlines())
+    between = delimiter or _delimiter(body)
+    top = [row for row in islice(_rows(body, between), 20) if row] or [[]]
+    if (
+        mode(map(len, top[1:] or top)) == len(top[0]) + 1
+        and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().all()
+    ):
+        body = f'""{between}{body}'  # R names every column but that of its row names
+    _refuse_ragged(path, body, between, skipped + 1, least)
+    frame = pd.read_csv(
+        StringIO(body), sep=between, header=None, dtype=str, na_filter=False, skip_blank_lines=False,
+        skipinitialspace=True,
+    )  # fmt: skip
+    frame = frame.apply(lambda cells: cells.str.strip())
+    frame = frame[(frame != "").any(axis=1)]
+    if between != ",":
+        kinds = (_DECIMAL_COMMA, _THOUSANDS, _POINT)
+        commas, thousands, points = (frame.apply(lambda cells, k=k: cells.str.fullmatch(k)) for k in kinds)
+        # beside points, or if all might do so, commas may separate thousands
+        if (commas & ~thousands).any(axis=None) and not points.any(axis=None):
+            frame = frame.where(~commas, frame.apply(lambda cells: cells.str.replace(",", ".")))
+    numbers = frame.apply(pd.to_numeric, errors="coerce").mask(frame.isin(_NAN), np.inf)
+    rows = frame.index.to_numpy() + skipped + 1
+    return Cells(path, frame.to_numpy(dtype=object), numbers.to_numpy(dtype=np.float64), rows)
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file that may be packed."""
+    try:
+        with opened(path) as stream:
+            content: bytes = stream.read()
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content[: error.start].count(b"\n") + 1
+        where = f"byte {content[error.start]:#04x} in row {row}"
+        raise refused(path, f"is not a CSV text in UTF-8 ({where}); save it as UTF-8 text.") from None
+    except UNPACKING as error:
         raise refused(path, f"is not a CSV text in UTF-8 ({error}); convert it first.") from None
-    if not rows:
-        raise refused(path, "is empty; expected one example a row.")
-    width = len(rows[0])
-    if width < least:
-        raise refused(path, f"has one column only; expected a label and features, split by {between!r}.")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != width:
-            raise refused(path, f"has {len(row)} cells in row {number}, but {width} in row 1; complete it.")
-    return rows if between == "," else _with_points(rows)
+    if "\0" in text or not text.strip():
+        reason = "is not a CSV text in UTF-8 (it holds zero bytes); save it as UTF-8 text."
+        raise refused(path, reason if text.strip() else "is empty; expected one example a row.")
+    return text
 
 
-def _delimiter(lines: list[str]) -> str:
-    """Return the character that splits rows into equally many cells, and more than one; a comma if none does."""
-    for character in "\t;":
-        widths = {len(row) for row in csv.reader(lines, delimiter=character) if row}
-        if len(widths) == 1 and widths != {1}:
+def _rows(text: str, between: str) -> Iterator[list[str]]:
+    return csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=True)
+
+
+def _refuse_ragged(path: Path, text: str, between: str, first: int, least: int) -> None:
+    """Refuse a row that has another number of cells than the first one: pandas would complete it in silence."""
+    row, width = first, 0
+    try:
+        for row, cells in enumerate(_rows(text, between), first):
+            width = width or len(cells)
+            if width < least:
+                raise refused(
+                    path, f"has one column only; expected a label and features, split by {between!r}."
+                )
+            if len(cells) != width and any(map(str.strip, cells)):
+                raise refused(
+                    path, f"has {len(cells)} cells in row {row}, but {width} in row {first}; complete it."
+                )
+    except csv.Error as error:
+        raise refused(
+            path, f"has a quotation mark in or after row {row} that is not closed ({error})."
+        ) from None
+
+
+def _delimiter(text: str) -> str:
+    """Return the character that splits most of the first rows into equally many cells, and more than one."""
+    lines = "".join(islice(StringIO(text, newline=""), 20))
+    for character in "\t;, ":
+        widths = [len(row) for row in csv.reader(StringIO(lines, newline=""), delimiter=character) if row]
+        if mode(widths[1:] or widths or [1]) > 1:
             return character
     return ","
 
 
-def _with_points(rows: list[list[str]]) -> list[list[str]]:
-    """Turn decimal commas into points, unless numbers have points too: then a comma may separate thousands."""
-    if any("." in cell and is_number(cell) for row in rows for cell in row):
-        return rows
-    return [[cell.replace(",", ".") if _DECIMAL_COMMA(cell) else cell for cell in row] for row in rows]
+def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
+    """Return the place of the label column, and whether a header names it: names go before places."""
+    head, text = cells.texts[0].tolist(), str(label)
+    is_place = not isinstance(label, str) or label.lstrip("+-").isdecimal()
+    if not is_place and text in head:
+        return _column(cells.path, head, text), True
+    is_inside = is_place and not isinstance(label, float) and -len(head) <= int(label) < len(head)
+    if label in head and (not is_inside or _starts_with_header(cells, head.index(text))):
+        return head.index(text), True
+    if not is_inside:
+        near = hint(text, head, f"the first row is {', '.join(head[:10])}.")
+        raise ValueError(f"label={label!r} is no column of {str(cells.path)!r}; {near}")
+    return int(label) % len(head), False
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell of a table holds a number."""
-    try:
-        float(cell)
-    except ValueError:
+def _column(path: Path, head: list[str], name: str) -> int:
+    """Return the place of a column, or say that it is missing, or there twice."""
+    if head.count(name) != 1:
+        found = "two columns" if name in head else "no column"
+        raise refused(path, f"has {found} {name!r}; its columns are {', '.join(head[:10])}.")
+    return head.index(name)
+
+
+def _starts_with_header(cells: Cells, place: int | None) -> bool:
+    """Whether the first row names the columns. If only its numbers tell, a warning says what it was taken for."""
+    others = [] if place is None else cells.texts[1:, place].tolist()
+    head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
+    names = np.delete(cells.numbers[0], [] if place is None else place)
+    if any(map(is_code, head)) or (place is not None and head[place] in others):
         return False
-    return True
-
-
-def _is_name(label: str | int | None) -> bool:
-    """Whether label names a column, rather than counting it."""
-    return isinstance(label, str) and not label.lstrip("+-").isdecimal()
-
-
-def _label_column(path: Path, first_row: list[str], label: str | int) -> int:
-    try:
-        if _is_name(label):
-            return first_row.index(str(label))
-        return range(len(first_row))[int(label) if isinstance(label, str) else operator.index(label)]
-    except (ValueError, IndexError, TypeError):
-        near = hint(str(label), first_row, f"the first row is {', '.join(first_row[:10])}.")
-        raise ValueError(f"label={label!r} is no column of {str(path)!r}; {near}") from None
-
-
-def _labels(path: Path, cells: list[str], first: int) -> np.ndarray:
-    """Return the labels of the rows from `first` on: numbers where all of them are."""
-    if "" in cells[first:]:
-        row = cells.index("", first) + 1
-        raise refused(path, f"has no label in row {row}; complete that row or drop it.")
-    if not all(map(is_number, cells[first:])):
-        return np.array(cells[first:])
-    y = np.array(cells[first:], dtype=np.float64)
-    require_finite(path, y)
-    return y
-
-
-def _column(path: Path, header: list[str], name: str) -> int:
-    """Return the place of a column, or say that it is missing."""
-    if name not in header:
-        raise refused(path, f"has no column {name!r}; its columns are {', '.join(header[:10])}.")
-    return header.index(name)
-
-
-def _starts_with_header(labels: list[str], cells: list[str]) -> bool:
-    """Whether the first row, with these cells besides its label, names the columns."""
-    if labels and (is_number(labels[0]) or labels[0] in labels[1:]):
+    if np.isnan(names).all():
+        return bool(is_word.all())
+    has_word = place is not None and bool(is_word[place])
+    numbers = names if has_word else cells.numbers[0]
+    steps = np.diff(numbers)
+    # places, years, wavelengths
+    if not (
+        all(map(str.isdecimal, head[~is_word])) and len(numbers) == (~is_word).sum() and (steps > 0).all()
+    ):
         return False
-    if not any(map(is_number, cells)):
+    if has_word and others and not np.isnan(cells.numbers[1:, place]).any():
         return True
-    counts = [int(cell) if cell.isdecimal() else -1 for cell in cells]
-    are_columns = counts == sorted(set(counts)) and counts[0] >= 0 and counts[-1] <= len(counts) + 1
-    return are_columns and len(labels) > 1 and all(map(is_number, labels[1:]))
+    counts = (
+        numbers[0] <= has_word and len(head) > 2 and (steps == 1).all() and len(set(others)) < len(others)
+    )
+    if is_header := bool(counts or (numbers[0] >= 1000 and len(numbers) > 1)):
+        row = f"row {cells.rows[0]} ({', '.join(head[:5])})"
+        said = f"{row} is taken for the names of the columns; if it is an example, put names above it."
+        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+    return is_header
 
 
-def _numbers(path: Path, cells: list[list[str]], first_row: int, remedy: str) -> np.ndarray:
-    """Convert cells to finite float64, or name the first row that has another thing."""
-    try:
-        X = np.array(cells, dtype=np.float64)
-    except ValueError:
-        row, cell = next((r, c) for r, line in enumerate(cells, first_row) for c in line if not is_number(c))
-        raise refused(path, f"has {cell!r} in row {row}, which is not a number; {remedy}.") from None
-    require_finite(path, X)
-    return X
+def _note_index(path: Path, X: np.ndarray, names: tuple[str, ...] | None) -> None:
+    """Note columns that number the rows: as features they would decide everything where classes follow each other."""
+    for name, column in zip(names or ("",), X.T, strict=False):
+        counts = column[0] in (0.0, 1.0) and (np.diff(column) == 1.0).all() and len(X) >= LEAST_ROWS
+        is_unnamed = _INDEX(name) and (names or len(X) >= LEAST_ROWS) and len(set(column % 1)) == 1
+        if counts or (is_unnamed and column[0] % 1 == 0.0 and len(set(column)) == len(X)):
+            of = f"column {name!r}" if name else "the first column, without a name,"
+            said = f"{of} numbers the rows, and is a feature; delete it from the file if it is an index."
+            warnings.warn(f"path={str(path)!r}: {said}", stacklevel=3)
 
 
 def require_character(delimiter: Any) -> None:

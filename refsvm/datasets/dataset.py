@@ -40,8 +40,8 @@ class Dataset:
         Short name.
     X : ndarray of float64 or scipy.sparse.csr_matrix, shape (n, d)
         Examples, one a row.
-    y : ndarray, shape (n,)
-        Labels. Bundled sets and generators give float64 ±1; files give what stands in them
+    y : ndarray, shape (n,), or None
+        Labels; None for a CSV file without them. Bundled sets and generators give float64 ±1; files give what they hold
         (see `binary_labels`).
     description : str
         What an example and the class +1 are.
@@ -63,7 +63,7 @@ class Dataset:
 
     name: str
     X: Any
-    y: np.ndarray
+    y: Any
     description: str = ""
     source: str = ""
     licence: str = ""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from refsvm._checks import hint
 from refsvm.datasets.bundled import load, names
-from refsvm.datasets.cells import csv_rows, csv_table
+from refsvm.datasets.cells import cells_of, csv_table
 from refsvm.datasets.dataset import Dataset
 from refsvm.datasets.readers import read_libsvm, read_npz
 
 _ENVIRONMENT: Final = "REFSVM_DATA"
-_ENDING: Final = re.compile(r"\.(csv|tsv)(\.gz|\.bz2)?$", re.IGNORECASE)
+_ENDING: Final = re.compile(r"\.(csv|tsv)(\.gz|\.bz2|\.xz)?$", re.IGNORECASE)
 
 
 def open_data(
@@ -24,6 +23,9 @@ def open_data(
     label: str | int | None = None,
     data_dir: str | os.PathLike[str] | None = None,
     delimiter: str | None = None,
+    *,
+    labelled: bool = True,
+    columns: Sequence[str] | None = None,
 ) -> Dataset:
     """Open a data set by the name of a bundled set, the name of an archive in the data directory, or a path.
 
@@ -39,6 +41,10 @@ def open_data(
         The data directory; by default the one that the environment variable REFSVM_DATA names, if any.
     delimiter : str, optional
         Character between the cells of a CSV file; recognised by default.
+    labelled : bool
+        False: a CSV file may do without labels.
+    columns : sequence of str, optional
+        Of a CSV file with a header, read these columns, in this order, and no others.
 
     Returns
     -------
@@ -71,21 +77,21 @@ def open_data(
         raise FileNotFoundError(_not_found(text, directory))
     name = csv_name(path)
     if name is not None:
-        if label is None:
-            first = ", ".join(csv_rows(path, delimiter)[0][:10])
+        if label is None and labelled:
+            first = ", ".join(cells_of(path, delimiter).texts[0, :10])
             raise ValueError(
                 f"label=None, but {text!r} is a CSV file; name its label column, on the command line by --label "
                 f"(first row: {first})."
             )
-        X, y, columns = csv_table(path, label, delimiter)
-        return Dataset(name, X, np.asarray(y), source=str(path), columns=columns)
+        X, y, names_of_columns = csv_table(path, label, delimiter, columns)
+        return Dataset(name, X, y, source=str(path), columns=names_of_columns)
     _refuse_label(label, text)
     X, y = read_npz(path) if path.suffix.lower() == ".npz" else read_libsvm(path)
     return Dataset(path.stem, X, y, source=str(path))
 
 
 def csv_name(path: Path) -> str | None:
-    """Name of a file of cells without its ending, which is .csv or .tsv, and .gz or .bz2 after it; None of another one.
+    """Name of a file of cells without its ending, .csv or .tsv, and .gz, .bz2 or .xz after it; None of another file.
 
     Examples
     --------

@@ -6,17 +6,45 @@ They return labels as they stand in the file; `binary_labels` maps two of them o
 from __future__ import annotations
 
 import os
-import zlib
+import re
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.datasets.archive import archived, existing, opened, refused, require_finite, table
+from refsvm.datasets.archive import UNPACKING, archived, existing, opened, refused, table
 from refsvm.datasets.cells import csv_table, require_character
 
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_COMMENT: Final = re.compile(rb"(?:^|(?<=\s))#.*", re.DOTALL)
+_PADDING: Final = re.compile(rb":\s+")
+
+
+class _Lines:
+    """Lines of a LIBSVM file as scikit-learn takes them: without comments, and without blanks before a value."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.text, self.ended = stream, b"", False
+        self.number, self.numbers = 0, array("q")  # of the line at hand, and of those that hold an example
+
+    def read(self) -> None:
+        """Tell scikit-learn that this is no path."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, text in enumerate(self.stream, 1):
+            self.number, self.text = number, text
+            line = text.removeprefix(b"\xef\xbb\xbf") if number == 1 else text
+            line = _PADDING.sub(b":", _COMMENT.sub(b"", line))
+            if b"#" in line:
+                raise ValueError("a # stands inside of a number; older programs write NaN as -1.#IND")
+            if b"_" in line:
+                raise ValueError("a number has a _ in it")
+            if line.strip():
+                self.numbers.append(number)
+                yield line
+        self.ended = True
 
 
 def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> tuple[Any, np.ndarray]:
@@ -25,7 +53,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     Parameters
     ----------
     path : str or path
-        The file; .gz and .bz2 are unpacked on the way.
+        The file; one that gzip, bzip2 or xz has packed is unpacked on the way.
     n_features : int or None
         Number of features; by default the largest index of the file. Give it for a test file, whose
         largest index may be smaller than that of the training file.
@@ -43,7 +71,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
         If path is not a file.
     ValueError
         If the file is malformed or empty, has an index of 0 or above n_features or of more than 31 bits, or
-        holds NaN or infinity.
+        holds NaN or infinity, also as older Windows programs write them, -1.#IND; the sentence names the line.
     ImportError
         If scikit-learn, which parses the file, is not installed.
 
@@ -65,20 +93,24 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
         raise ImportError(
             "reading LIBSVM files needs scikit-learn, which is not installed; run: pip install scikit-learn"
         ) from None
-    try:
-        with opened(path) as stream:
-            if stream.peek(3)[:3] == _BYTE_ORDER_MARK:
-                stream.read(3)
-            X, y = load_svmlight_file(stream, n_features=n_features, zero_based=False, dtype=np.float64)
-    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        width = "" if n_features is None else f" with n_features={n_features!r}"
-        overflow = isinstance(error, OverflowError)
-        reason = "an index has more than 31 bits" if overflow else str(error).rstrip(".")
-        raise refused(
-            path,
-            f"is not a LIBSVM file{width} ({reason}); expected lines such as '+1 1:0.5 7:2', indices from 1.",
-        ) from None
-    X, y = _checked(path, X, y)
+    with opened(path) as stream:
+        lines = _Lines(stream)
+        try:
+            X, y = load_svmlight_file(lines, n_features=n_features, zero_based=False, dtype=np.float64)
+        except (ValueError, OverflowError, *UNPACKING) as error:
+            width = "" if n_features is None else f" with n_features={n_features!r}"
+            reason = (
+                "an index has more than 31 bits"
+                if isinstance(error, OverflowError)
+                else str(error).rstrip(".")
+            )
+            # scikit-learn looks at the width when all lines are read
+            at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
+            raise refused(
+                path,
+                f"is not a LIBSVM file{width} ({reason}{at}); expected lines such as '+1 1:0.5 7:2', indices from 1.",
+            ) from None
+    X, y = _checked(path, X, y, lines.numbers)
     if X.nnz == 0 and n_features is None:
         raise refused(path, "holds labels but no features; expected lines such as '+1 1:0.5 7:2'.")
     return X, y
@@ -92,10 +124,10 @@ def read_csv(
     Parameters
     ----------
     path : str or path
-        The file, UTF-8; .gz and .bz2 are unpacked on the way.
+        The file, UTF-8; one that gzip, bzip2 or xz has packed is unpacked on the way.
     label : str or int
         Name of the label column, or its index from 0 (negative from the end); a string that is a whole number
-        is an index.
+        is an index, unless the header has a column of that name.
     delimiter : str
         Character between the cells.
 
@@ -104,24 +136,27 @@ def read_csv(
     X : ndarray of float64, shape (n, d)
         All columns but the label, in their order.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file: numbers where all of them are numbers.
+        Labels as in the file: numbers where all of them are numbers and print back the same. 007, 1E5 and whole
+        numbers above 2⁵³ stay texts.
 
     Raises
     ------
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not text, empty or ragged, has no such label column, a row without a label, or a cell that is
-        not a finite number; if delimiter is not one character.
+        If the file is not text, empty or ragged, has no such label column, a row without a label or with a code of a
+        missing one (NA, ?, null), or a cell that is not a finite number; if delimiter is not one character. The
+        sentence names the row, counted as the file has them.
+    ImportError
+        If pandas, which parses the file, is not installed.
 
     Notes
     -----
-    The first row is taken as a header where label is a name. Otherwise it is one where none of its cells is a number
-    and its label cell is not a label of another row; or where its label cell is a word above numbers, and the other
-    cells number the columns. Any other row with a cell that is no number is refused.
+    The first row is a header if label is a name in it. Otherwise it is one if none of its cells is a number and its
+    label cell is not a label of another row; or if the cells are rising whole numbers, and the label cell is a word
+    above numbers. A first row of numbers from 0 on, or of years, is taken for a header with a warning.
 
-    Where something else than a comma stands between the cells, 0,5 is a number, unless the file has numbers such as 0.5
-    too.
+    If the cells are not split by commas, 0,5 is a number, unless the file has numbers such as 0.5 too.
 
     Examples
     --------
@@ -192,11 +227,16 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
     return _checked(path, X, y)
 
 
-def _checked(path: Path, X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Return X and y, or refuse a table without examples or features, NaN and infinity."""
+def _checked(path: Path, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
+    """Return X and y, or refuse NaN, infinity, and a table without examples or features; `lines` are its rows'."""
     if 0 in X.shape:
         raise refused(path, f"holds a table of shape {X.shape}; give at least one example and one feature.")
-    require_finite(path, X.data if is_sparse(X) else X)
-    if y.dtype.kind == "f":  # words and whole numbers are finite
-        require_finite(path, y)
+    values = X.data if is_sparse(X) else X
+    is_bad = np.zeros(len(y), dtype=bool) if y.dtype.kind != "f" else ~np.isfinite(y)
+    bad = np.argwhere(~np.isfinite(values))[:1, 0]
+    is_bad[np.searchsorted(X.indptr, bad, side="right") - 1 if is_sparse(X) else bad] = True
+    if is_bad.any():
+        row = int(is_bad.argmax())
+        where = f"example {row + 1}" if lines is None else f"line {lines[row]}"
+        raise refused(path, f"contains NaN or infinity; drop or impute those entries first ({where}).")
     return X, y

@@ -25,6 +25,8 @@ class Scaling:
     ----------
     mean, scale : ndarrays of shape (d,), float64
         All means are 0 for sparse data, which are not shifted.
+    columns : ndarray of int, optional
+        Features that they belong to, rising; the others stay as they are. By default all.
 
     Examples
     --------
@@ -36,21 +38,45 @@ class Scaling:
 
     mean: np.ndarray
     scale: np.ndarray
+    columns: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Any) -> Scaling:
+        """Return the scaling after which features have variance 1, and mean 0 if X is dense.
+
+        Of a CSR matrix only the features that occur are scaled: there may be millions of others.
+        """
+        from sklearn.preprocessing import StandardScaler
+
+        if not is_sparse(X):
+            found = StandardScaler().fit(X)
+            return cls(found.mean_, found.scale_)
+        columns, places = np.unique(X.indices, return_inverse=True)
+        occurring = type(X)((X.data, places, X.indptr), shape=(X.shape[0], len(columns)))
+        scale = StandardScaler(with_mean=False).fit(occurring).scale_
+        return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
+
+    def lists(self) -> list[list[float]]:
+        """Return means and scales, after the numbers of the features from 1 if they are not all."""
+        some = [] if self.columns is None else [(self.columns + 1).tolist()]
+        return [*some, self.mean.tolist(), self.scale.tolist()]
 
     def __call__(self, X: Any) -> Any:
         """Return the data, dense or CSR, shifted and scaled; a CSR matrix may have fewer columns."""
-        if not is_sparse(X):
-            if X.shape[1] != len(self.mean):
-                raise ValueError(
-                    f"X has {X.shape[1]} features, but {len(self.mean)} were scaled; give the same ones."
-                )
-            return (X - self.mean) / self.scale
-        X = _widened(X, max(X.shape[1], len(self.scale)))
-        if self.mean.any():
-            return self(X.toarray())
-        scale = np.ones(X.shape[1])
-        scale[: len(self.scale)] = self.scale
-        return type(X)((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        columns = np.arange(len(self.scale)) if self.columns is None else self.columns
+        if is_sparse(X):
+            if self.mean.any():
+                return self(_widened(X, max(X.shape[1], len(self.scale))).toarray())
+            places = np.searchsorted(columns, X.indices).clip(max=len(columns) - 1)
+            scale = np.where(columns[places] == X.indices, self.scale[places], 1.0)
+            return type(X)((X.data / scale, X.indices, X.indptr), shape=X.shape)
+        if X.shape[1] <= columns.max() or (self.columns is None and X.shape[1] != len(columns)):
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {len(columns)} were scaled; give the same ones."
+            )
+        scaled = X.copy()
+        scaled[:, columns] = (X[:, columns] - self.mean) / self.scale
+        return scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,25 +92,44 @@ class StoredModel:
 
     def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
         """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X; `n_support` is that of classes."""
-        X = examples(X)
+        X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
         return decision_values(self.kernel, X, vectors, sums) + self.intercept
+
+    def _by_name(self, X: Any) -> Any:
+        """Return the columns of a table in the order of the model's, found by their names if it has any."""
+        given = list(getattr(X, "columns", ()))
+        names = [str(name) for name in given]
+        if (
+            not given
+            or self.columns is None
+            or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
+        ):  # numbers that are not the model's names are places
+            return X
+        for name in self.columns:
+            if names.count(name) != 1:
+                found = "two columns" if name in names else "no column"
+                raise ValueError(
+                    f"X has {found} {name!r}; its columns are {', '.join(names[:10])}, but the model was trained on "
+                    f"{', '.join(self.columns[:10])}; rename them."
+                )
+        return X[[given[names.index(name)] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
         """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1
-            if X.shape[1] <= columns.max():
+            if X.shape[1] <= columns.max(initial=-1):
                 raise ValueError(
                     f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
                     f"{columns.max() + 1}; give the kernel matrix between X and the training set."
                 )
             return X.toarray() if is_sparse(X) else X, columns
-        if is_sparse(X):
+        if is_sparse(X) or d == 0:  # no support vector has an entry
             width = max(d, X.shape[1])
-            return _widened(X, width), _widened(self.support_vectors, width)
+            return _widened(X, width) if is_sparse(X) else X, _widened(self.support_vectors, width)
         if X.shape[1] != d:
             raise ValueError(
                 f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "

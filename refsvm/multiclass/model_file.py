@@ -21,18 +21,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import refsvm
 from refsvm.kernels import Precomputed
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
-from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, model_of, sign
+from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
 
-__all__ = ["read_model", "whole_numbers", "write_model"]
+__all__ = ["different_names", "read_model", "whole_numbers", "write_model"]
 
 
 def write_model(
@@ -57,16 +58,17 @@ def write_model(
     Raises
     ------
     ValueError
-        If the kernel is another callable, the labels are numbers but not whole ones of 32 bits, or there is no
-        support vector.
+        If the kernel is another callable, the labels are numbers but not whole ones of 32 bits, or a feature has no
+        name or that of another one.
     OSError
         If the file cannot be written.
 
     Notes
     -----
     LIBSVM's labels are whole numbers. Other classes are numbered from 0, and a last line, which LIBSVM does
-    not read, keeps their names; so does another one for the features. The last feature of the first support
-    vector is written even if it is zero, so that the file tells how many features there were.
+    not read, keeps their names; so does another one for the features. The version of refsvm stands above such lines.
+    The last feature of the first support vector is written even if it is zero, so that the file tells how many
+    features there were. A regression whose targets all lie in the tube has no support vector: the file holds b.
 
     References
     ----------
@@ -97,6 +99,8 @@ def write_model(
     orientation = 1.0 if classes is None else sign(len(classes))
     labels, names = (None, []) if classes is None else whole_numbers(classes)
     header = _header(estimator, labels, orientation)
+    known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
+    features = [] if known is None or isinstance(kernel, Precomputed) else different_names(known)
     with Path(path).open("w", encoding="utf-8") as stream:
         stream.writelines(f"{name} {value}\n" for name, value in header.items())
         stream.write("SV\n")
@@ -104,13 +108,10 @@ def write_model(
             " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)]) + "\n"
             for column, entries in zip(orientation * estimator.dual_coef_.T, _entries(estimator), strict=True)
         )
-        if names:
-            stream.write(NAMES + json.dumps(names) + "\n")
-        known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
-        if known is not None and not isinstance(kernel, Precomputed):
-            stream.write(COLUMNS + json.dumps([str(name) for name in known]) + "\n")
-        if scaling is not None:
-            stream.write(SCALING + json.dumps([scaling.mean.tolist(), scaling.scale.tolist()]) + "\n")
+        more = {NAMES: names, COLUMNS: features, SCALING: [] if scaling is None else scaling.lists()}
+        if any(more.values()):
+            stream.write(f"{VERSION}{refsvm.__version__}\n")
+        stream.writelines(f"{mark}{json.dumps(held)}\n" for mark, held in more.items() if held)
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
@@ -132,7 +133,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
         If path is not a file.
     ValueError
         If the file is not a model, or is cut off or inconsistent; if labels or counts are not
-        whole numbers, or a label stands twice.
+        whole numbers, or a label stands twice; if a later version of refsvm has added what this one cannot read.
 
     Examples
     --------
@@ -197,6 +198,41 @@ def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
             "those of a LIBSVM model are whole numbers of 32 bits; recode them."
         )
     return labels, []
+
+
+def different_names(columns: Iterable[Any]) -> list[str]:
+    """Return the names of features as texts, or refuse those by which columns could not be found again.
+
+    Parameters
+    ----------
+    columns : iterable of str
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If a name is empty, or stands twice.
+
+    Examples
+    --------
+    >>> different_names(["width", "height"])
+    ['width', 'height']
+    """
+    names = [str(name) for name in columns]
+    for place, name in enumerate(names):
+        if not name:
+            raise ValueError(
+                f"columns: feature {place + 1} has no name, by which predictions could find it; name it, or delete "
+                "that column if it is an index that numbers the rows."
+            )
+        if names.index(name) < place:
+            raise ValueError(
+                f"columns holds {name!r} twice, so predictions could not tell them apart; rename one."
+            )
+    return names
 
 
 # -- writing -------------------------------------------------------------------------------------------------

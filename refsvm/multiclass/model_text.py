@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
+import refsvm
 from refsvm.kernels.names import KERNELS as OURS
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 
-__all__ = ["COLUMNS", "KERNELS", "NAMES", "SCALING", "TASKS", "model_of", "sign"]
+__all__ = ["COLUMNS", "KERNELS", "NAMES", "SCALING", "TASKS", "VERSION", "model_of", "sign"]
 
 KERNELS: Final[dict[str, Any]] = {
     "polynomial" if name == "poly" else name: kind for name, kind in OURS.items()
@@ -27,6 +28,9 @@ COLUMNS: Final = "# columns "
 
 SCALING: Final = "# scaling "
 """Begins another such line: means and scales of the features, where they were scaled. LIBSVM predicts scaled data."""
+
+VERSION: Final = "# refsvm "
+"""Begins the first of such lines: the version that wrote them."""
 
 TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
 """LIBSVM's names of the models with one decision function, and what they are for."""
@@ -87,7 +91,12 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         raise ValueError(f"kernel_type {name} is unknown")
     parameters = {field.name: float(_one(header, field.name)) for field in fields(KERNELS[name])}
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
-    if k < 2 or total < 1:
+    # LIBSVM writes data of one class, and targets within the tube, without support vectors
+    if (
+        k < (2 if total or svm_type in TASKS else 1)
+        or total < 0
+        or (total == 0 and any(map(_is_vector, body)))
+    ):
         raise ValueError(f"nr_class {k} and total_sv {total} do not make a model")
     is_function = svm_type in TASKS
     counts = np.array([total]) if is_function else _whole(header.get("nr_sv", []), "nr_sv", k)
@@ -96,7 +105,10 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         raise ValueError(f"total_sv is {total}{added} and {len(body)} lines follow SV")
     rho = _finite(header.get("rho", []), "rho", 1 if is_function else k * (k - 1) // 2)
     lines, rest = body[:total], body[total:]
+    _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
+    if not total and (names := _after(COLUMNS, rest)):
+        vectors.resize(0, len(names[0]))  # nothing else tells the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:
@@ -129,16 +141,35 @@ def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
 
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
-    """Shift and scale of the features, if they are kept behind the support vectors."""
+    """Shift and scale of the features, if they are kept behind the support vectors; before them the numbers of some."""
     if not (found := _after(SCALING, rest)):
         return None
-    kept, d = found[0], vectors.shape[1]
-    if not (isinstance(kept, list) and len(kept) == 2 and all(isinstance(part, list) for part in kept)):
-        raise ValueError("the line of the scaling should hold two lists")
-    mean, scale = (_finite([str(number) for number in part], "scaling", d) for part in kept)
-    if (scale <= 0.0).any():
+    kept = found[0]
+    if not (isinstance(kept, list) and 2 <= len(kept) <= 3 and all(isinstance(part, list) for part in kept)):
+        raise ValueError("the line of the scaling should hold two lists or three")
+    *some, mean, scale = ([str(number) for number in part] for part in kept)
+    size = len(some[0]) if some else vectors.shape[1] or len(mean)
+    columns = _whole(some[0], "scaling", size) - 1 if some else None
+    if columns is not None and (np.diff(columns, prepend=-1) <= 0).any():
+        raise ValueError("the numbers of the scaled features should rise from 1")
+    scales = _finite(scale, "scaling", size)
+    if (scales <= 0.0).any():
         raise ValueError("the scales of the features should be positive")
-    return Scaling(mean, scale)
+    return Scaling(_finite(mean, "scaling", size), scales, columns)
+
+
+def _is_vector(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _refuse_later(rest: list[str]) -> None:
+    """Refuse a line that another version has added: without it the model might predict something else."""
+    for line in rest:
+        if line.startswith("# ") and not line.startswith((NAMES, COLUMNS, SCALING, VERSION)):
+            writer = next((each.removeprefix(VERSION) for each in rest if each.startswith(VERSION)), "?")
+            raise ValueError(
+                f"refsvm {writer} has written the line {line[:20]!r}, which refsvm {refsvm.__version__} cannot read"
+            )
 
 
 def _after(mark: str, rest: list[str]) -> list[Any]:
@@ -176,11 +207,13 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
         words += pairs
     columns = _whole((index for index, _ in words), "SV", len(words)) - lowest
     values = _finite((value for _, value in words), "SV", len(words))
-    if len(columns) == 0 or columns.min() < 0 or (precomputed and columns.any()):
+    if (columns < 0).any() or (precomputed and (columns.any() or len(columns) < len(lines))):
         raise ValueError(f"the support vectors need indices from {lowest}")
-    if precomputed and (values.min() < 1 or (values != np.floor(values)).any()):
+    if precomputed and ((values < 1) | (values != np.floor(values))).any():
         raise ValueError("the support vectors of a precomputed kernel need whole numbers from 1")
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector should rise")
-    shape = (len(lines), int(columns.max()) + 1)
-    return np.array(coefficients).T.copy(), csr_matrix((values, (np.array(rows), columns)), shape=shape)
+    shape = (len(lines), int(columns.max(initial=-1)) + 1)
+    return np.reshape(coefficients, (-1, k - 1)).T.copy(), csr_matrix(
+        (values, (np.array(rows), columns)), shape=shape
+    )

@@ -1,0 +1,98 @@
+"""Labels of a table: numbers if nothing is lost by it, otherwise texts; none may be missing."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["MANY", "is_code", "labels_of"]
+
+MANY: Final = 20
+"""More different labels may be targets."""
+
+_CODE: Final = re.compile(
+    r"[?]|#?n/?a|n\.a\.|<na>|null|none|nil|nat|[+-]?1\.#\w+|#(null!|value!|ref!|div/0!|num!|name[?]|n/a n/a)",
+    re.IGNORECASE,
+).fullmatch
+"""What pandas, R, SQL, Weka, spreadsheets and older programs write for a missing value."""
+
+_PLAIN: Final = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?|[+-]?\d\.\d*[eE][+-]?\d+|[+-]?\d+[eE]\+\d+").fullmatch
+"""A whole number as programs write it: neither 007 nor 1E5, which is 1E+05 then."""
+
+_ALMOST: Final = re.compile(r"[+-]?[\d.]*\d[,'][\d.,']*\d|[+-]?[\d.]+[dD][+-]?\d+").fullmatch
+"""A number with thousands apart, another decimal sign, or the exponent of Fortran."""
+
+
+def is_code(text: str) -> bool:
+    """Whether a cell holds a code of a missing value.
+
+    Examples
+    --------
+    >>> [is_code(text) for text in ("NA", "?", "1.#QNAN", "", "no")]
+    [True, True, True, False, False]
+    """
+    return _CODE(text) is not None
+
+
+def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
+    """Return the labels of a table.
+
+    Parameters
+    ----------
+    cells : Cells
+    place : int
+        Column of the labels.
+    first : int
+        Line of the first one.
+
+    Returns
+    -------
+    ndarray of float64 or str, shape (n,)
+        Numbers, if all are and different texts are different numbers: 007 and 7 stay texts. More than `MANY` different
+        fractions are targets, and always numbers.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, infinite, no number among targets, or has several lines; the sentence names its row.
+    """
+    texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
+    is_number = ~np.isnan(numbers)
+    words, values, labels = set(texts[~is_number]), set(numbers[is_number]), texts.tolist()
+    has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
+    stray = not is_number.all() and (
+        has_fractions
+        or len(values) > MANY
+        or (len(words) == 1 and is_number.mean() >= 0.75 and not any(map(str.isdigit, *words)))
+        or all(map(_ALMOST, words))
+    )
+    drop = "complete that row or drop it."
+    for wrong, reason in (
+        (texts == "", f"has no label in {{row}}; {drop}"),
+        (
+            [is_code(text) for text in labels],
+            f"has {{text!r}}, a code of a missing label, in {{row}}; {drop}",
+        ),
+        (
+            ["\n" in text for text in labels],
+            "has a label of several lines in {row}; look for a stray quotation mark.",
+        ),
+        (
+            ~is_number & stray,
+            "has the label {text!r} in {row}, which is not a number as others are; correct it.",
+        ),
+        (np.isinf(numbers), f"contains NaN or infinity as the label of {{row}}; {drop}"),
+    ):
+        cells.refuse(np.reshape(wrong, (-1, 1)), first, [place], reason)
+    plain = [_PLAIN(text) is not None for text in labels]
+    is_exact = all(plain) and np.abs(numbers).max() < 2**53
+    if has_fractions:
+        is_exact = len(values) > MANY or len(values) == len(set(labels))
+    if is_number.all() and not is_exact:
+        odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
+        said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."
+        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+    return numbers if is_number.all() and is_exact else np.array(labels)
