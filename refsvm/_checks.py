@@ -297,6 +297,21 @@ def refuse_targets(y: np.ndarray) -> None:
         )
 
 
+def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
+    for place, label in enumerate(y.tolist() if y.dtype.kind == "O" else ()):
+        # what pandas makes of NULL is None, NaN, NA or NaT, by the type of the column
+        if type(label).__name__ in ("NoneType", "NAType", "NaTType") or (
+            isinstance(label, float) and label != label
+        ):
+            raise ValueError(f"y[{place}] is {label!r}, which is no label; complete that example or drop it.")
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        raise ValueError("y mixes labels of different types; make them all numbers or all strings.") from None
+    return classes, np.asarray(codes, dtype=np.int64)
+
+
 def _distinct(labels: np.ndarray) -> list[Any]:
     """Return the different labels: sorted, or, where they cannot be compared, in the order of their first use."""
     try:

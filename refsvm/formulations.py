@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from refsvm._checks import not_negative, penalties, refuse_targets, share, signs, targets, vector
+from refsvm._checks import classes_of, not_negative, penalties, refuse_targets, share, signs, targets, vector
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -323,10 +323,10 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains NaN or infinity; drop those examples first.")
     refuse_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, codes = classes_of(labels)
     if len(classes) < 2:
         raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
-    return classes, np.asarray(codes, dtype=np.int64)
+    return classes, codes
 
 
 def votes(values: np.ndarray, k: int) -> np.ndarray:

@@ -21,7 +21,7 @@ _CSR: Final = ("data", "indices", "indptr", "shape")
 _EXPANSION: Final = 1032
 """Bytes that one byte of a deflated file can stand for at most."""
 
-_UNPACKED: Final = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_UNPACKED: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 """How a packed file is opened, by its first bytes: its name may not tell."""
 
 _FOREIGN: Final = {b"PK\3\4": "a zip archive or a workbook", b"\x28\xb5\x2f\xfd": "packed by zstd",

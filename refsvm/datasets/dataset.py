@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import classes_of
+
 PUBLISHED: Final[dict[str, tuple[float, float]]] = {
     "ida_banana": (100.0, 0.25),
     "ida_breast-cancer": (0.6, 0.1),
@@ -112,10 +114,7 @@ def binary_labels(y: Any) -> np.ndarray:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}; expected one label per example, shape (n,).")
-    try:
-        values = np.unique(labels)
-    except TypeError:
-        raise ValueError("y mixes labels of different types; make them all numbers or all strings.") from None
+    values, _ = classes_of(labels)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError("y contains NaN; drop the examples without a label.")
     if len(values) != 2:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
-from refsvm.estimators.plain import from_plain, to_plain
+from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
@@ -126,10 +126,10 @@ class KernelMachine(KernelEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with objects of this package as names and numbers."""
-        return {name: to_plain(value) for name, value in super().__getstate__().items()}
+        return to_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({name: from_plain(value) for name, value in state.items()})
+        super().__setstate__(from_state(state))
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""

@@ -6,14 +6,16 @@ Reading one makes objects of the classes listed here and of no others. `pickle` 
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
+import refsvm
 from refsvm import kernels, selectors, steps
 from refsvm.multiclass.one_vs_one import BinaryResult
 from refsvm.result import Status
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["from_plain", "from_state", "to_plain", "to_state"]
 
 MARK: Final = "refsvm object"
 """The key under which the name of the class stands."""
@@ -25,6 +27,41 @@ KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     if is_dataclass(found := getattr(room, name))
 }
 """Every kernel, selector and step rule of this package, and what is kept of a pair of classes."""
+
+
+VERSION: Final = "refsvm version"
+"""The key under which the version stands that has written an estimator; 0.2.0 did not write it."""
+
+
+def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an estimator in plain types, with the version of this package."""
+    return {VERSION: refsvm.__version__} | {name: to_plain(value) for name, value in attributes.items()}
+
+
+def from_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Undo `to_state`, or refuse, with both versions named, what a later version may have added or changed.
+
+    Raises
+    ------
+    ValueError
+        If a version with a higher number before its second point has written it, or it holds what is not known here.
+    """
+    written, here = state.get(VERSION, "0.2.0 or earlier"), refsvm.__version__
+    attributes = {name: value for name, value in state.items() if name != VERSION}
+    try:
+        if ordered(written) > ordered(here):
+            raise ValueError("Later versions may hold more than this one reads.")
+        return {name: from_plain(value) for name, value in attributes.items()}
+    except ValueError as error:
+        raise ValueError(
+            f"The file was written by refsvm {written}, and this is refsvm {here}. {error} Read it with that version, or "
+            "train again."
+        ) from None
+
+
+def ordered(version: str) -> list[int]:
+    """Return the first two numbers of a version, by which versions are ordered."""
+    return [int(number) for number in re.findall(r"\d+", version)[:2]]
 
 
 def to_plain(value: Any) -> Any:
@@ -66,6 +103,5 @@ def from_plain(value: Any) -> Any:
         return Status[given["name"]] if name == "Status" else KNOWN[name](**given)
     except (KeyError, TypeError):
         raise ValueError(
-            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know; read "
-            "it with the version that wrote it."
+            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know."
         ) from None

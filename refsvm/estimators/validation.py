@@ -16,7 +16,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from refsvm._checks import number
+from refsvm._checks import classes_of, number
 
 __all__ = [
     "NO_LABELS",
@@ -127,9 +127,9 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # two whole numbers need no sorting and are names of classes for sure
         if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
             return np.array([first, last]), is_last.astype(np.int64)
+    classes, codes = classes_of(y)
     if y.dtype.kind not in "biuU":  # whole numbers and strings always name classes
         check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs two.")
     return classes, codes

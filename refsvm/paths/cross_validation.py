@@ -76,7 +76,7 @@ def cross_validate_path(
     ----------
     X, y, kernel, C_min, C_max, tracker, engine, cache_mb
         As in `refsvm.regularization_path`.
-    folds : int, "loo", array-like of int of shape (n,), or splitter
+    folds : int, "loo", array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
         ``split(X, y)``.
     stratified : bool

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import refsvm
 from refsvm._checks import is_sparse
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
@@ -78,7 +79,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         )
         raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
-        "format": FORMAT, "class": type(path).__name__, "kernel": names[0], "parameters": asdict(gram.kernel),
+        "format": FORMAT, "refsvm": refsvm.__version__, "class": type(path).__name__, "kernel": names[0], "parameters": asdict(gram.kernel),
         "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
     X = gram.X
@@ -115,7 +116,10 @@ def load_path(file: str | os.PathLike[str]) -> Any:
             arrays = {name: archive[name] for name in archive.files}
         head = json.loads(str(arrays["head"]))
         if head["format"] != FORMAT:
-            raise KeyError(head["format"])
+            writer = head.get("refsvm", "0.2.0 or earlier")
+            raise ValueError(
+                f"refsvm {writer} wrote it in the format {head['format']!r}, and refsvm {refsvm.__version__} reads {FORMAT!r}"
+            )
         kernel = KERNELS[head["kernel"]](**head["parameters"])
         gram: Any = Gram(kernel, _examples(arrays))
         gram = View(gram, arrays["variables"]) if "variables" in arrays else gram

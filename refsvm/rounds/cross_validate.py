@@ -59,7 +59,7 @@ def cross_validate(
         As in `DualProblem.classification`.
     C : float or array-like of shape (n,)
         Penalty.
-    folds : int, array-like of int of shape (n,), or splitter
+    folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
         Where a round starts, given an earlier solution.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ def fold_numbers(
 
     Parameters
     ----------
-    folds : int, array-like of int of shape (n,), or splitter
-        How many folds of equal size; or the fold of each example; or an object with scikit-learn's
-        ``split(X, y)``, whose test sets have to hold every example once.
+    folds : int, array-like of int of shape (n,), splitter, or iterable of pairs
+        How many folds of equal size; or the fold of each example; or an object with scikit-learn's ``split(X, y)``, or
+        the pairs (train, test) that it yields: the test sets have to hold every example once, and each training set
+        the others.
     codes : ndarray of shape (n,), int
         Class numbers, for `stratified` and for the splitter.
     stratified : bool
@@ -39,8 +41,8 @@ def fold_numbers(
     Raises
     ------
     ValueError
-        If there are fewer than two folds or more than examples, an example is held out twice or never, or there are
-        groups for what is no splitter.
+        If there are fewer than two folds or more than examples, an example is held out twice or never, a training set
+        is another one than all others, or there are groups for what is no splitter.
 
     Examples
     --------
@@ -56,11 +58,17 @@ def fold_numbers(
             f"folds={folds.__name__} is a class; pass an instance of it, such as {folds.__name__}(5)."
         )
     if hasattr(folds, "split") and not isinstance(folds, str | bytes):
-        return _of_splitter(folds, codes, groups)
+        more = () if groups is None else (groups,)
+        return _of_pairs(folds, folds.split(np.zeros((n, 1)), codes, *more), n)
     if groups is not None:
         raise ValueError(
             f"groups needs a splitter that heeds them, and folds={shown(folds)} is none; give folds=GroupKFold(5)."
         )
+    if hasattr(folds, "__next__") or (
+        isinstance(folds, list | tuple) and len(folds) and np.iterable(folds[0])
+    ):
+        pairs = list(folds)
+        return _of_pairs(f"{len(pairs)} pairs", pairs, n)
     if np.ndim(folds) == 0:
         k = whole("folds", folds, 2)
         if k > n:
@@ -101,18 +109,29 @@ def _of_each(folds: Any, n: int) -> np.ndarray:
     return np.asarray(numbers, dtype=np.int64)
 
 
-def _of_splitter(splitter: Any, codes: np.ndarray, groups: Any) -> np.ndarray:
-    """Return the folds of a scikit-learn splitter."""
-    n = len(codes)
-    result = np.full(n, -1, dtype=np.int64)
-    held_out = 0
-    more = () if groups is None else (groups,)
-    for number, (_, test) in enumerate(splitter.split(np.zeros((n, 1)), codes, *more)):
+def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
+    """Return the folds of pairs of a training and a test set, as positions or masks."""
+    result, held_out, partial = np.full(n, -1, dtype=np.int64), 0, None
+    for number, pair in enumerate(pairs):
+        try:
+            train, test = (np.arange(n)[np.asarray(part)] for part in pair)
+        except (TypeError, ValueError, IndexError):
+            raise ValueError(
+                f"folds={folds!r} holds {' '.join(repr(pair).split()):.60}, which is no pair (train, test) of positions "
+                f"from 0 to {n - 1}; give pairs such as list(KFold(5).split(X))."
+            ) from None
+        if not np.array_equal(np.sort(train), np.setdiff1d(np.arange(n), test)):
+            partial = number
         result[test] = number
         held_out += len(test)
     if held_out != n or (result < 0).any():
         raise ValueError(
-            f"folds={splitter!r} does not hold out every example exactly once; give a splitter that does, such as "
+            f"folds={folds!r} does not hold out every example exactly once; give a splitter that does, such as "
             "KFold(10, shuffle=True)."
+        )
+    if partial is not None:
+        raise ValueError(
+            f"folds={folds!r} does not train on all examples that round {partial} does not hold out; give folds that do, "
+            "such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
         )
     return result
