@@ -302,7 +302,7 @@ def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for place, label in enumerate(y.tolist() if y.dtype.kind == "O" else ()):
         # what pandas makes of NULL is None, NaN, NA or NaT, by the type of the column
         if type(label).__name__ in ("NoneType", "NAType", "NaTType") or (
-            isinstance(label, float) and label != label
+            isinstance(label, float) and math.isnan(label)
         ):
             raise ValueError(f"y[{place}] is {label!r}, which is no label; complete that example or drop it.")
     try:

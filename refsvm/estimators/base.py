@@ -77,6 +77,13 @@ class KernelEstimator(BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, with objects of this package as names and numbers."""
+        return to_state(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(from_state(state))
+
     def __sklearn_tags__(self) -> Any:
         """Whether X is a kernel matrix, and whether it may be sparse."""
         tags = super().__sklearn_tags__()
@@ -123,13 +130,6 @@ class KernelMachine(KernelEstimator):
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
         "warm_start": ["boolean"],
     }
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, with objects of this package as names and numbers."""
-        return to_state(super().__getstate__())
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(from_state(state))
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""

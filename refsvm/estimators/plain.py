@@ -44,18 +44,18 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a version with a higher number before its second point has written it, or it holds what is not known here.
+        If a version of a higher minor number has written it, or it holds what is not known here.
     """
     written, here = state.get(VERSION, "0.2.0 or earlier"), refsvm.__version__
-    attributes = {name: value for name, value in state.items() if name != VERSION}
     try:
         if ordered(written) > ordered(here):
-            raise ValueError("Later versions may hold more than this one reads.")
-        return {name: from_plain(value) for name, value in attributes.items()}
+            raise ValueError(
+                "It may hold more than this version reads; read it with the version that wrote it."
+            )
+        return {name: from_plain(value) for name, value in state.items() if name != VERSION}
     except ValueError as error:
         raise ValueError(
-            f"The file was written by refsvm {written}, and this is refsvm {here}. {error} Read it with that version, or "
-            "train again."
+            f"refsvm {written} has written the file, and this is refsvm {here}. {error}"
         ) from None
 
 
@@ -103,5 +103,6 @@ def from_plain(value: Any) -> Any:
         return Status[given["name"]] if name == "Status" else KNOWN[name](**given)
     except (KeyError, TypeError):
         raise ValueError(
-            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know."
+            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know; "
+            "read it with the version that wrote it."
         ) from None

@@ -79,7 +79,8 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         )
         raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
-        "format": FORMAT, "refsvm": refsvm.__version__, "class": type(path).__name__, "kernel": names[0], "parameters": asdict(gram.kernel),
+        "format": FORMAT, "refsvm": refsvm.__version__, "class": type(path).__name__, "kernel": names[0],
+        "parameters": asdict(gram.kernel),
         "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
     X = gram.X
@@ -118,7 +119,7 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         if head["format"] != FORMAT:
             writer = head.get("refsvm", "0.2.0 or earlier")
             raise ValueError(
-                f"refsvm {writer} wrote it in the format {head['format']!r}, and refsvm {refsvm.__version__} reads {FORMAT!r}"
+                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {refsvm.__version__} reads {FORMAT!r}"
             )
         kernel = KERNELS[head["kernel"]](**head["parameters"])
         gram: Any = Gram(kernel, _examples(arrays))

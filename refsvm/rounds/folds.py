@@ -117,8 +117,8 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
             train, test = (np.arange(n)[np.asarray(part)] for part in pair)
         except (TypeError, ValueError, IndexError):
             raise ValueError(
-                f"folds={folds!r} holds {' '.join(repr(pair).split()):.60}, which is no pair (train, test) of positions "
-                f"from 0 to {n - 1}; give pairs such as list(KFold(5).split(X))."
+                f"folds={folds!r} holds {' '.join(repr(pair).split()):.60}, which is no pair (train, test) of "
+                f"positions from 0 to {n - 1}; give pairs such as list(KFold(5).split(X))."
             ) from None
         if not np.array_equal(np.sort(train), np.setdiff1d(np.arange(n), test)):
             partial = number
@@ -131,7 +131,7 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
         )
     if partial is not None:
         raise ValueError(
-            f"folds={folds!r} does not train on all examples that round {partial} does not hold out; give folds that do, "
-            "such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
+            f"folds={folds!r} does not train on all examples that round {partial} does not hold out; give folds that "
+            "do, such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
         )
     return result
