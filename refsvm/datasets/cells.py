@@ -157,10 +157,10 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
     body = text[said.end() if said else 0 :].lstrip("\r\n")
     skipped = len(StringIO(text[: len(text) - len(body)]).readlines())
     between = delimiter or _delimiter(body)
-    top = [row for row in islice(_rows(body, between), 20) if row] or [[]]
+    top = [row for row in islice(_rows(body, between, strict=False), 20) if row] or [[]]
     if (
         mode(map(len, top[1:] or top)) == len(top[0]) + 1
-        and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().all()
+        and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().any()
     ):
         body = f'""{between}{body}'  # R names every column but that of its row names
     _refuse_ragged(path, body, between, skipped + 1, least)
@@ -199,8 +199,8 @@ def _text(path: Path) -> str:
     return text
 
 
-def _rows(text: str, between: str) -> Iterator[list[str]]:
-    return csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=True)
+def _rows(text: str, between: str, strict: bool = True) -> Iterator[list[str]]:
+    return csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
 
 
 def _refuse_ragged(path: Path, text: str, between: str, first: int, least: int) -> None:

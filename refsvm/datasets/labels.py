@@ -90,7 +90,8 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     plain = [_PLAIN(text) is not None for text in labels]
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
-        is_exact = len(values) > MANY or len(values) == len(set(labels))
+        different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}
+        is_exact = len(values) > MANY or len(values - {0.0}) == len(different)
     if is_number.all() and not is_exact:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
         said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."

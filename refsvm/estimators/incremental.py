@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+import refsvm
 from refsvm._checks import is_sparse, positions
 from refsvm.estimators.base import KernelMachine
 from refsvm.kernels import Kernel, Precomputed
@@ -161,6 +162,11 @@ class Incremental(KernelMachine):
             raise ValueError(
                 "Examples come and go where the kernel itself is known; with kernel='precomputed' use "
                 "DualProblem.extended and Solution.continue_to."
+            )
+        if self.held_ and "named" not in self.held_:
+            raise ValueError(
+                f"The examples were held by refsvm 0.2.0, and refsvm {refsvm.__version__} holds them in another way; "
+                "begin anew with a new estimator and all examples."
             )
         before, now = self.held_["named"], self._named()
         changed = [name for name in now if before.get(name) != now[name]]

@@ -119,7 +119,8 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         if head["format"] != FORMAT:
             writer = head.get("refsvm", "0.2.0 or earlier")
             raise ValueError(
-                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {refsvm.__version__} reads {FORMAT!r}"
+                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {refsvm.__version__} reads "
+                f"{FORMAT!r}"
             )
         kernel = KERNELS[head["kernel"]](**head["parameters"])
         gram: Any = Gram(kernel, _examples(arrays))

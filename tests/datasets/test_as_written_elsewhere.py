@@ -1,0 +1,316 @@
+"""Files as pandas, R, spreadsheets, older programs and LIBSVM's own sets have them: read as meant, or refused."""
+
+import lzma
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from refsvm.datasets import open_data, read_csv, read_libsvm
+from refsvm.datasets.cells import csv_table
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("sklearn")
+
+RNG = np.random.default_rng(0)
+FRACTIONS = [f"{value:.2f}" for value in RNG.normal(size=12)]
+
+
+def written(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def column(tmp_path, labels, extra="1,2"):
+    """A table with these labels, in column y."""
+    rows = "".join(f"{i % 5},{i * i % 7},{label}\n" for i, label in enumerate(labels))
+    return written(tmp_path / "t.csv", "a,b,y\n" + rows)
+
+
+def refused(path, *more, says):
+    with pytest.raises(ValueError, match=says) as caught:
+        open_data(path, *more)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code", ["NA", "N/A", "n/a", "?", "null", "None", "NULL", "#N/A", "<NA>", "#DIV/0!", "-1.#IND", "1.#QNAN"]
+)
+@pytest.mark.parametrize(
+    "others", [FRACTIONS, ["no", "yes", "no", "no"], ["0", "1", "1"]], ids=["targets", "words", "0/1"]
+)
+def test_a_code_of_a_missing_label_is_refused_with_its_row(code, others, tmp_path):
+    path = column(tmp_path, [*others[:2], code, *others[2:]])
+    refused(path, "y", says=r"in row 4; complete that row or drop it\.$")
+
+
+@pytest.mark.parametrize("word", ["-", ".", "missing", "*****", "1.5D+03", "0,5"])
+def test_what_is_no_number_among_targets_is_refused_with_its_row(word, tmp_path):
+    path = column(tmp_path, [*FRACTIONS, f'"{word}"'])
+    refused(path, "y", says=r"has the label '.*' in row 14, which is not a number as others are")
+
+
+@pytest.mark.parametrize("word", ["-", "missing", "unknown"])
+def test_a_word_among_numbered_classes_is_refused(word, tmp_path):
+    refused(column(tmp_path, ["0", "1", "1", "0", "1", word]), "y", says="in row 7")
+
+
+def test_signs_and_words_are_classes(tmp_path):
+    assert open_data(column(tmp_path, "+-+-+"), "y").y.tolist() == list("+-+-+")
+    assert open_data(column(tmp_path, ["3a", "4", "3b", "4"]), "y").y.tolist() == ["3a", "4", "3b", "4"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("007", "7", "8"),
+        ("1E5", "100000", "2E3"),
+        ("9007199254740993", "9007199254740992", "3"),
+        ("3.1", "3.10", "3.2"),
+    ],
+)
+def test_labels_stay_texts_where_numbers_would_merge_them(labels, tmp_path):
+    path = column(tmp_path, labels * 4)
+    with pytest.warns(UserWarning, match="the labels stay texts, as no number prints as"):
+        assert open_data(path, "y").y.tolist() == list(labels * 4)
+
+
+def test_python_would_take_a_bar_for_part_of_a_number(tmp_path):
+    assert open_data(column(tmp_path, ["2_1", "21", "3"]), "y").y.tolist() == ["2_1", "21", "3"]
+    refused(
+        written(tmp_path / "t.csv", "a,y\n1_0,x\n2,z\n"),
+        "y",
+        says="has '1_0' in row 2, which is not a number",
+    )
+    with pytest.raises(ValueError, match=r"a number has a _ in it; line 2"):
+        read_libsvm(written(tmp_path / "t.svm", "1 1:2\n2 1:1_0\n"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [
+        (["+1", "-1"], [1, -1]),
+        (["1.0", "0.0"], [1, 0]),
+        (["1.000000000000000000e+00", "2.000000000000000000e+00"], [1, 2]),  # numpy.savetxt
+        (["1e+05", "150000"], [1e5, 150000]),  # R
+        (["0.50", "1.5E-3"], [0.5, 0.0015]),
+        (["-0.0", "0.0", "0.25"], [0, 0, 0.25]),
+    ],
+)
+def test_what_programs_write_for_numbers_are_numbers(labels, numbers, tmp_path):
+    y = open_data(column(tmp_path, labels), "y").y
+    assert y.dtype == np.float64
+    assert y.tolist() == numbers
+
+
+def test_many_targets_of_mixed_form_are_numbers(tmp_path):
+    labels = ["0.5", "0.50", *(str(i / 8) for i in range(30))]
+    assert open_data(column(tmp_path, labels), "y").y.tolist() == [float(label) for label in labels]
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
+
+YEARS = "2019,2020,2021\n1.5,2.5,0\n2.5,3.5,1\n1.2,2.2,0\n2.9,3.9,1\n"
+
+
+def test_names_go_before_places(tmp_path):
+    path = written(tmp_path / "t.csv", YEARS)
+    table = csv_table(path, "2021")
+    assert table.columns == ("2019", "2020")
+    assert table.y.tolist() == [0, 1, 0, 1]
+    # 1 is the second column by its place, and the first by its name
+    path = written(tmp_path / "t.csv", "1,0,2\n7,5,6\n7,8,9\n")
+    assert csv_table(path, "1").y.tolist() == [0, 5, 8]
+    assert read_csv(path, 1)[1].tolist() == [0, 5, 8]
+
+
+@pytest.mark.parametrize("label", ["2", 2, "-1"])
+def test_a_header_of_years_is_taken_for_one_with_a_warning(label, tmp_path):
+    path = written(tmp_path / "t.csv", YEARS)
+    with pytest.warns(UserWarning, match=r"row 1 \(2019, 2020, 2021\) is taken for the names of the columns"):
+        table = csv_table(path, label)
+    assert table.X.tolist() == [[1.5, 2.5], [2.5, 3.5], [1.2, 2.2], [2.9, 3.9]]
+
+
+def test_the_numbers_that_pandas_gives_to_columns_are_a_header(tmp_path):
+    frame = pd.DataFrame(np.column_stack([RNG.normal(size=(8, 3)), [1, -1] * 4]))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.warns(UserWarning, match=r"row 1 \(0, 1, 2, 3\) is taken for the names"):
+        table = csv_table(tmp_path / "t.csv", "3")
+    np.testing.assert_array_equal(table.X, frame.to_numpy()[:, :3])
+
+
+def test_an_ordinary_first_row_is_an_example(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(csv_table(written(tmp_path / "t.csv", "1,2,3\n4,5,6\n7,8,9\n"), -1).X) == 3
+        assert len(csv_table(written(tmp_path / "t.csv", "0,1,2\n1,0,2\n4,4,1\n"), "2").X) == 3
+
+
+def test_a_first_row_with_a_missing_value_is_no_header(tmp_path):
+    refused(written(tmp_path / "t.csv", "NA,NA,oak\n2,3,elm\n4,1,ash\n"), -1, says="has 'NA' in row 1")
+
+
+def test_a_name_that_stands_twice_is_refused(tmp_path):
+    refused(
+        written(tmp_path / "t.csv", "y,a,y\n1,2,3\n"),
+        "y",
+        says="has two columns 'y'; its columns are y, a, y",
+    )
+
+
+# -- index columns -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", ["whole", "shuffled", "half", "every second"])
+@pytest.mark.parametrize(
+    "how", [{}, {"index_label": "index"}, {"index_label": "Unnamed: 0"}, {"header": False}]
+)
+def test_an_index_is_noted_whatever_its_order(part, how, tmp_path):
+    n = 40
+    frame = pd.DataFrame({"a": RNG.normal(size=n).round(3), "y": np.repeat(["no", "yes"], n // 2)})
+    shuffled = frame.sample(frac=0.5 if part == "half" else 1, random_state=1)
+    frame = {"whole": frame, "every second": frame[::2]}.get(part, shuffled)
+    frame.to_csv(tmp_path / "t.csv", **how)
+    with pytest.warns(
+        UserWarning, match="numbers the rows, and is a feature; delete it .* if it is an index"
+    ):
+        open_data(tmp_path / "t.csv", "y" if how.get("header", True) else -1)
+
+
+def test_other_whole_numbers_are_not_noted(tmp_path):
+    path = written(
+        tmp_path / "t.csv",
+        "age,,y\n" + "".join(f"{a},{a // 2 * 0.5},{a % 2}\n" for a in (40, 31, 22, 50, 61, 77, 18, 19)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert open_data(path, "y").columns == ("age", "")
+
+
+# -- R, spreadsheets, older programs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"","a","kind"\n"1",1.5,"oak"\n"2",1e+05,"elm"\n',  # write.csv
+        '"";"a";"kind"\n"1";1,5;"oak"\n"2";1e+05;"elm"\n',  # write.csv2
+        '"a" "kind"\n"1" 1.5 "oak"\n"2" 1e+05 "elm"\n',  # write.table
+    ],
+)
+def test_tables_of_r(text, tmp_path):
+    path = written(tmp_path / "t.csv", text)
+    with pytest.warns(UserWarning, match="numbers the rows"):
+        table = csv_table(path, "kind")
+    assert table.X.tolist() == [[1, 1.5], [2, 1e5]]
+    assert table.y.tolist() == ["oak", "elm"]
+    assert csv_table(path, "kind", columns=["a"]).X.tolist() == [[1.5], [1e5]]
+
+
+@pytest.mark.parametrize("first", ["sep=;\n", '"sep=;"\r\n', "\ufeffSEP=;\r\n"])
+@pytest.mark.parametrize("delimiter", [None, ";"])
+def test_the_first_line_of_a_spreadsheet(first, delimiter, tmp_path):
+    path = written(tmp_path / "t.csv", f"{first}y;a;b\nx;1,5;2\nz;3;4\nx;1;1\n;;\n;;\n")
+    data = open_data(path, "y", None, delimiter)
+    assert data.X.tolist() == [[1.5, 2], [3, 4], [1, 1]]
+    path.write_text(path.read_text().replace("3;4", "drei;4"))
+    refused(path, "y", says="has 'drei' in row 4")
+
+
+def test_the_row_of_a_byte_that_is_no_utf8_is_named(tmp_path):
+    path = written(tmp_path / "t.csv", "a;y\n1;oak\n2;größer\n".encode("cp1252"))
+    refused(path, "y", says=r"\(byte 0xf6 in row 3\); save it as UTF-8 text\.$")
+
+
+def test_rows_are_counted_as_the_file_has_them(tmp_path):
+    path = written(tmp_path / "t.csv", '\n\na,"the\nlabel"\n\n1,x\n\nred,z\n')
+    refused(path, 1, says="has 'red' in row 7")
+    refused(
+        written(tmp_path / "t.csv", "a,y\n\n1,x\n2,z,3\n"), "y", says="has 3 cells in row 4, but 2 in row 1"
+    )
+
+
+def test_a_comma_that_may_separate_thousands_is_not_taken_for_a_decimal_one(tmp_path):
+    refused(written(tmp_path / "t.csv", "a;y\n1,234;x\n12,500;z\n"), "y", says="has '1,234' in row 2")
+    assert open_data(written(tmp_path / "t.csv", "a;y\n1,234;x\n0,5;z\n"), "y").X.tolist() == [[1.234], [0.5]]
+
+
+def test_a_stray_quotation_mark_swallows_no_row(tmp_path):
+    refused(written(tmp_path / "t.csv", 'a,y\n1,"oak\n2,"elm"\n3,ash\n'), "y", says="row")
+    refused(written(tmp_path / "t.csv", 'a,y\n1,"oak\n2,elm"\n3,ash\n'), "y", says="several lines in row 2")
+
+
+def test_tables_need_pandas(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        ImportError, match=r"reading tables needs pandas, which is not installed; run: pip install pandas"
+    ):
+        csv_table(written(tmp_path / "t.csv", "1,2\n3,4\n"))
+
+
+# -- LIBSVM ------------------------------------------------------------------------------------------------------------
+
+GOOD = "".join(f"{i % 3} 1:1.00 3:.{i % 10}0 \n" for i in range(50))
+
+
+@pytest.mark.parametrize("spelt", ["-1.#IND", "1.#QNAN", "1.#INF", "-1.#IND00", "1.#SNAN", "2#3"])
+def test_a_number_sign_inside_a_number_begins_no_comment(spelt, tmp_path):
+    path = written(tmp_path / "t.svm", f"+1 1:0.5 2:3\n-1 1:0.25 2:{spelt} 3:7\n")
+    refused(path, says="a # stands inside of a number.*; line 2")
+    path.write_text(f"{spelt} 1:2\n")
+    refused(path, says="line 1")
+
+
+def test_comments_are_passed_over(tmp_path):
+    path = written(tmp_path / "t.svm", "# made by hand: 1#2\n1 1:0.5 # a#b\n\n2 1:3\t#2:7\n")
+    X, y = read_libsvm(path)
+    assert (X.toarray().tolist(), y.tolist()) == ([[0.5], [3.0]], [1.0, 2.0])
+    path.write_text("# one\n\n1 1:2\n2 1:nan\n")
+    refused(path, says=r"contains NaN or infinity; drop or impute those entries first \(line 4\)\.$")
+
+
+def test_values_may_be_padded(tmp_path):
+    path = written(tmp_path / "t.svm", GOOD + "1   1:1.00   2: .50   3:\t 1.00\n" + GOOD)
+    X, _ = read_libsvm(path)
+    assert X[50].toarray().tolist() == [[1.0, 0.5, 1.0]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 1:1 2:abc",
+        "1 1:1 2",
+        "1 3:1 1:2",
+        "1 0:1 1:2",
+        "1 1:nan",
+        "1 1:1e999",
+        "x 1:1",
+        "1 1:1 2: 3:1",
+        "1 1:0,5",
+    ],
+)
+def test_the_line_is_named(line, tmp_path):
+    refused(written(tmp_path / "t.svm", f"{GOOD}{line}\n{GOOD}"), says=r"line 51\b")
+
+
+def test_xz_is_unpacked_whatever_the_name(tmp_path):
+    content = lzma.compress(b"+1 1:0.5 2:3\n-1 1:0.25 2:7\n" * 5)
+    for name in ("t.svm.xz", "t", "t.libsvm.gz"):
+        assert read_libsvm(written(tmp_path / name, content))[0].shape == (10, 2)
+    assert open_data(written(tmp_path / "t.csv.xz", lzma.compress(b"a,y\n1,x\n2,z\n")), "y").name == "t"
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"PK\3\4 and more", "zip archive or a workbook"), (b"\x28\xb5\x2f\xfd...", "packed by zstd")],
+)
+@pytest.mark.parametrize("name", ["t.svm", "t.csv"])
+def test_what_cannot_be_unpacked_is_named(content, says, name, tmp_path):
+    path = written(tmp_path / name, content)
+    refused(path, *(["y"] if name == "t.csv" else []), says=f"is .*{says}; unpack it, or save it as text")
