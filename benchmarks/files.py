@@ -218,8 +218,11 @@ def by_svmlight(rng: np.random.Generator) -> tuple[File, str]:
         lines.append("   ".join([file.labels[i], *([f"qid:{i}"] if qid else []), *parts]) + comment)
     if rng.integers(2) == 0:
         file.wrong = int(rng.integers(n))
-        wrong = [f"{d + 1}:-1.#IND 9:2", f"{d + 1}:1.#QNAN", "abc", f"{d + 1}:1,5", "0:1", f"{d + 1}:nan", f"{d + 1}:1e999",
-                 f"{d + 1}:1_0", f"{d + 1}:", f"{d + 1}:2#3", f"{d + 3}:1 {d + 2}:1", f"{d + 1}:1.5D+03", "99999999999:1"]  # fmt: skip
+        last = [
+            f"{d + 1}:{text}"
+            for text in ("-1.#IND 9:2", "1.#QNAN", "1,5", "nan", "1e999", "1_0", "", "2#3", "1.5D+03")
+        ]
+        wrong = [*last, "abc", "0:1", f"{d + 3}:1 {d + 2}:1", "99999999999:1"]
         added = wrong[rng.integers(len(wrong))]
         lines[file.wrong] = f"{file.labels[file.wrong]} {added}"
         file.how.append(added)

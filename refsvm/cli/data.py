@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
 
 __all__ = ["Opened", "Output", "Training", "described", "label_text", "task_of", "writable"]
+
+
+_NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
+"""A label that stays a text, as 007 does, and is a target if the user says so."""
 
 
 class Opened(NamedTuple):
@@ -147,14 +152,14 @@ def task_of(
     if given is not None:
         one("task", given, dict.fromkeys(tasks))
     numeric = y.dtype.kind in "iuf"
-    if given == "regression" and not numeric:
+    if given == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
     fractions = numeric and bool((y != np.floor(y)).any())
     if given is None and fractions and tell:
         note(
             "note: The labels have fractions, so they are taken for targets; --task classification says otherwise"
         )
-    elif given is None and numeric and (count := len(np.unique(y))) > MANY:
+    elif given is None and (count := len(np.unique(y))) > MANY:
         note(
             f"note: The {count} different labels are taken for classes; if they are targets, give --task regression"
         )

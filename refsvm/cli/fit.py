@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -50,13 +51,15 @@ def fit(
     writable("model", model)
     dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
     wanted = task_of(dataset.y, task, TASKS, tell=False)
+    if wanted == "regression":
+        dataset = replace(dataset, y=dataset.y.astype(np.float64))
     # what the file cannot hold is refused before the training, not after
     different_names(dataset.columns or ())
     if wanted == "classification":
         whole_numbers(np.unique(dataset.y))
     estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
     estimator.set_params(**rules, kernel=chosen, engine=engine)
-    is_cut = trained(estimator, dataset, wanted)
+    is_cut = trained(estimator, dataset)
     write_model(estimator, model, dataset.columns, scaling)
     told = TASKS[wanted].summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
@@ -88,16 +91,15 @@ def _end(status: Status, is_cut: bool) -> None:
         )
 
 
-def trained(estimator: Any, dataset: Dataset, wanted: str) -> bool:
+def trained(estimator: Any, dataset: Dataset) -> bool:
     """Train, and say whether Ctrl-C ended it; the estimator holds the best point then."""
     from sklearn.exceptions import ConvergenceWarning  # not above: the other commands need not wait for it
 
-    y = dataset.y.astype(np.float64) if wanted == "regression" else dataset.y
     try:
         with warnings.catch_warnings():
             # it names what Python has and the command line has not; `fit` says its own
             warnings.simplefilter("ignore", ConvergenceWarning)
-            estimator.fit(dataset.X, y)
+            estimator.fit(dataset.X, dataset.y)
     except KeyboardInterrupt:
         if not hasattr(estimator, "dual_coef_"):
             raise

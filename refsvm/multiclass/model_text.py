@@ -214,6 +214,6 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector should rise")
     shape = (len(lines), int(columns.max(initial=-1)) + 1)
-    return np.reshape(coefficients, (-1, k - 1)).T.copy(), csr_matrix(
+    return np.reshape(coefficients, (len(lines), k - 1)).T.copy(), csr_matrix(
         (values, (np.array(rows), columns)), shape=shape
     )

@@ -1,0 +1,80 @@
+"""Models from `fit` to `predict`: each that is written can be used; what could not be is refused before training."""
+
+import numpy as np
+import pytest
+
+from refsvm import read_model
+
+from .commands import refused, works
+
+
+def test_targets_within_the_tube(write, tmp_path):
+    a = np.random.default_rng(0).normal(size=30)
+    path = write("t.csv", "a,y\n" + "".join(f"{value:.6f},{5 + 0.01 * value:.6f}\n" for value in a))
+    assert "0 support vectors" in works("fit", path, "--label", "y", "--model", tmp_path / "m").stdout
+    predicted = works("predict", tmp_path / "m", path).stdout.split()
+    np.testing.assert_allclose(np.array(predicted, dtype=float), 5.0, atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("head", "says"),
+    [
+        ("temp,temp,class", "'temp' twice"),
+        (",,class", "feature 1 has no name"),
+        ("a,,class", "feature 2 has no name"),
+    ],
+)
+def test_names_that_cannot_find_a_column_are_refused_before_training(
+    head, says, write, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("refsvm.SVC.fit", None)
+    rows = "1,20,x\n3,40.5,z\n1.5,10,x\n4,45,z\n2,15,x\n5,50,z\n"
+    result = refused(
+        "fit", "-q", write("t.csv", f"{head}\n{rows}"), "--label", "class", "--model", tmp_path / "m"
+    )
+    assert says in result
+    assert not (tmp_path / "m").exists()
+
+
+def test_the_model_may_be_an_option(write, tmp_path):
+    path = write("t.csv", "a,y\n1,x\n2,z\n3,z\n0,x\n")
+    works("fit", path, "--label", "y", "--model", tmp_path / "m")
+    by_place = works("predict", tmp_path / "m", path, "--label", "y")
+    by_option = works("predict", "--model", tmp_path / "m", path, "--label", "y")
+    assert by_place.stdout == by_option.stdout == "x\nz\nz\nx\n"
+    assert "predict takes 1 of MODEL and DATA here, not 2" in refused(
+        "predict", "--model", tmp_path / "m", path, path
+    )
+    assert "predict takes 2 of MODEL and DATA here, not 1" in refused("predict", path)
+
+
+def test_wide_sparse_data_are_scaled_in_a_small_file(write, tmp_path):
+    rows = "".join(f"{i % 2 * 2 - 1} 1:{i * 7 % 11}.5 {8_000_000 + i}:{i % 5 + 1}\n" for i in range(20))
+    works("fit", write("t.svm", rows), "--scale", "--model", tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 10_000
+    assert len(read_model(tmp_path / "m").scaling.scale) == 21
+    works("predict", tmp_path / "m", write("new.svm", "1 1:2 7999:1\n"))
+
+
+@pytest.mark.parametrize("options", [[], ["--kernel", "linear"]])
+@pytest.mark.parametrize("name", ["t.svm", "t.csv"])
+def test_a_number_that_overflows_when_scaled_is_named(name, options, write, tmp_path):
+    numbers = [["1.79769313486e+308" if i == 3 else i * 7 % 11, i * 5 % 13] for i in range(20)]
+    rows = [
+        f"{i % 2} 1:{a} 2:{b}\n" if name == "t.svm" else f"{a},{b},{i % 2}\n"
+        for i, (a, b) in enumerate(numbers)
+    ]
+    path = write(name, ("" if name == "t.svm" else "a,b,y\n") + "".join(rows))
+    label = [] if name == "t.svm" else ["--label", "y"]
+    said = refused("fit", path, *label, "--scale", "--model", tmp_path / "m", *options)
+    assert "holds 1.79769e+308" in said
+    assert "beyond what can be scaled (1e150)" in said
+    assert str(path) in said
+
+
+def test_texts_that_are_numbers_are_targets_if_that_is_said(write, tmp_path):
+    path = write("t.csv", "a,y\n" + "".join(f"{i % 7},0{i}\n" for i in range(12)))
+    assert "the labels stay texts" in works("fit", path, "--label", "y", "--model", tmp_path / "m").stderr
+    said = works("fit", path, "--label", "y", "--task", "regression", "--model", tmp_path / "m").stdout
+    assert "targets" in said
+    assert read_model(tmp_path / "m").task == "regression"
