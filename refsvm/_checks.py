@@ -297,14 +297,19 @@ def refuse_targets(y: np.ndarray) -> None:
         )
 
 
+def refuse_missing_labels(y: Any) -> None:
+    """Refuse what pandas makes of NULL among labels: None, NaN, NA or NaT, by the type of the column."""
+    for place, label in enumerate(
+        y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
+    ):
+        is_nan = isinstance(label, float) and math.isnan(label)
+        if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
+            raise ValueError(f"y[{place}] is {label!r}, a missing value; complete that example or drop it.")
+
+
 def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
-    for place, label in enumerate(y.tolist() if y.dtype.kind == "O" else ()):
-        # what pandas makes of NULL is None, NaN, NA or NaT, by the type of the column
-        if type(label).__name__ in ("NoneType", "NAType", "NaTType") or (
-            isinstance(label, float) and math.isnan(label)
-        ):
-            raise ValueError(f"y[{place}] is {label!r}, which is no label; complete that example or drop it.")
+    refuse_missing_labels(y)
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:

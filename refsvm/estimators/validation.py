@@ -16,7 +16,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from refsvm._checks import classes_of, number
+from refsvm._checks import classes_of, number, refuse_missing_labels
 
 __all__ = [
     "NO_LABELS",
@@ -64,6 +64,8 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
             estimator.n_features_in_ = X.shape[1]
         if X.shape[1] == getattr(estimator, "n_features_in_", None):
             return X if y is NO_LABELS else (X, y)
+    if isinstance(y, list) or (y is not NO_LABELS and hasattr(y, "dtype")):
+        refuse_missing_labels(y)
     return validate_data(estimator, X, y, reset=reset, **checks)
 
 

@@ -68,7 +68,7 @@ def fold_numbers(
         isinstance(folds, list | tuple) and len(folds) and np.iterable(folds[0])
     ):
         pairs = list(folds)
-        return _of_pairs(f"{len(pairs)} pairs", pairs, n)
+        return _of_pairs(pairs, pairs, n)
     if np.ndim(folds) == 0:
         k = whole("folds", folds, 2)
         if k > n:
@@ -117,7 +117,7 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
             train, test = (np.arange(n)[np.asarray(part)] for part in pair)
         except (TypeError, ValueError, IndexError):
             raise ValueError(
-                f"folds={folds!r} holds {' '.join(repr(pair).split()):.60}, which is no pair (train, test) of "
+                f"folds={shown(folds)} holds {shown(pair)}, which is no pair (train, test) of "
                 f"positions from 0 to {n - 1}; give pairs such as list(KFold(5).split(X))."
             ) from None
         if not np.array_equal(np.sort(train), np.setdiff1d(np.arange(n), test)):
@@ -126,12 +126,12 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
         held_out += len(test)
     if held_out != n or (result < 0).any():
         raise ValueError(
-            f"folds={folds!r} does not hold out every example exactly once; give a splitter that does, such as "
+            f"folds={shown(folds)} does not hold out every example exactly once; give a splitter that does, such as "
             "KFold(10, shuffle=True)."
         )
     if partial is not None:
         raise ValueError(
-            f"folds={folds!r} does not train on all examples that round {partial} does not hold out; give folds that "
-            "do, such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
+            f"folds={shown(folds)} does not train on all examples that round {partial} does not hold out; give "
+            "folds that do, such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
         )
     return result
