@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -31,6 +32,11 @@ def hint(
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {shown(near[0])}?" if near else otherwise
+
+
+def version() -> str:
+    """Return the version of the package, which stands above this module."""
+    return str(sys.modules["refsvm"].__version__)
 
 
 def shown(value: Any) -> str:

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-import refsvm
-from refsvm._checks import is_sparse, positions
+from refsvm._checks import is_sparse, positions, version
 from refsvm.estimators.base import KernelMachine
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
@@ -165,7 +164,7 @@ class Incremental(KernelMachine):
             )
         if self.held_ and "named" not in self.held_:
             raise ValueError(
-                f"The examples were held by refsvm 0.2.0, and refsvm {refsvm.__version__} holds them in another way; "
+                f"The examples were held by refsvm 0.2.0, and refsvm {version()} holds them in another way; "
                 "begin anew with a new estimator and all examples."
             )
         before, now = self.held_["named"], self._named()

@@ -10,8 +10,8 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-import refsvm
 from refsvm import kernels, selectors, steps
+from refsvm._checks import version
 from refsvm.multiclass.one_vs_one import BinaryResult
 from refsvm.result import Status
 
@@ -35,7 +35,7 @@ VERSION: Final = "refsvm version"
 
 def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator in plain types, with the version of this package."""
-    return {VERSION: refsvm.__version__} | {name: to_plain(value) for name, value in attributes.items()}
+    return {VERSION: version()} | {name: to_plain(value) for name, value in attributes.items()}
 
 
 def from_state(state: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
     ValueError
         If a version of a higher minor number has written it, or it holds what is not known here.
     """
-    written, here = state.get(VERSION, "0.2.0 or earlier"), refsvm.__version__
+    written, here = state.get(VERSION, "0.2.0 or earlier"), version()
     try:
         if ordered(written) > ordered(here):
             raise ValueError(
@@ -59,9 +59,9 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def ordered(version: str) -> list[int]:
+def ordered(text: str) -> list[int]:
     """Return the first two numbers of a version, by which versions are ordered."""
-    return [int(number) for number in re.findall(r"\d+", version)[:2]]
+    return [int(number) for number in re.findall(r"\d+", text)[:2]]
 
 
 def to_plain(value: Any) -> Any:

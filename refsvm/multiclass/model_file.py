@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-import refsvm
+from refsvm._checks import version
 from refsvm.kernels import Precomputed
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
@@ -110,7 +110,7 @@ def write_model(
         )
         more = {NAMES: names, COLUMNS: features, SCALING: [] if scaling is None else scaling.lists()}
         if any(more.values()):
-            stream.write(f"{VERSION}{refsvm.__version__}\n")
+            stream.write(f"{VERSION}{version()}\n")
         stream.writelines(f"{mark}{json.dumps(held)}\n" for mark, held in more.items() if held)
 
 

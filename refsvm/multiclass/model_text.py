@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-import refsvm
+from refsvm._checks import version
 from refsvm.kernels.names import KERNELS as OURS
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 
@@ -168,7 +168,7 @@ def _refuse_later(rest: list[str]) -> None:
         if line.startswith("# ") and not line.startswith((NAMES, COLUMNS, SCALING, VERSION)):
             writer = next((each.removeprefix(VERSION) for each in rest if each.startswith(VERSION)), "?")
             raise ValueError(
-                f"refsvm {writer} has written the line {line[:20]!r}, which refsvm {refsvm.__version__} cannot read"
+                f"refsvm {writer} has written the line {line[:20]!r}, which refsvm {version()} cannot read"
             )
 
 

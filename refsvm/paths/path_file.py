@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-import refsvm
-from refsvm._checks import is_sparse
+from refsvm._checks import is_sparse, version
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
@@ -79,7 +78,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         )
         raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
-        "format": FORMAT, "refsvm": refsvm.__version__, "class": type(path).__name__, "kernel": names[0],
+        "format": FORMAT, "refsvm": version(), "class": type(path).__name__, "kernel": names[0],
         "parameters": asdict(gram.kernel),
         "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
@@ -119,7 +118,7 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         if head["format"] != FORMAT:
             writer = head.get("refsvm", "0.2.0 or earlier")
             raise ValueError(
-                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {refsvm.__version__} reads "
+                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {version()} reads "
                 f"{FORMAT!r}"
             )
         kernel = KERNELS[head["kernel"]](**head["parameters"])
