@@ -125,6 +125,33 @@ class DualProblem(Formulations):
             values = values[free]
         return float(values.max() - values.min()) if len(values) else 0.0
 
+    def with_exact_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
+        """Return G with float64 kernel values for the variables that may be at either end of the interval of b.
+
+        Each entry of `gradient` is wrong by about `error`. So these are the variables of I_up within twice the error of
+        max G, and those of I_down within twice the error of min G. Where the values found differ by more, the error
+        is taken to be larger. Equal examples are evaluated once.
+        """
+        G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
+        _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
+        sums = np.bincount(labels, alpha)
+        support, product = np.flatnonzero(sums), np.zeros(len(first))
+        while (near := self._near_ends(alpha, gradient, error) & ~known).any():
+            examples = np.unique(labels[near])
+            for start in range(0, len(examples), 256):
+                some = examples[start : start + 256]
+                product[some] = matrix.block(first[some], first[support]) @ sums[support]
+            G[near], known = self.v[near] - product[labels[near]], known | near
+            error = max(error, 2.0 * float(np.abs(G - gradient)[near].max()))
+        return G
+
+    def _near_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
+        """Which variables may have the largest G over I_up, or the smallest over I_down, but for twice this error."""
+        rising = np.where(alpha < self.upper, gradient, BELOW_ALL)
+        falling = np.where(alpha > self.lower, gradient, ABOVE_ALL)
+        near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)
+        return np.asarray(near_top | (np.isfinite(falling) & (falling <= falling.min() + 2.0 * error)))
+
     def primal_objective(
         self, alpha: np.ndarray, b: float | None = None, gradient: np.ndarray | None = None
     ) -> float:

@@ -147,6 +147,7 @@ class Ending(NamedTuple):
     seconds: float
     engine: str
     trace: Trace | None
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,8 @@ class Solution:
     engine : str
         "numpy", "numba", or "numpy, numba" where the compiled loop took over.
     trace : Trace or None
+    rounding : float
+        About how far rows kept as float32 have moved G (`refsvm.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
         Steps of the longest round of its family so far, this one included: what a bad start may cost.
     """
@@ -189,6 +192,7 @@ class Solution:
     seconds: float
     engine: str
     trace: Trace | None = field(default=None, repr=False)
+    rounding: float = field(default=0.0, repr=False)
     longest_round: int = field(default=0, repr=False)
 
     @classmethod
@@ -251,8 +255,17 @@ class Solution:
 
     @cached_property
     def intercept(self) -> float:
-        """b, midway between the most violating pair."""
-        return self.problem.midway(self.gradient, *self.most_violating[:2])
+        """b, midway between the most violating pair, by G of float64 kernel values (`exact_ends`)."""
+        if not self.rounding:
+            return self.problem.midway(self.gradient, *self.most_violating[:2])
+        return self.problem.intercept(self.alpha, self.exact_ends)
+
+    @cached_property
+    def exact_ends(self) -> np.ndarray:
+        """G, shape (n,), with float64 kernel values where rounding may decide about b; see `rounding`."""
+        if not self.rounding:
+            return self.gradient
+        return self.problem.with_exact_ends(self.alpha, self.gradient, self.rounding)
 
     @property
     def decision_values(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ from refsvm.engine import handover
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.loops import INSEPARABLE, Loop, ReadableLoop, chosen_engine
 from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
+from refsvm.kernels.precision import SHARE, decision_error
 from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import load_compiled
 from refsvm.result import Ending, Status, Trace
@@ -62,6 +64,10 @@ class Engine:
     shrinking : bool or Shrinking
     polish : bool
         Whether to take one exact step at the end (`refsvm.solver.polish`).
+    in_float64 : callable, optional
+        Returns memory for the same rows as float64, for solves that have begun on float32 rows and may leave them.
+    allowed : float
+        How far float32 rows may move G, as a share of the tolerance, before a solve leaves them.
 
     Attributes
     ----------
@@ -94,12 +100,15 @@ class Engine:
     """The compiled loop of the problem with all variables: to load it takes a while."""
 
     _state: SolverState | None = None
-    _has_warned = False
+    _has_warned = _has_warned_of_float32 = False
 
     def __init__(
-        self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False
-    ) -> None:
+        self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
+        in_float64: Callable[[], KernelRows] | None = None, allowed: float = 1.0,
+    ) -> None:  # fmt: skip
         self.name, self.limits, self.rows, self._polishes = chosen_engine(name), limits, rows, polish
+        self._allowed = allowed
+        self._in_float64 = None if rows.exact.keeps_float32 or not rows.keeps_float32 else in_float64
         # restricted problems have rows of the same type
         self._family = "single loop" if rows.values.dtype == np.float32 else "loop"
         # what `solver` composes is imported when needed: that room is built on this one
@@ -161,12 +170,16 @@ class Engine:
         state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
+        rounding = self._rounding(state)
+        if self._in_float64 is None and rounding > SHARE * rules.stop.tolerance:
+            self._warn_of_float32(rounding, rules.stop.tolerance)
         if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
             status, rules.stop.reasons[code - 1] if code > 0 else status.value,
             time.perf_counter() - self._began, ", ".join(self.used), recorder,
+            0.0 if self.rows.exact.keeps_float32 else rounding,
         )  # fmt: skip
 
     def _warn_of_indefinite_kernel(self, curvature: float) -> None:
@@ -182,9 +195,11 @@ class Engine:
     def _run(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Run chunk after chunk until something says stop, also where G is computed afresh."""
         loop, limits = self._loop_for(state, rules, trace, shrinks), self.limits
-        chunk, spoiled, idle = 16, 0, 0
+        chunk, spoiled, idle, is_worn = 16, 0, 0, True
         while True:
-            began = time.perf_counter()
+            if is_worn and self._leaves_float32(state, rules):
+                loop = self._loop_for(state, rules, trace, shrinks)
+            began, is_worn = time.perf_counter(), not loop.runs_in_chunks
             left = limits.most - state.iteration
             code = loop.advance(min(chunk, left) if loop.runs_in_chunks else left)
             now, idle = time.perf_counter(), idle + 1 if limits.most - state.iteration == left else 0
@@ -199,15 +214,66 @@ class Engine:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
-            if not state.drifted(rules.stop.absolute(state).restricted_tolerance(0.0)):
+            if state.drifted(rules.stop.absolute(state).restricted_tolerance(0.0)):
+                # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
+                state.renew()
+                if status not in (Status.CONVERGED, Status.STALLED):
+                    return status, 0
+                code, spoiled = rules.stop.check(state), spoiled + 1
+                if not code and spoiled < FRESH:
+                    continue
+                status = Status.CONVERGED if code else Status.STALLED
+            # --- so may rows kept as float32 ---
+            if status not in (Status.CONVERGED, Status.STALLED) or self._stands(state, rules):
                 return status, max(code, 0)
-            # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
-            state.renew()
-            if status not in (Status.CONVERGED, Status.STALLED):
-                return status, 0
-            code, spoiled = rules.stop.check(state), spoiled + 1
-            if code or spoiled == FRESH:
-                return (Status.CONVERGED if code else Status.STALLED), code
+            is_worn = True
+
+    # --- rows kept as float32 ---
+
+    def _rounding(self, state: SolverState) -> float:
+        """About how far rows kept as float32 have moved G; 0 with float64."""
+        if not self.rows.keeps_float32:
+            return 0.0
+        return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)
+
+    def _stands(self, state: SolverState, rules: Rules) -> bool:
+        """Whether what ended a solve stands whatever float32 rows have rounded.
+
+        Where that is more than a tenth of the tolerance, the stopping rule is asked once more, with a G of float64
+        values where they decide. If it goes on, less rounding is allowed from then on.
+        """
+        error, tolerance = self._rounding(state), rules.stop.tolerance
+        if self._in_float64 is None or error <= SHARE * tolerance:
+            return True
+        if error <= self._allowed * tolerance:
+            state.gradient[:] = state.problem.with_exact_ends(state.alpha, state.gradient, error)
+            state.refresh(recompute=False)
+            if rules.stop.check(state):
+                return True
+        self._allowed *= 0.5
+        return False
+
+    def _leaves_float32(self, state: SolverState, rules: Rules) -> bool:
+        """Go on in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
+        if self._in_float64 is None or self._rounding(state) <= self._allowed * rules.stop.tolerance:
+            return False
+        rows, self._in_float64, self.kept, self._family = self._in_float64(), None, None, "loop"
+        rows.count(self.rows.computed)
+        rows.hits += self.rows.hits
+        state.rows = self.rows = rows
+        state.renew()
+        return True
+
+    def _warn_of_float32(self, error: float, tolerance: float) -> None:
+        """Say so once for all solves."""
+        if not self._has_warned_of_float32:
+            self._has_warned_of_float32 = True
+            warnings.warn(
+                f'float32 kernel values (cache_dtype="float32", or a matrix given so) move decision values by about '
+                f"{error:.1g}, more than a tenth of the tolerance, {tolerance:g}; give a float64 matrix and "
+                'cache_dtype="float64", or scale the features.',
+                stacklevel=4,
+            )
 
     # --- which loop takes the steps ---
 

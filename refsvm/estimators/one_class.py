@@ -140,9 +140,9 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
         These have h(xᵢ) = b − Gᵢ ≥ 0, which makes "at most the share ν is outside" true of the training data.
         """
-        inside = solution.alpha < solution.problem.upper
-        b = float(solution.gradient[inside].max()) if inside.any() else solution.intercept
-        return b + 1e-10 * float(np.abs(solution.gradient).max())
+        gradient, inside = solution.exact_ends, solution.alpha < solution.problem.upper
+        b = float(gradient[inside].max()) if inside.any() else solution.intercept
+        return b + 1e-10 * float(np.abs(gradient).max())
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) for each row of X, positive inside of the region.

@@ -18,6 +18,7 @@ from refsvm.engine.pool import in_workers, resubmitted, worker_count
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
+from refsvm.kernels.precision import may_be_held
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.rows import megabytes
 from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
@@ -26,12 +27,6 @@ from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, described, digest, fingerprint
 
 __all__ = ["GammaColumn", "Search", "results_table"]
-
-SINGLE_FROM: Final = 1500
-"""Examples from which the matrix of an RBF kernel is held in single precision, as LIBSVM holds it."""
-
-SINGLE_TOL: Final = 1e-4
-"""Tolerances below this are finer than single precision is good for."""
 
 Key = tuple[int, int, int]
 """Numbers of γ, of C and of the split."""
@@ -183,8 +178,10 @@ class Search:
         kkt = KKTGap(options.pop("tol"), relative=True)
         stop = options.pop("stop") or kkt
         # what is proved of a left-out example is proved of rows in double precision
-        tol = 0.0 if self.one_out else kkt.tol
-        gram = column_gram(X, token, column.kernel, options["cache_mb"], tol)
+        tol = 0.0 if self.one_out else stop.tolerance
+        largest = float(self.Cs[[place for places in wanted for place in places]].max())
+        C = largest * np.max([split.factors for split in self.splits], axis=0)
+        gram = column_gram(X, token, column.kernel, options["cache_mb"], C, tol)
         if not self.one_out:
             return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
         del options["shrinking"]  # rounds of one example less are short
@@ -258,17 +255,20 @@ class Delivery:
             self._is_open = False
 
 
-def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, tol: float) -> KernelMatrix:
-    """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them."""
+def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray, tol: float) -> KernelMatrix:
+    """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them.
+
+    It is held as float32 where that is precise enough for penalties up to C, shape (n,), and the tolerance.
+    """
     gram, n = gram_on(kernel, X), X.shape[0]
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
         return held_as_array(gram)
     inner, norms = shared_products(X, token, movable=kernel.distance_scale > 0.0)
-    # a step waits for memory, and half of it is read in half the time
-    single = kernel.has_unit_diagonal and n >= SINGLE_FROM and tol >= SINGLE_TOL
-    return held_from_products(gram, kernel, inner, norms, np.float32 if single else np.float64)
+    return held_from_products(
+        gram, kernel, inner, norms, np.float32 if may_be_held(gram, C, tol) else np.float64
+    )
 
 
 _products: dict[str, tuple[np.ndarray, np.ndarray]] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
+from refsvm.kernels.precision import distinct_rows
 from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
@@ -120,9 +121,14 @@ class Gram(KernelMatrix):
         return single if self.kernel.distance_scale * float(single.norms.max()) < SINGLE_BELOW else None
 
     @property
-    def rounds_well(self) -> bool:
+    def supports_float32(self) -> bool:
         """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
         return self.has_unit_diagonal and self._single is not None
+
+    @cached_property
+    def distinct(self) -> np.ndarray:
+        """A number for each example, shape (n,); equal examples of a kernel of this package share one."""
+        return distinct_rows(self.X) if isinstance(self.kernel, Kernel) else np.arange(self.n)
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

@@ -39,8 +39,14 @@ class KernelMatrix(ABC):
         Whether the matrix is known to be positive semi-definite, whatever the data.
     has_unit_diagonal : bool
         Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
-    rounds_well : bool
-        Whether rows as float32 cost less and are hardly less right.
+    supports_float32 : bool
+        Whether rows as float32 are computed in single precision, with values of which none exceeds 1.
+    keeps_float32 : bool
+        Whether values are given or stored as float32 anywhere behind this matrix.
+    exact : KernelMatrix
+        The matrix that evaluates the values, without any store before it.
+    distinct : ndarray of shape (n,), int64
+        A number for each variable; those that are known to have the same row of K share one.
     """
 
     n: int
@@ -56,9 +62,24 @@ class KernelMatrix(ABC):
     has_unit_diagonal: bool = False
 
     @property
-    def rounds_well(self) -> bool:
-        """Whether rows as float32 cost less and are hardly less right."""
+    def supports_float32(self) -> bool:
+        """Whether rows as float32 are computed in single precision, with values of which none exceeds 1."""
         return False
+
+    @property
+    def keeps_float32(self) -> bool:
+        """Whether values are given or stored as float32 anywhere behind this matrix."""
+        return self.dense is not None and self.dense.dtype == np.float32
+
+    @property
+    def exact(self) -> KernelMatrix:
+        """The matrix that evaluates the values, without any store before it."""
+        return self
+
+    @property
+    def distinct(self) -> np.ndarray:
+        """A number for each variable, shape (n,); those that are known to have the same row of K share one."""
+        return np.arange(self.n)
 
     @abstractmethod
     def block(
@@ -121,9 +142,24 @@ class View(KernelMatrix):
         self.is_psd, self.has_unit_diagonal = source.is_psd, source.has_unit_diagonal
 
     @property
-    def rounds_well(self) -> bool:
+    def supports_float32(self) -> bool:
         """Whether those of the source do."""
-        return self.source.rounds_well
+        return self.source.supports_float32
+
+    @property
+    def keeps_float32(self) -> bool:
+        """Whether the source does."""
+        return self.source.keeps_float32
+
+    @property
+    def exact(self) -> KernelMatrix:
+        """A view of what evaluates the source."""
+        return self if self.store is None else View(self.source.exact, self.indices)
+
+    @property
+    def distinct(self) -> np.ndarray:
+        """The numbers of the examples behind the variables."""
+        return self.source.distinct[self.indices]
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

@@ -149,6 +149,21 @@ class KernelRows(KernelMatrix):
         return self
 
     @property
+    def keeps_float32(self) -> bool:
+        """Whether these rows are float32, or copies of rows that are."""
+        return self.values.dtype == np.float32 or self.gram.keeps_float32
+
+    @property
+    def exact(self) -> KernelMatrix:
+        """The matrix that evaluates these rows."""
+        return self.gram.exact
+
+    @property
+    def distinct(self) -> np.ndarray:
+        """The numbers of the variables there."""
+        return self.gram.distinct
+
+    @property
     def evaluator(self) -> KernelRows:
         """The store that evaluates the kernel: this one, or that whose rows these are copies of."""
         return self if self.gram.store is None else self.gram.store.evaluator

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import classification_given, numbered, votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import KernelMatrix, held_as_array
+from refsvm.kernels.precision import may_be_held
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Status
@@ -31,9 +32,6 @@ from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 __all__ = ["cross_validate"]
-
-SINGLE_FROM: Final = 1_500
-"""Examples from which on rounds read kernel values as float32: a step waits for memory, and halves its wait."""
 
 
 def cross_validate(
@@ -81,9 +79,10 @@ def cross_validate(
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
         time_limit, callback, trace. ``cache_dtype="auto"`` holds kernel values as float32 from 1,500 examples on, with
-        a kernel of k(x, x) = 1, the default rules, a tolerance of at least 1e-4, a C with 1.2e-7 C ≤ a tenth of it,
-        and a seeder that reads no kernel rows (AVG, Cold). The callback sees the state of the round under way, as in
-        `refsvm.solve`; a true result ends all rounds.
+        a kernel of k(x, x) = 1, the default rules, a tolerance of at least 1e-4, a seeder that reads no kernel rows
+        (AVG, Cold), and a C with 2.4e-7 √ΣC² ≤ a tenth of the tolerance, where C of equal examples is summed before it
+        is squared. The callback sees the state of the round under way, as in `refsvm.solve`; a true result ends all
+        rounds.
 
     Returns
     -------
@@ -113,7 +112,8 @@ def cross_validate(
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
-    if single := read_single(given, float(C.max()), seeder, **options):
+    single = reads_float32(given, C, seeder, **options)
+    if single:
         options["cache_dtype"] = "float32"
     # threads share one kernel matrix; each process computes its own
     shared = given if joblib_is_set_up() else shared_gram(given, cache_mb, single)
@@ -131,8 +131,8 @@ def cross_validate(
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
 
 
-def read_single(
-    gram: KernelMatrix, C: float, seeder: Seeder, *, selector: WorkingSetSelector | None = None,
+def reads_float32(
+    gram: KernelMatrix, C: np.ndarray, seeder: Seeder, *, selector: WorkingSetSelector | None = None,
     step: StepRule | None = None, stop: StoppingRule | None = None, cache_dtype: str = "auto", **_: Any,
 ) -> bool:  # fmt: skip
     """Whether rounds of these rules and this seeder read kernel values as float32, as `refsvm.solve` may.
@@ -140,16 +140,16 @@ def read_single(
     Parameters
     ----------
     gram : KernelMatrix
-    C : float
-        The largest penalty.
+    C : ndarray of shape (n,), float64
+        Penalties.
     seeder : Seeder
     selector, step, stop, cache_dtype
         As in `refsvm.Rounds`, whose other arguments do not matter.
     """
     rules = chosen_rules(selector, step, stop)
-    if seeder.reads_rows or not rules.read_single or cache_dtype == "float64":
+    if seeder.reads_rows or not rules.reads_float32 or cache_dtype == "float64":
         return False
-    return cache_dtype == "float32" or (gram.n >= SINGLE_FROM and rules.allow_single(gram, C))
+    return cache_dtype == "float32" or may_be_held(gram, C, rules.stop.tolerance)
 
 
 def shared_gram(gram: KernelMatrix, cache_mb: float, single: bool = False) -> KernelMatrix:

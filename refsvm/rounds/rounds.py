@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +22,7 @@ from refsvm._checks import whole
 from refsvm.engine.engine import Engine
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
+from refsvm.kernels.precision import SHARE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -28,7 +31,7 @@ from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import Rules, chosen_rules, row_store, starting_point
+from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -120,7 +123,15 @@ class Rounds:
         self.rules = chosen_rules(selector, step, RELATIVE if stop is None else stop)
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
-        self._engine = Engine(engine, self.limits, self.rows, shrinking=shrinking, polish=polish)
+        self._grams = [problem.gram, self.rows]  # of problems that belong here
+        self._engine = self._made_engine()
+
+    def _made_engine(self) -> Engine:
+        """Return an engine; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
+        options = {name: self.options[name] for name in ("shrinking", "polish")}
+        if self.options["cache_dtype"] == "auto":
+            options["in_float64"] = partial(float64_rows, self._given, self.rules, self.options["cache_mb"])
+        return Engine(self.options["engine"], self.limits, self.rows, allowed=SHARE, **options)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -142,8 +153,7 @@ class Rounds:
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         other.limits, other.workers = copy(self.limits), 1
-        engine, shrinking, polish = (self.options[name] for name in ("engine", "shrinking", "polish"))
-        other._engine = Engine(engine, other.limits, other.rows, shrinking=shrinking, polish=polish)
+        other._grams, other._engine = self._grams.copy(), other._made_engine()
         return other
 
     def __reduce__(self) -> Any:
@@ -270,9 +280,21 @@ class Rounds:
             self.state.go_to(problem, start, rules.memories(problem), known)
             # --- steps, until a rule or a limit says stop ---
             ending = engine.run(self.state, rules, trace, shrinks=shrinks)
+        if engine.rows is not self.rows:
+            problem = self._in_float64(engine.rows, problem)
         solution = Solution.read(problem, self.state, ending, self.longest)
         self.longest = solution.longest_round
         return solution
+
+    def _in_float64(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
+        """Take over the rows that a round has changed to, for all that is kept too, and return its problem."""
+        self.rows, self.problem = rows, self.problem.with_gram(rows)
+        self._grams.append(rows)
+        self.state.problem = problem.with_gram(rows)
+        for name, solved in self.kept.items():
+            its = solved.problem.with_gram(rows)
+            self.kept[name] = replace(solved, problem=its, gradient=its.gradient(solved.alpha), rounding=0.0)
+        return self.state.problem
 
     def _in_box(
         self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
@@ -289,8 +311,8 @@ class Rounds:
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
-        stored, grams = self.problem.gram, (given.gram, self.problem.gram)
-        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in grams):
+        stored = self.problem.gram
+        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
                 "box is made of another problem; make it of that of these rounds, by boxed or without."
             )

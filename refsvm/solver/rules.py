@@ -9,6 +9,7 @@ import numpy as np
 
 from refsvm._checks import vector
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
 from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.selectors.base import WorkingSetSelector
@@ -34,19 +35,7 @@ KKT_GAP: Final = KKTGap()
 TIGHTEST: Final = 1e-12
 """A tolerance below this is no fault of the data: it asks for more than floating point has anywhere."""
 
-CROWDED_FROM: Final = 10_000
-"""Variables from which on float32 rows are worth their rounding where not all rows fit the budget."""
-
-SINGLE_FROM: Final = 3_000
-"""Variables from which on they are wherever they are computed in single precision, and read so."""
-
-SINGLE_TOLERANCE: Final = 1e-4
-"""Least tolerance for rows in single precision."""
-
-SINGLE_SHARE: Final = 0.1
-"""Most that rounding a kernel value may move G by, one α at its bound, as a share of the tolerance."""
-
-READ_SINGLE: Final = {
+READ_FLOAT32: Final = {
     (SecondOrder, NewtonStep, KKTGap),
     (SecondOrder, PlanningAheadStep, KKTGap),
     (SecondOrder, ConjugateStep, KKTGap),
@@ -78,30 +67,20 @@ class Rules(NamedTuple):
         return self._replace(stop=KKTGap(tolerance))
 
     @property
-    def read_single(self) -> bool:
+    def reads_float32(self) -> bool:
         """Whether all three read float32 rows as they are."""
-        return tuple(map(type, self)) in READ_SINGLE
+        return tuple(map(type, self)) in READ_FLOAT32
 
-    def take_single(self, problem: DualProblem, crowded: bool) -> bool:
-        """Whether float32 rows pay on a large problem, and round no more than the tolerance allows.
+    def begins_in_float32(self, problem: DualProblem, cache_mb: float) -> bool:
+        """Whether a solve of this problem begins on float32 rows: they pay, and one α at its bound does no harm.
 
-        Parameters
-        ----------
-        problem : DualProblem
-        crowded : bool
-            Whether not all rows fit the budget as float64.
+        What all α do together is known when they are (`refsvm.engine.engine.Engine`).
         """
-        if crowded and problem.n >= CROWDED_FROM:  # restricted problems read them as float64 at little cost
-            return self.stop.tolerance >= SINGLE_TOLERANCE
-        C = max(float(-problem.lower.min()), float(problem.upper.max()))
-        return problem.gram.rounds_well and self.allow_single(problem.gram, C)
-
-    def allow_single(self, gram: KernelMatrix, C: float) -> bool:
-        """Whether all three read float32 rows as they are, which for |α| ≤ C round no more than the tolerance."""
-        if self.stop.tolerance < SINGLE_TOLERANCE or not gram.has_unit_diagonal:
+        gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
+        if not is_worthwhile(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
             return False
-        harmless = C * float(np.finfo(np.float32).eps) <= SINGLE_SHARE * self.stop.tolerance
-        return harmless and self.read_single
+        C = max(float(-problem.lower.min()), float(problem.upper.max()))
+        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE * self.stop.tolerance
 
 
 class DefaultRules(Rules):
@@ -159,12 +138,11 @@ def row_store(
     n, gram, (selector, step, stop) = problem.n, problem.gram, rules
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    large = dtype == "auto" and bool(shrinking) and n >= SINGLE_FROM
-    single = dtype == "float32" or (large and rules.take_single(problem, megabytes(n, n) > cache_mb))
-    kept = np.float32 if single else np.float64
+    chosen = dtype == "auto" and bool(shrinking) and rules.begins_in_float32(problem, cache_mb)
+    kept = np.float32 if chosen or dtype == "float32" else np.float64
     # two of the pair, or those of a rule that wants more
     needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
-    rows = stored_rows(gram, cache_mb, kept, needed, kept if single and rules.read_single else np.float64)
+    rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.reads_float32 else np.float64)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={selector!r} with stop={stop!r} needs {needed} kernel rows in memory and "
@@ -173,6 +151,14 @@ def row_store(
     if gram.rounding > TIGHTEST:
         warn_of_rounding(gram.rounding, stop.tolerance)
     return rows
+
+
+def float64_rows(problem: DualProblem, rules: Rules, cache_mb: float) -> KernelRows:
+    """Return memory for the same kernel rows as float64, for a solve that has begun on float32 rows."""
+    selector, step, stop = rules
+    n, gram = problem.n, problem.gram.exact
+    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
+    return stored_rows(gram, max(cache_mb, megabytes(needed, n)), at_least=needed)
 
 
 def stored_rows(

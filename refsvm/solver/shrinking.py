@@ -27,12 +27,13 @@ import numpy as np
 
 from refsvm.engine.limits import Limits
 from refsvm.engine.loops import Loop
+from refsvm.kernels.precision import FLOAT32_FROM, FLOAT32_TOLERANCE
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Trace
 from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
-from refsvm.solver.rules import SINGLE_FROM, SINGLE_TOLERANCE, Rules, stored_rows
+from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 
 __all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
@@ -223,7 +224,7 @@ class ShrinkingEngine(RestrictedSteps):
         state = self.state
         stop = self.rules.stop
         tolerance = stop.absolute(state).restricted_tolerance(state.gap)
-        if state.whole is None and len(state.alpha) >= SINGLE_FROM and stop.tolerance >= SINGLE_TOLERANCE:
+        if state.whole is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
             # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
         rules, outcome = self.rules.restricted(max(tolerance, at_least)), 0

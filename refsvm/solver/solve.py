@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from refsvm.engine.engine import Engine
@@ -10,7 +11,7 @@ from refsvm.engine.limits import Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import chosen_rules, row_store, starting_point
+from refsvm.solver.rules import chosen_rules, float64_rows, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -97,7 +98,8 @@ def solve(
     limits = Limits(problem.n, max_iter, time_limit, callback)
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)
-    with Engine(engine, limits, rows, shrinking=shrinking, polish=polish) as runner:
+    precise = partial(float64_rows, problem, rules, cache_mb) if cache_dtype == "auto" else None
+    with Engine(engine, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise) as runner:
         state = rules.begin(problem, starting_point(problem, start), rows)
         # --- steps, until a rule or a limit says stop ---
         ending = runner.run(state, rules, trace)

@@ -385,9 +385,10 @@ def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monke
 
 def test_single_precision_finds_the_same(heart, monkeypatch):
     X, y = heart
-    usual = SVCCV(**GRID).fit(X, y).cv_results_
-    monkeypatch.setattr(search_module, "SINGLE_FROM", 1)
-    single, readable = (SVCCV(**GRID, engine=engine).fit(X, y).cv_results_ for engine in ("auto", "numpy"))
+    grid = GRID | {"Cs": [0.1, 1.0]}
+    usual = SVCCV(**grid).fit(X, y).cv_results_
+    monkeypatch.setattr("refsvm.kernels.precision.FLOAT32_HELD_FROM", 1)
+    single, readable = (SVCCV(**grid, engine=engine).fit(X, y).cv_results_ for engine in ("auto", "numpy"))
     for key in ("mean_test_score", "mean_iterations"):
         np.testing.assert_array_equal(single[key], readable[key])
     np.testing.assert_allclose(single["mean_test_score"], usual["mean_test_score"], atol=1 / len(y))

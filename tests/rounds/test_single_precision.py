@@ -16,6 +16,7 @@ HEART = load("heart")
 module = import_module(
     "refsvm.rounds.cross_validate"
 )  # by name, which in its package is that of the function
+FLOAT32_HELD_FROM = "refsvm.kernels.precision.FLOAT32_HELD_FROM"
 WAVES = make_waveform(700, rng=0)
 
 
@@ -43,7 +44,7 @@ def test_predictions_are_those_of_double_precision():
 
 
 def test_single_precision_is_the_default_of_large_problems(monkeypatch):
-    monkeypatch.setattr(module, "SINGLE_FROM", WAVES.n)
+    monkeypatch.setattr(FLOAT32_HELD_FROM, WAVES.n)
     chosen = folds(WAVES)
     assert np.array_equal(chosen.decision_values, folds(WAVES, cache_dtype="float32").decision_values)
     smaller = folds(HEART)
@@ -60,11 +61,12 @@ def test_single_precision_is_the_default_of_large_problems(monkeypatch):
     ],
 )
 def test_who_does_not_read_single_precision(options, monkeypatch):
-    monkeypatch.setattr(module, "SINGLE_FROM", 2)
+    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
     gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02)).gram
-    assert module.read_single(gram, 2.0, AVG())
-    assert not module.read_single(gram, 2.0, **{"seeder": AVG(), **options})
-    assert not module.read_single(gram, 1000.0, AVG())  # some α would be rounded by too much
+    C = np.full(gram.n, 2.0)
+    assert module.reads_float32(gram, C, AVG())
+    assert not module.reads_float32(gram, C, **{"seeder": AVG(), **options})
+    assert not module.reads_float32(gram, 50.0 * C, AVG())  # rounding could move G by too much
 
 
 def test_a_matrix_is_held_once_and_a_given_one_stays():
@@ -79,6 +81,6 @@ def test_a_matrix_is_held_once_and_a_given_one_stays():
 
 
 def test_processes_and_threads_read_the_same(monkeypatch):
-    monkeypatch.setattr(module, "SINGLE_FROM", 2)
+    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
     one, two = folds(WAVES), folds(WAVES, n_jobs=2)
     assert np.array_equal(one.decision_values, two.decision_values)

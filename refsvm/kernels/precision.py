@@ -1,0 +1,169 @@
+"""Precision: where kernel values are held as float32, and what their rounding costs.
+
+float32 halves the memory that a step reads and the time of a product. A value is rounded by 2⁻²⁴ of itself, so that
+G = v − Kα moves by about
+
+    4 · 2⁻²⁴ · max |K| · √Σα²
+
+independent errors, of which 4 standard deviations are counted with room to spare. Equal examples have equal errors,
+which add up: their α are summed before they are squared. That is known once α is known (`decision_error`), or bounded
+by the box (`largest_decision_error`). Before a solve only the gain is known (`is_worthwhile`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.kernels.matrix import KernelMatrix
+
+__all__ = ["SHARE", "decision_error", "is_worthwhile", "largest_decision_error", "may_be_held"]
+
+FLOAT32_FROM: Final = 3_000
+"""Variables from which on rows of single precision pay where they are computed and read so."""
+
+FLOAT32_HELD_FROM: Final = 1_500
+"""Examples from which on they pay where the whole matrix is held: a step waits for memory, and halves its wait."""
+
+FLOAT32_CROWDED_FROM: Final = 10_000
+"""Variables from which on they pay for every kernel where not all rows fit the budget as float64."""
+
+FLOAT32_TOLERANCE: Final = 1e-4
+"""Least tolerance of the stopping rule for rows in single precision."""
+
+SHARE: Final = 0.1
+"""Most that rounding may move a decision value, as a share of the tolerance."""
+
+ROUNDING: Final = 2.0**-24
+"""Most that a value is rounded by, relatively."""
+
+DEVIATIONS: Final = 4.0
+"""How many standard deviations are counted."""
+
+
+def is_worthwhile(
+    gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False, held: bool = False
+) -> bool:
+    """Whether a solve is faster on float32 values, and its tolerance is none that they never allow.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    tolerance : float
+        Of the stopping rule.
+    reads_float32 : bool
+        Whether the rules read float32 rows as they are.
+    crowded : bool
+        Whether not all rows fit the budget as float64.
+    held : bool
+        Whether the whole matrix is computed once for many solves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.precision import is_worthwhile
+    >>> gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 3000)[:, None])
+    >>> is_worthwhile(gram, 1e-3, True), is_worthwhile(gram, 1e-5, True)
+    (True, False)
+    """
+    if tolerance < FLOAT32_TOLERANCE:
+        return False
+    if crowded and gram.n >= FLOAT32_CROWDED_FROM:
+        return True
+    enough = gram.n >= (FLOAT32_HELD_FROM if held else FLOAT32_FROM)
+    return enough and reads_float32 and (gram.has_unit_diagonal if held else gram.supports_float32)
+
+
+def may_be_held(gram: KernelMatrix, C: np.ndarray, tolerance: float) -> bool:
+    """Whether a matrix that is held for many rounds may be float32, whatever α they find with these penalties.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    C : ndarray of shape (n,), float64
+        The largest |αᵢ| of each example.
+    tolerance : float
+    """
+    worthwhile = is_worthwhile(gram, tolerance, True, held=True)
+    return worthwhile and largest_decision_error(gram, np.zeros(gram.n), C) <= SHARE * tolerance
+
+
+def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> float:
+    """Return about how far float32 values of `gram` move G = v − Kα, and with it the decision values of a machine.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of n variables.
+    alpha : ndarray of shape (n,), float64
+    largest : float
+        max |K|, the largest |kᵢᵢ| of a positive semi-definite matrix.
+
+    Returns
+    -------
+    float
+        4 · 2⁻²⁴ · max |K| · √Σα², where α of equal examples is summed before it is squared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.precision import decision_error
+    >>> once, twice = (Gram(RBF(0.5), np.array(X)) for X in ([[0.0], [1.0]], [[0.0], [0.0]]))
+    >>> alpha = np.ones(2)
+    >>> [round(decision_error(gram, alpha, 1.0) * 2**22 / 2**0.5, 3) for gram in (once, twice)]
+    [1.0, 1.414]
+    """
+    sums = np.bincount(gram.distinct, alpha)
+    return DEVIATIONS * ROUNDING * largest * float(sums @ sums) ** 0.5
+
+
+def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndarray, z: float = 0.0) -> float:
+    """Return the most that `decision_error` can become in a box L ≤ α ≤ U with 1ᵀα = z.
+
+    With B = max(ΣU, −ΣL) of equal examples, √Σα² ≤ √ΣB². Where no αᵢ is negative, as in one-class problems, Σα = z
+    and √Σα² ≤ √(z max B) too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.precision import largest_decision_error
+    >>> gram, C = Gram(RBF(0.5), np.arange(100.0)[:, None]), np.ones(100)
+    >>> [round(largest_decision_error(gram, L, C, z) * 2**22, 3) for L, z in ((-C, 0.0), (0.0 * C, 25.0))]
+    [10.0, 5.0]
+    """
+    labels = gram.distinct
+    sums = np.maximum(np.bincount(labels, upper), np.bincount(labels, -lower))
+    squares = float(sums @ sums)
+    if z > 0.0 and (lower >= 0.0).all():
+        squares = min(squares, z * float(sums.max()))
+    return DEVIATIONS * ROUNDING * largest_value(gram) * squares**0.5
+
+
+def largest_value(gram: KernelMatrix) -> float:
+    """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
+    return 1.0 if gram.has_unit_diagonal or gram.at_once else float(np.abs(gram.diagonal()).max(initial=0.0))
+
+
+def distinct_rows(X: Any) -> np.ndarray:
+    """Return a number for each row of X, ndarray or CSR of shape (n, d): rows that are equal have the same one.
+
+    Rows are told apart by their product with random numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.precision import distinct_rows
+    >>> distinct_rows(np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 2.0]])).tolist()
+    [1, 0, 1]
+    """
+    factors = np.random.default_rng(0).random(X.shape[1])
+    # `einsum` and CSR sum each row by itself, in one order; BLAS rounds it as it stands in the block
+    keys = np.einsum("ij,j->i", X, factors) if isinstance(X, np.ndarray) else X @ factors
+    return np.unique(keys, return_inverse=True)[1].ravel()
