@@ -1,0 +1,177 @@
+"""float32 rows are taken where their rounding is harmless, left where it is not, and never decide about b."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    SVC,
+    SVR,
+    DualProblem,
+    KKTGap,
+    Linear,
+    OneClassSVM,
+    Precomputed,
+    Rounds,
+    Status,
+    cross_validate,
+    solve,
+)
+from refsvm.kernels import Gram
+from refsvm.kernels.precision import SHARE, decision_error, largest_decision_error
+
+from ..settings import needs_numba
+
+THRESHOLDS = ("FLOAT32_FROM", "FLOAT32_HELD_FROM", "FLOAT32_CROWDED_FROM")
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Rows are float32 from 100 variables on, where all that is asked for but the size holds."""
+    for name in THRESHOLDS:
+        monkeypatch.setattr(f"refsvm.kernels.precision.{name}", 100)
+
+
+def noisy(n=140, seed=0):
+    """Two classes that overlap so much that half of all α are at C."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+
+
+def problem_with(C, seed=0):
+    X, y = noisy(seed=seed)
+    return DualProblem.classification(X, y, kernel=RBF(0.1), C=C)
+
+
+# -- what rounding costs -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("copies", [1, 40])
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
+def test_decision_values_move_by_no_more_than_the_estimate(kernel, copies, sparse):
+    """With α of one sign: those of equal examples add up, and 40 of them would be 6 times an estimate by √Σα²."""
+    rng = np.random.default_rng(0)
+    X, alpha = np.tile(rng.normal(size=(10, 4)), (copies, 1)), rng.uniform(0.5, 1.0, size=10 * copies)
+    gram = Gram(kernel, pytest.importorskip("scipy.sparse").csr_array(X) if sparse else X)
+    K = gram.block(np.arange(gram.n))
+    moved = np.abs((K.astype(np.float32) - K) @ alpha).max()
+    estimate = decision_error(gram, alpha, K.max())
+    assert moved <= estimate <= 100.0 * moved
+    if copies > 1:
+        assert estimate > 6.0 * decision_error(Gram(Precomputed(), K), alpha, K.max())
+
+
+def test_the_box_bounds_the_estimate():
+    X, y = noisy()
+    X[70:] = X[:70]
+    targets, machines = X[:, 0], {"C": 3.0, "kernel": RBF(0.1)}
+    for problem in (
+        DualProblem.classification(X, y, **machines),
+        DualProblem.regression(X, targets, epsilon=0.01, **machines),
+        DualProblem.one_class(X, nu=0.3, kernel=RBF(0.1)),
+    ):
+        most = largest_decision_error(problem.gram, problem.lower, problem.upper, problem.z)
+        alpha = solve(problem, engine="numpy").alpha
+        assert decision_error(problem.gram, alpha, 1.0) <= most < np.inf
+
+
+# -- solves ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("C", "seed"), [(150.0, 6), (800.0, 0)])
+def test_converged_holds_of_float64_values(C, seed, engine, eager):
+    """Rounding moves G by more than a tenth of the tolerance, and by more than the tolerance."""
+    problem = problem_with(C, seed)
+    solution = solve(problem, engine=engine)
+    assert solution.status is Status.CONVERGED
+    assert problem.kkt_gap(solution.alpha) <= 1e-3 + 1e-9
+    assert solution.intercept == pytest.approx(problem.intercept(solution.alpha), abs=1e-9)
+
+
+def test_rows_stay_float32_where_rounding_is_harmless(eager):
+    """The bound by Σ|α| would take them away."""
+    problem = problem_with(1.0)
+    solution = solve(problem, engine="numpy", stop=KKTGap(1e-4))
+    assert 0.0 < solution.rounding <= SHARE * 1e-4
+    assert 2.4e-7 * np.abs(solution.alpha).sum() > SHARE * 1e-4
+    assert solve(problem_with(800.0), engine="numpy", stop=KKTGap(1e-3)).rounding == 0.0
+
+
+@needs_numba
+@pytest.mark.parametrize("C", [150.0, 800.0])
+def test_both_engines_leave_float32_rows_at_the_same_step(C, eager):
+    problem = problem_with(C)
+    slow, fast = (solve(problem, engine=engine) for engine in ("numpy", "numba"))
+    assert slow.iterations == fast.iterations
+    assert np.array_equal(slow.alpha, fast.alpha)
+
+
+@pytest.mark.parametrize("estimator", [SVC, SVR])
+def test_a_linear_machine_far_from_the_origin_is_that_of_float64_rows(estimator, engine, eager):
+    """Not all rows fit the budget: then they are float32 for every kernel, where that is precise enough."""
+    rng = np.random.default_rng(0)
+    X, h = 20.0 * rng.random((240, 2)), "decision_function" if estimator is SVC else "predict"
+    y = X @ [1.0, 0.5] + rng.normal(size=240)
+    options = {"kernel": "linear", "C": 0.01, "cache_size": 0.4, "engine": engine, "max_iter": 20_000}
+    target = np.where(y > 15, 1, -1) if estimator is SVC else y
+    far, near = (estimator(**options).fit(X + offset, target) for offset in (2e4, 0.0))
+    assert far.status_ is Status.CONVERGED
+    np.testing.assert_allclose(getattr(far, h)(X + 2e4), getattr(near, h)(X), atol=0.01)
+
+
+def test_what_was_asked_for_by_name_is_given_with_a_warning():
+    said = (
+        r"move decision values by about .*, more than a tenth of the tolerance, 0\.001; give a float64 matrix"
+    )
+    harmful, harmless = problem_with(800.0), problem_with(1.0)
+    with pytest.warns(UserWarning, match=said):
+        assert solve(harmful, engine="numpy", cache_dtype="float32").rounding > 1e-3
+    with pytest.warns(UserWarning, match=said):
+        cross_validate(harmful, folds=3, engine="numpy", cache_dtype="float32")
+    K = harmful.gram.block(np.arange(harmful.n)).astype(np.float32)
+    with pytest.warns(UserWarning, match=said):
+        solve(harmful.with_gram(Gram(Precomputed(), K)), engine="numpy", cache_dtype="float32")
+    assert solve(harmless, engine="numpy", cache_dtype="float32").rounding < 1e-4  # and no warning
+
+
+# -- one class ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:float32 kernel values")
+@pytest.mark.parametrize("cache_dtype", ["auto", "float64", "float32"])
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_at_most_the_share_nu_is_outside(kernel, repeated, cache_dtype, eager):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3)) + 2.0
+    X = X[rng.integers(0, 10, 400)] if repeated else X
+    for nu in (0.1, 0.5):
+        options = {"nu": nu, "gamma": 0.3, "kernel": kernel, "cache_size": 0.7, "engine": "numpy"}
+        model = OneClassSVM(cache_dtype=cache_dtype, **options).fit(X)
+        outside = model.predict(X) < 0
+        assert not (outside & (model.alpha_ < 1.0)).any()
+        assert outside.mean() <= nu
+
+
+# -- rounds ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [100.0, 800.0])
+def test_rounds_leave_float32_rows_too(C, engine, eager):
+    """Their decision values are read off G, and solutions that rounds begin with are those of float64 rows then."""
+    problem = problem_with(C)
+    rounds = Rounds(problem, engine=engine, stop=KKTGap(1e-3))
+    small = rounds.boxed(problem.lower / C, problem.upper / C)
+    rounds.kept["small"] = rounds.solve(small)
+    assert rounds.kept["small"].rounding > 0.0
+    for box in (problem, problem.without(3), rounds.boxed(problem.lower / 2.0, problem.upper / 2.0)):
+        solution = rounds.solve(box)
+        exact = problem.v - problem.gradient(solution.alpha) + solution.intercept
+        np.testing.assert_allclose(solution.decision_values, exact, atol=1e-4)
+    assert solution.rounding == rounds.kept["small"].rounding == 0.0
+    again = rounds.solve(small, start=rounds.kept["small"].alpha, origin=rounds.kept["small"])
+    np.testing.assert_allclose(again.gradient, problem.gradient(again.alpha), atol=1e-9)
