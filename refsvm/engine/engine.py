@@ -6,6 +6,7 @@ some ten milliseconds, shrinking, hard margins, polishing, and a gradient comput
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from refsvm.engine import handover
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.loops import INSEPARABLE, Loop, ReadableLoop, chosen_engine
 from refsvm.kernels.numba_trouble import is_numba_trouble, numba_trouble
-from refsvm.kernels.precision import SHARE, decision_error
+from refsvm.kernels.precision import ROUNDING, SHARE, decision_error
 from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import load_compiled
 from refsvm.result import Ending, Status, Trace
@@ -40,6 +41,9 @@ CHUNK_SECONDS: Final = 0.02
 
 INDEFINITE: Final = -1e-8
 """A curvature below this part of the largest kᵢᵢ is no rounding in float64: K has a negative eigenvalue."""
+
+ROUNDED_INDEFINITE: Final = -8.0 * ROUNDING
+"""The same for float32 values, four of which make a curvature."""
 
 Verdict: TypeAlias = tuple[Status, int]
 """What ended a run, and the code of the stopping rule; 0 where it was not that."""
@@ -173,7 +177,8 @@ class Engine:
         rounding = self._rounding(state)
         if self._in_float64 is None and rounding > SHARE * rules.stop.tolerance:
             self._warn_of_float32(rounding, rules.stop.tolerance)
-        if state.least_curvature < INDEFINITE * state.largest_diagonal and not self.rows.is_psd:
+        indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
+        if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
@@ -261,6 +266,7 @@ class Engine:
         rows.count(self.rows.computed)
         rows.hits += self.rows.hits
         state.rows = self.rows = rows
+        state.least_curvature = math.inf  # those of float32 values say nothing of K
         state.renew()
         return True
 

@@ -57,7 +57,8 @@ class SVCCV(ClassifierMixin, KernelEstimator):
     The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. What they cost
     is less: kernel values are computed once for all folds and all C, each C starts from the one before (`ActiveSet`)
     and from what changed in the fold before, and the decision values of a fold are read off the gradient. From 1500
-    examples on, the matrix of an RBF kernel is held in single precision, unless `tol` is below 1e-4.
+    examples on, the matrix of an RBF kernel is held in single precision where that is precise enough for the largest C:
+    2.4e-7 C √n, for n different examples, is at most a tenth of `tol`, and `tol` at least 1e-4.
 
     Parameters
     ----------

@@ -60,9 +60,12 @@ def solve(
     cache_dtype : {"auto", "float64", "float32"}
         How kernel rows are kept. float32 keeps twice as many, computes those of RBF and linear kernels in half the
         time, and rounds K by some 1e-7, as LIBSVM does; ``solution.objective_error`` says what that does to the
-        objective. "auto" is float32 if shrinking is on, the tolerance at least 1e-4, and one of two holds: n ≥ 3,000
-        with an RBF kernel, the rules SecondOrder, NewtonStep, PlanningAheadStep, their conjugate ones and KKTGap, and
-        a C with 1.2e-7 C ≤ a tenth of the tolerance; or n ≥ 10,000 and a budget that does not hold all of K.
+        objective. "auto" begins in float32 if shrinking is on, the tolerance at least 1e-4, 1.2e-7 C max K ≤ a tenth of
+        it, and one of two holds: n ≥ 3,000 with an RBF kernel and the rules SecondOrder, NewtonStep,
+        PlanningAheadStep, their conjugate ones and KKTGap; or n ≥ 10,000 and a budget that does not hold all of K.
+        The rounding moves G by about 2.4e-7 max K √Σα², where α of equal examples is summed before it is squared. If
+        that exceeds the tolerance, the solve goes on in float64 rows. If it exceeds a tenth, the stopping rule is
+        asked again with float64 values of G where they decide. "float32" is kept, with a warning from a tenth on.
     max_iter : int, optional
         Limit on the steps; max(10⁷, 100n) by default.
     time_limit : float, optional
