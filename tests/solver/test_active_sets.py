@@ -85,6 +85,7 @@ PROBLEMS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.filterwarnings("ignore:float32 kernel values")
 @pytest.mark.parametrize("options", [{}, {"cache_mb": 0.5}, {"cache_dtype": "float32"}], ids=repr)
 def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     policy = replace(SHRINK_EARLY, full_gram_up_to=0, block=32)
@@ -127,6 +128,7 @@ def test_rows_are_kept_in_the_precision_asked_for(dtype):
     np.testing.assert_allclose(rows.product(coefficients), K @ coefficients, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:float32 kernel values")
 def test_float32_rows_move_the_objective_by_no_more_than_their_rounding():
     data, gamma, C = PROBLEMS["ringnorm"]
     problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
