@@ -174,9 +174,9 @@ class Engine:
         state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
         if self._block.pressed:  # though it may have converged: who else would tell the caller?
             status, code = Status.INTERRUPTED, 0
-        rounding = self._rounding(state)
-        if self._in_float64 is None and rounding > SHARE * rules.stop.tolerance:
-            self._warn_of_float32(rounding, rules.stop.tolerance)
+        rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
+        if self._in_float64 is None and rounding > SHARE * tolerance:
+            self._warn_of_float32(rounding, tolerance)
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
@@ -247,7 +247,7 @@ class Engine:
         Where that is more than a tenth of the tolerance, the stopping rule is asked once more, with a G of float64
         values where they decide. If it goes on, less rounding is allowed from then on.
         """
-        error, tolerance = self._rounding(state), rules.stop.tolerance
+        error, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
         if self._in_float64 is None or error <= SHARE * tolerance:
             return True
         if error <= self._allowed * tolerance:
@@ -260,7 +260,8 @@ class Engine:
 
     def _leaves_float32(self, state: SolverState, rules: Rules) -> bool:
         """Go on in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
-        if self._in_float64 is None or self._rounding(state) <= self._allowed * rules.stop.tolerance:
+        most = self._allowed * rules.stop.absolute(state).tolerance
+        if self._in_float64 is None or self._rounding(state) <= most:
             return False
         rows, self._in_float64, self.kept, self._family = self._in_float64(), None, None, "loop"
         rows.count(self.rows.computed)
