@@ -69,6 +69,10 @@ def tbb() -> int:
     return int(import_module("daal4py").num_threads())
 
 
+QUIET = 3.0
+"""Load above which a table says that the machine was busy."""
+
+
 @dataclass(frozen=True)
 class Library:
     """A library, or one way to use it.
@@ -144,7 +148,7 @@ def versions(libraries: Sequence[Library]) -> str:
 
 
 def machine() -> str:
-    """Return the model of the processor and the number of its cores."""
+    """Return the model of the processor, the number of its cores, and whether they had other work to do."""
     model = platform.processor() or platform.machine()
     description = Path("/proc/cpuinfo")
     if description.is_file():
@@ -152,4 +156,6 @@ def machine() -> str:
         model = next(
             (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
         )
-    return f"{model}, {os.cpu_count()} cores"
+    load = os.getloadavg()[1]  # the mean of five minutes; the measurements themselves are one or two
+    busy = f" while other work was running (load {load:.0f}: rough figures)" if load > QUIET else ""
+    return f"{model}, {os.cpu_count()} cores{busy}"
