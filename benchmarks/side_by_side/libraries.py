@@ -157,5 +157,5 @@ def machine() -> str:
             (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
         )
     load = os.getloadavg()[1]  # the mean of five minutes; the measurements themselves are one or two
-    busy = f" while other work was running (load {load:.0f}: rough figures)" if load > QUIET else ""
+    busy = f", while other work was running (load {load:.0f}: rough figures)" if load > QUIET else ""
     return f"{model}, {os.cpu_count()} cores{busy}"
