@@ -39,6 +39,7 @@ from refsvm.testing.shipped import SELECTORS, STEPS
 STOPS = [
     KKTGap(),
     KKTGap(tol=1e-8),
+    KKTGap(relative=True),
     WorkingSetGap(),
     LOODualityGap(),
     LOODualityGap(variables=1),

@@ -108,8 +108,12 @@ def continued(
     problem = end.with_gram(walk.problem.gram)
     found = problem.feasible(walk.of.alpha)
     gradient = walk.gradient(problem.v, found)
-    if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > line.tolerance(1.0, 10.0 * POLISHED):
-        ended = solve(problem, start=found, stop=KKTGap(line.tolerance(1.0, POLISHED)), engine=engine)
+    # where the decision values differ by less than their unit, the tolerance is relative to what they differ by
+    share = min(1.0, problem.decision_range(found, gradient))
+    allowed = line.tolerance(1.0, 10.0 * POLISHED) * share
+    if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
+        stop = KKTGap(line.tolerance(1.0, POLISHED), relative=True)
+        ended = solve(problem, start=found, stop=stop, engine=engine)
         found, gradient, status = ended.alpha, ended.gradient, ended.status
     ending = Ending(
         len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None

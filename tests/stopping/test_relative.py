@@ -142,6 +142,15 @@ def test_a_warning_names_the_tolerance_in_force():
         SVR(C=10.0, gamma=0.5, epsilon=0.1, max_iter=5, engine="numpy").fit(X, y * 5.0)
 
 
+def test_examples_that_come_and_go_leave_the_optimum_of_the_others():
+    (X, y), C = rare(80), 1e-8
+    model = SVC(C=C, gamma=0.25, engine="numpy").partial_fit(X[:60], y[:60]).partial_fit(X[60:], y[60:])
+    for gone in (0, 10):
+        exact = svm.SVC(C=C, gamma=0.25, tol=1e-13).fit(X[gone:], y[gone:]).decision_function(X)
+        np.testing.assert_allclose(model.decision_function(X), exact, atol=1e-4 * np.ptp(exact))
+        model.forget(np.arange(10))
+
+
 # -- rounds --------------------------------------------------------------------------------------------------------
 
 
