@@ -212,6 +212,11 @@ class Experiment:
             runs = [run for run in missing if run.problem == problem.name]
             if runs:
                 instance = problem.instance()
+                if instance.fingerprint() != runs[0].config["examples"]:
+                    raise ValueError(
+                        f"The problem {problem.name!r} loads other examples than when this experiment was first asked; "
+                        "make a new Experiment for them."
+                    )
                 # another process may have been faster since `run` looked
                 yield from ((run, None if store.metrics([run.hash]) else instance) for run in runs)
 

@@ -44,6 +44,18 @@ def test_two_processes_find_what_one_finds(client):
     np.testing.assert_array_equal(there, searched(heart))
 
 
+def test_rows_that_are_named_twice_count_twice_there_too(client):
+    heart, rows = load("heart"), np.arange(270)
+    cv = [
+        (np.r_[rows[rows % 3 != k], np.repeat(rows[rows % 6 == k + 3], 2)], rows[rows % 3 == k])
+        for k in range(3)
+    ]
+    with parallel_config(backend="dask"):
+        there = searched(heart, n_jobs=-1, cv=cv)
+    np.testing.assert_array_equal(there, searched(heart, cv=cv))
+    assert (there != searched(heart, cv=[(np.unique(train), test) for train, test in cv])).any()
+
+
 def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
     heart, scattered, tasks = load("heart"), [], []
     with parallel_config(backend="dask"):

@@ -132,3 +132,28 @@ def test_a_grid_search_finds_the_cell_of_svccv(store):
         *model.best_params_.values(),
     )
     assert (record["iterations"], record["cells"]) == (model.n_iter_, 16)
+
+
+def test_data_in_place_of_problems_are_refused_in_one_sentence(tmp_path):
+    data = make_banana(300, rng=0)
+    with pytest.raises(
+        ValueError, match=r"problems holds <ndarray of shape \(300, 2\)>.*Dataset\('mine', X, y\)"
+    ):
+        Experiment([Solve("smo")], (data.X, data.y), tmp_path / "runs.sqlite")
+    with pytest.raises(ValueError, match=r"load=\(<ndarray of shape \(300, 2\)>, <.*cannot be called"):
+        Problem("mine", (data.X, data.y))
+    with pytest.raises(ValueError, match=r"load of the problem 'mine' returned a tuple.*an object with X"):
+        Problem("mine", lambda: (data.X, data.y)).instance()
+
+
+def test_examples_that_change_between_two_runs_are_refused(tmp_path):
+    data = make_banana(20, rng=0)
+    problems = [Problem(name, lambda: data, kernel=RBF(0.5)) for name in ("one", "other")]
+    experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
+    experiment.run(callback=lambda done, total: done == 1)
+    data.X[0] += 1.0
+    with pytest.raises(
+        ValueError, match="'other' loads other examples than when this experiment was first asked"
+    ):
+        experiment.run()
+    assert len(experiment.records()) == 1
