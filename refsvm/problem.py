@@ -28,6 +28,9 @@ BELOW_ALL, ABOVE_ALL = np.array(-np.inf), np.array(np.inf)  # `np.where` takes a
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
 
+BALANCED: Final = 1e-12
+"""|Σα| up to which, relative to Σ|α|, it is 0 but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class DualProblem(Formulations):
@@ -81,10 +84,32 @@ class DualProblem(Formulations):
         v = sealed(vector("v", self.v, gram.n))
         self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
 
-    # -- values at a point; each takes the gradient G = v − Kα if it is already known ------------------------------
+    # -- values at a point; each takes the gradient G = v − Kα if it is already known. Where z = 0 and K is linear, all
+    # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.kernels.origin` -----------
+
+    @property
+    def centred(self) -> DualProblem:
+        """The problem that is solved: where z = 0, that of K around the mean of the data, if it is more precise.
+
+        Its optima are the same, G and b less and more by one number. This problem itself, if there is no better one.
+        """
+        gram = self.gram.centred if self.z == 0.0 else self.gram
+        return self if gram is self.gram else self.with_gram(gram)
+
+    def _where_exact(self, alpha: np.ndarray) -> DualProblem:
+        """Return the problem in which G of this α is computed, up to one number in all components."""
+        balanced = abs(float(alpha.sum())) <= BALANCED * float(np.abs(alpha).sum())
+        return self.centred if balanced else self
+
+    def _known(self, alpha: np.ndarray) -> np.ndarray:
+        """G from scratch up to that number."""
+        return self._where_exact(alpha).gradient(alpha)
 
     def gradient(self, alpha: np.ndarray) -> np.ndarray:
         """G = ∇f(α) = v − Kα from scratch, shape (n,), in blocks of rows of the non-zero αᵢ."""
+        exact = self._where_exact(alpha)
+        if exact is not self:
+            return exact.gradient(alpha) - exact.gram.offset(alpha)
         result = self.v.copy()
         support = np.flatnonzero(alpha)
         for start in range(0, len(support), 256):
@@ -94,12 +119,12 @@ class DualProblem(Formulations):
 
     def objective(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """f(α) = vᵀα − ½ αᵀKα = ½ αᵀ(v + G)."""
-        G = self.gradient(alpha) if gradient is None else gradient
+        G = self._known(alpha) if gradient is None else gradient
         return 0.5 * float(alpha @ (self.v + G))
 
     def kkt_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """ψ(α) = max over I_up of G − min over I_down of G; not above ε means ε-optimal, negative means strictly so."""
-        G = self.gradient(alpha) if gradient is None else gradient
+        G = self._known(alpha) if gradient is None else gradient
         return most_violating_pair(alpha, G, self.lower, self.upper)[2]
 
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
@@ -160,7 +185,10 @@ class DualProblem(Formulations):
         For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum. For hard
         margins see `refsvm.primal`.
         """
-        G = self.gradient(alpha) if gradient is None else gradient
+        exact = self if gradient is not None else self._where_exact(alpha)
+        G = exact.gradient(alpha) if gradient is None else gradient
+        if b is not None and exact is not self:
+            b += exact.gram.offset(alpha)
         if b is None:
             b = best_intercept(G, self.z, self.lower, self.upper)
         # αᵀKα = αᵀ(v − G)
@@ -169,7 +197,7 @@ class DualProblem(Formulations):
 
     def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """F(α, b) − f(α) ≥ 0 at the best b: zero exactly at the optimum."""
-        G = self.gradient(alpha) if gradient is None else gradient
+        G = self._known(alpha) if gradient is None else gradient
         return self.primal_objective(alpha, gradient=G) - self.objective(alpha, G)
 
     # -- other problems made of this one ---------------------------------------------------------------------------

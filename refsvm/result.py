@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
@@ -179,6 +179,11 @@ class Solution:
         About how far rows kept as float32 have moved G (`refsvm.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
         Steps of the longest round of its family so far, this one included: what a bad start may cost.
+    around_mean : ndarray of shape (n,), float64, or None
+        G around the mean of the data, where the problem was solved there (``problem.centred``): exact where `gradient`
+        and `intercept`, which are those of the data as they were given, round off a large w·c. All else is read off it.
+    offset : float
+        w·c: how much the intercept around the mean is larger.
     """
 
     problem: DualProblem = field(repr=False)
@@ -194,12 +199,37 @@ class Solution:
     trace: Trace | None = field(default=None, repr=False)
     rounding: float = field(default=0.0, repr=False)
     longest_round: int = field(default=0, repr=False)
+    around_mean: np.ndarray | None = field(default=None, repr=False)
+    offset: float = field(default=0.0, repr=False)
 
     @classmethod
     def read(cls, problem: DualProblem, state: SolverState, ending: Ending, longest: int = 0) -> Solution:
         """Read a solution off the state of a run that has ended; `longest` is the longest round before it."""
         alpha, gradient, steps = state.alpha.copy(), state.gradient.copy(), state.iteration
-        return cls(problem, alpha, gradient, steps, *ending, longest_round=max(longest, steps))
+        solution = cls(problem, alpha, gradient, steps, *ending, longest_round=max(longest, steps))
+        return solution.of(problem)
+
+    def of(self, problem: DualProblem) -> Solution:
+        """Return this solution, which is that around the mean of the data, on the data as they were given."""
+        centred = problem.centred
+        if centred is problem or self.around_mean is not None:
+            return self
+        offset = centred.gram.offset(self.alpha)
+        gradient, around_mean = self.gradient - offset, self.gradient
+        return replace(self, problem=problem, gradient=gradient, around_mean=around_mean, offset=offset)
+
+    def where_solved(self, problem: DualProblem | None = None) -> Solution:
+        """Return the solution as it was found, around the mean of the data; undoes `of`.
+
+        Parameters
+        ----------
+        problem : DualProblem, optional
+            The problem there; ``self.problem.centred`` by default.
+        """
+        if self.around_mean is None:
+            return self
+        problem = self.problem.centred if problem is None else problem
+        return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
 
     def continue_to(self, problem: DualProblem, **options: Any) -> Solution:
         """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
@@ -253,29 +283,40 @@ class Solution:
         solution: Solution = walk.continued(start, alpha, problem, **options)[0]
         return solution
 
+    @property
+    def _exact(self) -> np.ndarray:
+        """G up to one number in all components."""
+        return self.gradient if self.around_mean is None else self.around_mean
+
     @cached_property
     def intercept(self) -> float:
         """b, midway between the most violating pair, by G of float64 kernel values (`exact_ends`)."""
+        return self._intercept - self.offset
+
+    @cached_property
+    def _intercept(self) -> float:
+        """That b where the problem was solved."""
         if not self.rounding:
-            return self.problem.midway(self.gradient, *self.most_violating[:2])
-        return self.problem.intercept(self.alpha, self.exact_ends)
+            return self.problem.midway(self._exact, *self.most_violating[:2])
+        return self.problem.intercept(self.alpha, self.exact_ends + self.offset)
 
     @cached_property
     def exact_ends(self) -> np.ndarray:
         """G, shape (n,), with float64 kernel values where rounding may decide about b; see `rounding`."""
         if not self.rounding:
             return self.gradient
-        return self.problem.with_exact_ends(self.alpha, self.gradient, self.rounding)
+        there = self.where_solved()
+        return there.problem.with_exact_ends(self.alpha, there.gradient, self.rounding) - self.offset
 
     @property
     def decision_values(self) -> np.ndarray:
         """h(xᵢ) = Σⱼ αⱼ k(xᵢ, xⱼ) + b = vᵢ − Gᵢ + b for every example, shape (n,), those with an empty box included."""
-        return self.problem.v - self.gradient + self.intercept
+        return self.problem.v - self._exact + self._intercept
 
     @cached_property
     def objective(self) -> float:
         """f(α) = vᵀα − ½ αᵀKα."""
-        return self.problem.objective(self.alpha, self.gradient)
+        return self.problem.objective(self.alpha, self._exact)
 
     @cached_property
     def objective_error(self) -> float:
@@ -288,7 +329,7 @@ class Solution:
     @cached_property
     def primal_objective(self) -> float:
         """F(α, b) at the b that minimises it."""
-        return self.problem.primal_objective(self.alpha, gradient=self.gradient)
+        return self.problem.primal_objective(self.alpha, gradient=self._exact)
 
     @property
     def duality_gap(self) -> float:
@@ -308,4 +349,4 @@ class Solution:
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
         """Who has the largest G over I_up and the smallest over I_down, −1 for nobody, and ψ(α)."""
-        return most_violating_pair(self.alpha, self.gradient, self.problem.lower, self.problem.upper)
+        return most_violating_pair(self.alpha, self._exact, self.problem.lower, self.problem.upper)

@@ -26,6 +26,7 @@ from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
+from refsvm.kernels.origin import around, weights_at
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values, pair_sums
@@ -222,6 +223,23 @@ class KernelMachine(KernelEstimator):
         self._check_fitted()
         return to_sklearn(self)
 
+    _centred: ClassVar[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = None
+    """Where a linear kernel was evaluated around, b there, and b around 0, where that is less precise."""
+
+    @property
+    def _origin(self) -> np.ndarray | None:
+        """The first of them."""
+        return None if self._centred is None else self._centred[0]
+
+    def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
+        """Set b, which belongs to this origin, and ``intercept_``, which belongs to 0; all else is fitted already."""
+        self.__dict__.pop("_centred", None)
+        self.intercept_ = np.array(b)
+        if origin is not None:
+            weights = self._sums(around(origin, self.support_vectors_))
+            self.intercept_ -= weights_at(weights, origin)
+            self.__dict__["_centred"] = origin, np.array(b), self.intercept_.copy()
+
     def _sums(self, values: Any) -> np.ndarray:
         """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
         return pair_sums(self.dual_coef_, self.n_support_, values)
@@ -233,7 +251,10 @@ class KernelMachine(KernelEstimator):
         if is_users(self.kernel_):
             return self._users_values(X) + self.intercept_
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
-        return decision_values(self.kernel_, X, vectors, self._sums) + self.intercept_
+        origin, intercept = self._origin, self.intercept_
+        if self._centred is not None:  # what the caller has added to intercept_ counts, too
+            intercept = self._centred[1] + (intercept - self._centred[2])
+        return decision_values(self.kernel_, X, vectors, self._sums, origin) + intercept
 
     def _users_values(self, X: Any) -> np.ndarray:
         """Σ αᵢ k(x, xᵢ) of a user's kernel, which meets all training examples, as in scikit-learn."""
@@ -248,14 +269,18 @@ class KernelMachine(KernelEstimator):
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function."""
+        """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
+
+        Of features that are far from 0 compared with how much they vary, h(x) = w·x + b cancels: `decision_function`,
+        which evaluates w·(x − c) with c in their midst, is more precise.
+        """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):
             name = type(self).__name__
             raise AttributeError(
                 f"coef_ needs the linear kernel; this {name} was fitted with {self.kernel_!r}."
             )
-        coef = self._sums(self.support_vectors_)
+        coef = self._sums(around(self._origin, self.support_vectors_))
         coef.flags.writeable = False  # it is computed afresh each time: writing to it would change nothing
         return coef
 

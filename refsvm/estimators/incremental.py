@@ -21,6 +21,7 @@ from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.growing import GrowingMatrix
 from refsvm.kernels.names import is_precomputed, parameters_named
+from refsvm.kernels.origin import around
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
 from refsvm.paths.continuing import Reached, continued
@@ -83,7 +84,12 @@ class Incremental(KernelMachine):
                 "weights": weights[:0],
                 "K": GrowingMatrix(np.empty((0, 0)), 0),
             }
-            more = {"reached": {}, "named": self._named(), "settings": self._values()}
+            more = {
+                "reached": {},
+                "named": self._named(),
+                "settings": self._values(),
+                "origin": self._origin,
+            }
             self.held_ = self._held_with(nothing | more, X, y, weights)
 
     def _held_with(self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
@@ -97,9 +103,10 @@ class Incremental(KernelMachine):
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
         together = TOGETHER if isinstance(kernel, Kernel) else m  # others may have to see all at once
+        here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
-            "K": held["K"].grown(m, lambda some: kernel_values(kernel, X[some], every), most, together),
+            "K": held["K"].grown(m, lambda some: kernel_values(kernel, here[some], there), most, together),
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray) -> Gram:

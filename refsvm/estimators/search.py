@@ -18,6 +18,7 @@ from refsvm.engine.pool import in_workers, resubmitted, worker_count
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
+from refsvm.kernels.origin import around
 from refsvm.kernels.precision import may_be_held
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.rows import megabytes
@@ -260,46 +261,50 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
 
     It is held as float32 where that is precise enough for penalties up to C, shape (n,), and the tolerance.
     """
-    gram, n = gram_on(kernel, X), X.shape[0]
+    gram, n = gram_on(kernel, X).centred, X.shape[0]
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
         return held_as_array(gram)
-    inner, norms = shared_products(X, token, movable=kernel.distance_scale > 0.0)
+    origin = gram.origin
+    if kernel.distance_scale > 0.0 and not is_sparse(X):
+        origin = X.mean(axis=0)
+    inner, norms = shared_products(X, token, origin)
     return held_from_products(
         gram, kernel, inner, norms, np.float32 if may_be_held(gram, C, tol) else np.float64
     )
 
 
-_products: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+_products: dict[tuple[str, bytes], tuple[np.ndarray, np.ndarray]] = {}
 _lock = threading.Lock()
 
 
-def shared_products(X: Any, token: str, movable: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z of all pairs and ‖x‖², computed once for each search in this process.
+def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return x·z of all pairs and ‖x‖² around an origin, computed once for each search in this process.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
     token : str
         Of the search; products of an earlier one are dropped.
-    movable : bool
-        Whether the kernel depends on distances alone. Products of dense data are then taken around their mean, where
-        ‖x‖² + ‖z‖² − 2 x·z loses the fewest digits.
+    origin : ndarray of shape (d,) or None
+        For a kernel that depends on distances alone the mean of dense data, where ‖x‖² + ‖z‖² − 2 x·z loses the fewest
+        digits; for a linear one that of its matrix (`refsvm.kernels.origin`).
     """
+    key = token, b"" if origin is None else origin.tobytes()
     with _lock:
-        if token not in _products:
+        if key not in _products:
             _products.clear()
-            if movable and not is_sparse(X):
-                X = X - X.mean(axis=0)
-            _products[token] = inner_products(X, X), squared_norms(X)
-        return _products[token]
+            X = around(origin, X)
+            _products[key] = inner_products(X, X), squared_norms(X)
+        return _products[key]
 
 
 def forget(token: str) -> None:
     """Drop the inner products of a search."""
     with _lock:
-        _products.pop(token, None)
+        for key in [key for key in _products if key[0] == token]:
+            del _products[key]
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:

@@ -113,7 +113,10 @@ class SingleMachine(Incremental):
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
         self._examples = X if is_users(self.kernel_) else None  # a copy of its own
-        self.dual_coef_, self.intercept_ = alpha[self.support_][None], np.array([self._intercept(solution)])
+        self.dual_coef_ = alpha[self.support_][None]
+        there = solution.where_solved()
+        origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")
+        self._set_intercepts([self._intercept(there)], origin)
         self.n_iter_ = max(1, solution.iterations)
         self.n_kernel_rows_ = computed + solution.kernel_rows
         self.dual_objective_, self.primal_objective_ = solution.objective, solution.primal_objective

@@ -305,7 +305,7 @@ class SVC(ClassifierMixin, Incremental):
             here = np.isin(rows, kept)
             pair = Pair(old.negative, old.positive, kept.searchsorted(rows[here]), solution.problem)
             result = BinaryResult.of(pair, solution, solution.status)
-            results.append(replace(result, alpha=solution.alpha[here]))
+            results.append(replace(result, alpha=solution.alpha[here], origin=self.held_.get("origin")))
         self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), len(self.held_["y"]))
 
     def _refuse_empty(self, weights: np.ndarray) -> None:
@@ -337,7 +337,10 @@ class SVC(ClassifierMixin, Incremental):
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
         self._examples = X if is_users(self.kernel_) else None  # a copy of its own
-        self.intercept_ = np.array([result.intercept for result in results])
+        self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
+        if self._centred is not None:
+            numbers = zip(results, self.intercept_.tolist(), strict=True)
+            self.binary_results_ = [replace(result, intercept=b) for result, b in numbers]
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
         self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import scaled
 from refsvm.kernels.names import is_precomputed
+from refsvm.kernels.origin import around
 from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
@@ -209,12 +210,16 @@ class SVR(RegressorMixin, SingleMachine):
                 "predict_interval needs the examples, which fit does not keep, their kernel and a finite C: train with "
                 "partial_fit, and not with kernel='precomputed' or C=inf."
             )
-        X, held, kernel = self._checked(X, kernel=self.kernel_, reset=False), self.held_, self.kernel_
+        held, kernel = self.held_, self.kernel_
+        X, examples = (
+            around(held.get("origin"), each)
+            for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
+        )
         every = np.arange(len(held["y"]))
         return conformal_intervals(
             self._gram(every).block(every),
             held["y"],
-            kernel_values(kernel, X, held["X"]),
+            kernel_values(kernel, X, examples),
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
             C=self.C * held["weights"],
             epsilon=self.epsilon,

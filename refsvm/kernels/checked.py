@@ -12,8 +12,9 @@ from refsvm._checks import examples, is_sparse, not_negative, read_only, whole
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.origin import around, origin_of
 
-__all__ = ["GivenMatrix", "cross_values", "gram_of_rows", "gram_on", "grown", "matrix_given"]
+__all__ = ["GivenMatrix", "cross_values", "gram_of_rows", "gram_on", "grown", "matrix_given", "origin_for"]
 
 AGREEMENT: Final = 1e-6
 """How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
@@ -63,24 +64,34 @@ def matrix_of(gram: Any) -> KernelMatrix:
     return GivenMatrix(gram)
 
 
-def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any) -> Gram:
-    """Return the Gram matrix of a kernel, `Linear` by default, on checked data."""
+def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any, **moving: Any) -> Gram:
+    """Return the Gram matrix of a kernel, `Linear` by default, on checked data; `moving` is about its origin."""
     kernel = Linear() if kernel is None else kernel
     if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
         raise ValueError(
             f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
         )
-    return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X)
+    return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X, **moving)
 
 
-def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray) -> Gram:
-    """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows."""
+def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray, **moving: Any) -> Gram:
+    """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows.
+
+    `moving` are the arguments of `refsvm.kernels.gram.Gram` about its origin.
+    """
     if isinstance(kernel, Precomputed):
         _refuse_oblong(X)
         X = X[np.ix_(rows, rows)] if len(rows) < len(X) else X
     elif len(rows) < X.shape[0]:
         X = X[rows]
-    return gram_on(kernel, X)
+    return gram_on(kernel, X, **moving)
+
+
+def origin_for(kernel: Any, X: Any, rows: np.ndarray) -> np.ndarray | None:
+    """Return where this kernel is evaluated around for these rows of checked data; None for 0."""
+    if not getattr(kernel, "is_inner_product", False):
+        return None
+    return origin_of(X[rows] if len(rows) < X.shape[0] else X)
 
 
 def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
@@ -101,11 +112,13 @@ def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarra
         return np.asarray(X[:, variables])
     if X.shape[1] != trained.X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
-    return np.asarray(trained.kernel(X, trained.X[variables]))
+    return np.asarray(trained.kernel(around(trained.origin, X), around(trained.origin, trained.X[variables])))
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
     """Return the matrix with more examples after its own: of the same kernel, or a given one with more rows.
+
+    Of a linear kernel its `centred` matrix has the origin of that of the examples before.
 
     X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
     """
@@ -120,8 +133,10 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
         if is_sparse(known):
             from scipy.sparse import csr_array, vstack
 
-            return Gram(kernel, csr_array(vstack([known, X])))
-        return Gram(kernel, np.concatenate([known, X.toarray() if is_sparse(X) else X]))
+            every: Any = csr_array(vstack([known, X]))
+        else:
+            every = np.concatenate([known, X.toarray() if is_sparse(X) else X])
+        return Gram(kernel, every).decided_as(gram)
     if X.shape[1] != n + m:
         raise ValueError(
             f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."

@@ -66,6 +66,9 @@ class Kernel(ABC):
     takes_single: ClassVar[bool] = False
     """Whether `from_inner` takes float32 products, for rows that are kept as float32."""
 
+    is_inner_product: ClassVar[bool] = False
+    """Whether k(x, z) = x·z: where Σα = 0, moving the origin changes Kα by one number in all components."""
+
     @property
     def is_psd(self) -> bool:
         """Whether every matrix of this kernel is known to be positive semi-definite."""
@@ -89,7 +92,7 @@ class Linear(Kernel):
     array([[11.]])
     """
 
-    is_psd = takes_single = True
+    is_psd = takes_single = is_inner_product = True
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Return the inner products unchanged."""

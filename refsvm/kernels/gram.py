@@ -15,6 +15,7 @@ import numpy as np
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
+from refsvm.kernels.origin import moved, origin_of, weights_at
 from refsvm.kernels.precision import distinct_rows
 from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
@@ -60,11 +61,17 @@ class Gram(KernelMatrix):
         Checked data (float64). For `Precomputed`, the (n, n) matrix, which may be float32. Neither is copied.
     is_checked : bool
         Whether the values of such a matrix are known to be finite and not too large.
+    origin : ndarray of shape (d,), optional
+        Where a linear kernel is evaluated around: K[i, j] = (xᵢ − c)·(xⱼ − c).
+    may_move : bool
+        Whether `centred` may look for a better one.
 
     Attributes
     ----------
     n : int
         Number of examples.
+    origin : ndarray of shape (d,) or None
+        That of this matrix; None for 0.
     dense : ndarray of shape (n, n) or None
         The matrix itself if the caller supplied it.
     prefers_batches : bool
@@ -92,11 +99,13 @@ class Gram(KernelMatrix):
     """
 
     def __init__(
-        self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False
-    ) -> None:
-        self.kernel, self.X, self.n = kernel, X, int(X.shape[0])
+        self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False,
+        origin: np.ndarray | None = None, may_move: bool = True,
+    ) -> None:  # fmt: skip
+        self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
+        self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
-            self._examples = PreparedExamples(kernel, X)
+            self._examples = PreparedExamples(kernel, X, origin=origin)
             self.prefers_batches = self._examples.products.prefers_batches
             self.rounding, self.is_psd = self._examples.rounding, kernel.is_psd
             self.has_unit_diagonal = kernel.has_unit_diagonal
@@ -109,6 +118,30 @@ class Gram(KernelMatrix):
         else:
             self.at_once = True
 
+    @property
+    def centred(self) -> Gram:
+        """Return the matrix around the mean of the data, where that is more precise; decided once for each matrix."""
+        return self._around_mean or self
+
+    @cached_property
+    def _around_mean(self) -> Gram | None:
+        origin = origin_of(self.X, self._examples.norms) if self.may_move else None
+        return None if origin is None else Gram(self.kernel, self.X, origin=origin)
+
+    def decided_as(self, gram: Any) -> Gram:
+        """Let `centred` be around the origin of that of another matrix, if it has one; return this one."""
+        if self.may_move and (origin := gram.centred.origin) is not None:
+            self.__dict__["_around_mean"] = Gram(self.kernel, self.X, origin=origin)
+        return self
+
+    def offset(self, alpha: np.ndarray) -> float:
+        """Return w·c of the weights w = Σ αᵢ(xᵢ − c): Kα around 0 less that of this matrix, for Σα = 0."""
+        if self.origin is None:
+            return 0.0
+        some = np.flatnonzero(alpha)
+        weights = np.asarray(alpha[some] @ moved(self.X[some], self.origin))
+        return float(weights_at(weights[None], self.origin)[0])
+
     @cached_property
     def _single(self) -> PreparedExamples | None:
         """The examples as float32, for float32 rows; None where their products would lose more than that rounding."""
@@ -117,7 +150,7 @@ class Gram(KernelMatrix):
         largest, (least, most) = float(self._examples.norms.max()), SINGLE_NORMS
         if not least < largest < most:
             return None
-        single = PreparedExamples(self.kernel, self.X, dtype=np.float32)
+        single = PreparedExamples(self.kernel, self.X, dtype=np.float32, origin=self.origin)
         return single if self.kernel.distance_scale * float(single.norms.max()) < SINGLE_BELOW else None
 
     @property
@@ -263,7 +296,7 @@ class Gram(KernelMatrix):
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)
             return _holding(part, self, is_checked=True)
-        return Gram(self.kernel, self.X[indices])
+        return Gram(self.kernel, self.X[indices], origin=self.origin, may_move=self.may_move)
 
 
 def is_all(rows: np.ndarray, n: int) -> bool:

@@ -47,6 +47,8 @@ class KernelMatrix(ABC):
         The matrix that evaluates the values, without any store before it.
     distinct : ndarray of shape (n,), int64
         A number for each variable; those that are known to have the same row of K share one.
+    origin : ndarray of shape (d,) or None
+        Where a linear kernel is evaluated around; None for 0.
     """
 
     n: int
@@ -60,6 +62,7 @@ class KernelMatrix(ABC):
     rounding: float = 0.0
     is_psd: bool = False
     has_unit_diagonal: bool = False
+    origin: np.ndarray | None = None
 
     @property
     def supports_float32(self) -> bool:
@@ -80,6 +83,15 @@ class KernelMatrix(ABC):
     def distinct(self) -> np.ndarray:
         """A number for each variable, shape (n,); those that are known to have the same row of K share one."""
         return np.arange(self.n)
+
+    @property
+    def centred(self) -> KernelMatrix:
+        """The matrix that problems with Σα = 0 are solved with: this one, unless another origin loses fewer digits."""
+        return self
+
+    def offset(self, alpha: np.ndarray) -> float:
+        """Return Kα of the data as they were given, less that of this matrix, one number for Σα = 0."""
+        return 0.0
 
     @abstractmethod
     def block(
@@ -139,7 +151,11 @@ class View(KernelMatrix):
         self.source, self.indices = source, indices
         self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
         self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
-        self.is_psd, self.has_unit_diagonal = source.is_psd, source.has_unit_diagonal
+        self.is_psd, self.has_unit_diagonal, self.origin = (
+            source.is_psd,
+            source.has_unit_diagonal,
+            source.origin,
+        )
 
     @property
     def supports_float32(self) -> bool:
@@ -160,6 +176,16 @@ class View(KernelMatrix):
     def distinct(self) -> np.ndarray:
         """The numbers of the examples behind the variables."""
         return self.source.distinct[self.indices]
+
+    @property
+    def centred(self) -> KernelMatrix:
+        """The same view of the source around its mean."""
+        source = self.source.centred
+        return self if source is self.source else View(source, self.indices)
+
+    def offset(self, alpha: np.ndarray) -> float:
+        """Return that of the examples, with the sum of the variables of each."""
+        return self.source.offset(np.bincount(self.indices, alpha, self.source.n))
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None

@@ -6,6 +6,8 @@
 the data. With ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z the rounding of ‖x‖² stays when the summands cancel: of features such as
 time stamps, 10⁹ with differences of 1, nothing is left. Distances do not change under translation, and near the mean
 of the data the norms are as small as they can be.
+
+The products of a linear machine with Σα = 0 may be taken around any origin, too: see `refsvm.kernels.origin`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels.memory import reused
-from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, sparse_squared_norms
+from refsvm.kernels.origin import moved
+from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, squared_norms
 
 __all__ = ["DenseProducts", "PreparedExamples", "inner_products", "squared_norms"]
 
@@ -130,6 +133,8 @@ class PreparedExamples:
         See `SparseProducts`.
     dtype : numpy type
         float32 rounds the examples to it: dense ones around their mean, for a kernel of the distance.
+    origin : ndarray of shape (d,), optional
+        Where the examples are to be multiplied around, whatever the kernel.
 
     Attributes
     ----------
@@ -157,17 +162,19 @@ class PreparedExamples:
     """
 
     def __init__(
-        self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES, dtype: type = np.float64
-    ) -> None:
+        self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES, dtype: type = np.float64,
+        origin: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         scale, norms, given = kernel.distance_scale, squared_norms(Z), Z
         if not np.isfinite(norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
-        self._origin: np.ndarray | None = None
         is_single = dtype == np.float32
         centred_from = 0.0 if is_single else CENTRED_FROM
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
-            self._origin = Z.mean(axis=0)
-            Z = np.subtract(Z, self._origin, out=np.empty(Z.shape, dtype), casting="same_kind")
+            origin = Z.mean(axis=0)
+        self._origin = origin
+        if origin is not None:
+            Z = moved(Z, origin, dtype)
         elif is_single:
             Z = Z.astype(dtype)
         self.norms = norms if Z is given else squared_norms(Z)
@@ -179,7 +186,7 @@ class PreparedExamples:
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
         """Return other examples, with the same origin and columns, and their norms."""
         if self._origin is not None:
-            X = X - self._origin
+            X = moved(X, self._origin)
         return self.products.aligned(X), squared_norms(X)
 
 
@@ -193,8 +200,3 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
     if is_sparse(X):
         return np.asarray(X @ Z.T)
     return np.matmul(X, Z.T, out=reused((len(X), len(Z)), np.result_type(X, Z)))
-
-
-def squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row, shape (n,), summed in float64."""
-    return sparse_squared_norms(X) if is_sparse(X) else np.einsum("ij,ij->i", X, X, dtype=np.float64)

@@ -22,9 +22,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import is_sparse
 from refsvm.kernels.threads import compiled, load_compiled
 
-__all__ = ["SparseProducts", "canonical", "sparse_squared_norms"]
+__all__ = ["SparseProducts", "canonical", "squared_norms"]
 
 TABLE_BYTES: Final = 2**27
 """Size up to which sparse data get a dense table beside them."""
@@ -170,8 +171,10 @@ def canonical(X: Any) -> Any:
     return X
 
 
-def sparse_squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row of a CSR matrix, shape (n,)."""
+def squared_norms(X: Any) -> np.ndarray:
+    """‖x‖² of every row of dense or CSR data, shape (n,), summed in float64."""
+    if not is_sparse(X):
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
     X = canonical(X)
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     data = X.data.astype(np.float64, copy=False)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import examples, is_sparse
-from refsvm.kernels import Kernel, Precomputed
+from refsvm.kernels import Kernel, Linear, Precomputed
+from refsvm.kernels.origin import moved, origin_of, weights_at
 from refsvm.kernels.sparse import TABLE_BYTES
 from refsvm.multiclass.one_vs_one import votes
 from refsvm.multiclass.prediction import decision_values, pair_sums
 
 __all__ = ["FunctionModel", "Model", "Scaling"]
+
+UNBALANCED: Final = 1e-9
+"""|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,22 @@ class StoredModel:
         X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
-        return decision_values(self.kernel, X, vectors, sums) + self.intercept
+        origin, intercept = self._centred(n_support)
+        if origin is not None:
+            origin = np.pad(origin, (0, X.shape[1] - len(origin)))
+        return decision_values(self.kernel, X, vectors, sums, origin) + intercept
+
+    def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return where a linear kernel is evaluated around, None for 0, and b there: for Σα = 0 it may be anywhere."""
+        vectors = self.support_vectors
+        origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
+        if origin is None:
+            return None, self.intercept
+        sums = pair_sums(self.dual_coef, n_support, np.ones((vectors.shape[0], 1)))
+        if np.abs(sums).max() > UNBALANCED * np.abs(self.dual_coef).max():
+            return None, self.intercept
+        weights = pair_sums(self.dual_coef, n_support, moved(vectors, origin))
+        return origin, self.intercept + weights_at(weights, origin)
 
     def _by_name(self, X: Any) -> Any:
         """Return the columns of a table in the order of the model's, found by their names if it has any."""

@@ -23,7 +23,7 @@ from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_threads
 from refsvm.formulations import votes
-from refsvm.kernels.checked import gram_of_rows
+from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
@@ -124,6 +124,10 @@ class BinaryResult:
         Why the solver ended.
     decision_range : float
         max − min of the decision values over the training examples, for messages; inf where the pair converged.
+    origin : ndarray of shape (d,) or None
+        Where the linear kernel was evaluated around; None for 0.
+    centred_intercept : float
+        b there, where it is exact.
     """
 
     negative: int
@@ -138,6 +142,8 @@ class BinaryResult:
     kernel_rows: int
     status: Status
     decision_range: float = math.inf
+    origin: np.ndarray | None = field(default=None, repr=False)
+    centred_intercept: float = field(default=0.0, repr=False)
 
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
@@ -146,6 +152,7 @@ class BinaryResult:
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
             math.inf if status is Status.CONVERGED else solution.decision_range,
+            *where_solved(solution),
         )  # fmt: skip
 
     @property
@@ -158,6 +165,12 @@ class BinaryResult:
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
+
+
+def where_solved(solution: Solution) -> tuple[np.ndarray | None, float]:
+    """Return the origin around which the kernel was evaluated, None for 0, and b there."""
+    there = solution.where_solved()
+    return there.problem.gram.origin, there.intercept
 
 
 def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Pair]:
@@ -179,12 +192,14 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
     """
     n, k = len(codes), int(codes.max()) + 1
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
+    # one origin for all pairs, as their machines are asked together; that of two classes is its own
+    moving = {} if k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for p, q in combinations(range(k), 2):
         negative, positive = (p, q) if k == 2 else (q, p)
         rows = everyone if k == 2 else everyone[(codes[everyone] == p) | (codes[everyone] == q)]
         labels = np.where(codes[rows] == positive, 1.0, -1.0)
         signed = labels * penalties[rows]
-        gram = gram_of_rows(kernel, X, rows)
+        gram = gram_of_rows(kernel, X, rows, **moving)
         yield Pair(
             negative, positive, rows,
             DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed)),

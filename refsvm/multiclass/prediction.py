@@ -19,6 +19,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.memory import scratch
+from refsvm.kernels.origin import around
 from refsvm.kernels.products import PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import compiled, run_in_pieces
@@ -68,7 +69,9 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     return sums
 
 
-def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> np.ndarray:
+def decision_values(
+    kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None
+) -> np.ndarray:
     """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
 
     Parameters
@@ -79,6 +82,8 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
         The support vectors; for `Precomputed` the columns of X that belong to them, ndarray of shape (m,).
     pair_sum : callable
         `pair_sums` with its coefficients.
+    origin : ndarray of shape (d,), optional
+        Where a linear kernel is evaluated around.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
     """
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
-        return _linear_values(X, vectors, pair_sum)
+        return _linear_values(around(origin, X), around(origin, vectors), pair_sum)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
     t, m = X.shape[0], max(1, vectors.shape[0])
@@ -95,7 +100,7 @@ def decision_values(kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any],
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
     large = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= LARGE_ENTRIES
     table_from = 0 if large or compiled() is not None else np.inf
-    values = _kernel_values_of(kernel, X, vectors, table_from)
+    values = _kernel_values_of(kernel, X, vectors, table_from, origin)
     sums = np.empty((t, pairs))
 
     def piece(part: slice) -> None:
@@ -122,13 +127,15 @@ def _linear_values(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) 
     return np.asarray(X @ pair_sum(vectors).T)
 
 
-def _kernel_values_of(kernel: Any, X: Any, vectors: Any, table_from: float) -> Callable[[slice], np.ndarray]:
+def _kernel_values_of(
+    kernel: Any, X: Any, vectors: Any, table_from: float, origin: np.ndarray | None
+) -> Callable[[slice], np.ndarray]:
     """Return the function that evaluates the kernel between some rows of X and all support vectors."""
     if isinstance(kernel, Precomputed):
         return lambda rows: np.asarray(X[rows, vectors])
     if not isinstance(kernel, Kernel):
         return lambda rows: kernel_values(kernel, X[rows], vectors)
-    others, m = PreparedExamples(kernel, vectors, table_from), vectors.shape[0]
+    others, m = PreparedExamples(kernel, vectors, table_from, origin=origin), vectors.shape[0]
     if is_sparse(X) and is_sparse(vectors):
         examples, x_norms = others.prepared(X)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.walk.backup import solve_at
 from refsvm.walk.bordered import Bordered
-from refsvm.walk.line import ProblemLine
+from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import FREE
 
@@ -89,7 +90,7 @@ def continued(
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
-    K = kernel_matrix(start, cache_mb)
+    K = kernel_matrix(start.with_gram(solved_gram(start, end)), cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K))
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
@@ -118,7 +119,10 @@ def continued(
     ending = Ending(
         len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
     )
-    solution = Solution(end, found, gradient, events, *ending)
+    solution = Solution(problem, found, gradient, events, *ending)
+    solution = (
+        solution.of(end) if end.centred is not end and start.z == 0.0 else replace(solution, problem=end)
+    )
     return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
 
 

@@ -117,7 +117,7 @@ def cross_validate_path(
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng, groups=groups)
-    gram = Gram(Precomputed(), kernel_matrix(problem, cache_mb), is_checked=True)
+    gram = Gram(Precomputed(), kernel_matrix(problem.centred, cache_mb), is_checked=True)
     gram.is_psd = True
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
     with interruptible() as interrupt:

@@ -11,7 +11,7 @@ from refsvm._checks import real
 from refsvm.kernels.checked import cross_values
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
-from refsvm.walk.line import ProblemLine
+from refsvm.walk.line import ProblemLine, solved_gram
 
 __all__ = ["ParametricPath"]
 
@@ -95,7 +95,7 @@ class ParametricPath(TrackedPath):
 
     def intercept(self, t: float, before: bool = False) -> float:
         """Return b at t."""
-        return self._intercept(t, before)
+        return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
 
     def n_support(self, t: float, before: bool = False) -> int:
         """Count the variables with α ≠ 0."""
@@ -124,4 +124,4 @@ class ParametricPath(TrackedPath):
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
-        return cross_values(self.start.gram, self.merged.first[variables], X)
+        return cross_values(solved_gram(self.start, self.end), self.merged.first[variables], X)

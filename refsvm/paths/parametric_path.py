@@ -16,7 +16,7 @@ from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_ma
 from refsvm.problem import DualProblem
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.breakpoint import LinePoint
-from refsvm.walk.line import ProblemLine
+from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
 
 __all__ = ["parametric_path", "refuse_unlike", "tracker_of_lines"]
@@ -95,7 +95,7 @@ def parametric_path(
     limits = PathLimits(start.n, max_events, time_limit, callback)
     merged = merge_variables(start, end) if merge else no_merging(start)
     one, other = (fewer(each, merged) for each in (start, end))
-    K = kernel_matrix(one, cache_mb)
+    K = kernel_matrix(one.with_gram(solved_gram(one, other)), cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K))
     walk = PathState(one, K, engine, line)
     return ParametricPath(

@@ -80,7 +80,7 @@ class RegularizationPath(TrackedPath):
 
     def intercept(self, C: float) -> float:
         """Return b at C."""
-        return C * self._intercept(C)
+        return C * (self._intercept(C) - self._gram.offset(self._variables(C)))
 
     def n_support(self, C: float) -> int:
         """Count the examples with α ≠ 0."""
@@ -113,7 +113,7 @@ class RegularizationPath(TrackedPath):
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (t, len(variables))."""
-        gram: Any = self.problem.gram
+        gram: Any = self.problem.centred.gram
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
             # the columns of all examples, of which the path holds those that are not merged

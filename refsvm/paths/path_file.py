@@ -22,7 +22,7 @@ from refsvm.paths.roc_curve import CostPath
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
 from refsvm.result import Status
-from refsvm.walk.line import ProblemLine
+from refsvm.walk.line import ProblemLine, solved_gram
 
 __all__ = ["load_path", "save_path"]
 
@@ -158,7 +158,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     _require(len(merged.group) == gram.n, "group has another length than the problem")
     _check_merged(merged, len(merged.first))
     one, other = (fewer(end, merged) for end in ends)
-    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(gram.diagonal()).max()))
+    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved_gram(one, other).diagonal()).max()))
     return {"start": ends[0], "end": ends[1], "line": line}
 
 

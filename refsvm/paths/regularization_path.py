@@ -166,7 +166,7 @@ def track(
         raise ValueError(
             "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
         )
-    K = kernel_matrix(problem, cache_mb)
+    K = kernel_matrix(problem.centred, cache_mb)
     walk = PathState(problem, K, engine, RegularizationLine(problem, C_min, C_max))
     merged = no_merging(problem) if merged is None else merged
     return RegularizationPath(

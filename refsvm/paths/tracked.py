@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import real
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.audit import POINTS, PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.result import Status
-from refsvm.walk.line import ProblemLine
+from refsvm.walk.line import ProblemLine, solved_gram
 
 __all__ = ["TrackedPath"]
 
@@ -170,12 +171,20 @@ class TrackedPath:
         at, index, up = (np.concatenate(each) for each in zip(*found, strict=True))
         return begin, 1.0 / at if self.along.rooted else at, index, up
 
+    @property
+    def _gram(self) -> KernelMatrix:
+        """The kernel matrix of the merged variables, around the origin around which the path was tracked."""
+        return solved_gram(self.along.start, self.along.end)
+
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
-        """K of the merged variables, shape (g, g)."""
+        """K of the merged variables, shape (g, g); of a linear kernel perhaps around the mean of the data.
+
+        See `refsvm.DualProblem.centred`. b in ``record.intercept`` belongs to it.
+        """
         if self.matrix is not None:
             return self.matrix
-        return np.ascontiguousarray(self.along.start.gram.block(np.arange(self.along.start.n)))
+        return np.ascontiguousarray(self._gram.block(np.arange(self._gram.n)))
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
         """Measure how far the path is from optimal, at every breakpoint and at points between neighbours.

@@ -160,7 +160,7 @@ def shared_gram(gram: KernelMatrix, cache_mb: float, single: bool = False) -> Ke
     dtype = np.float32 if single else np.float64
     if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
         return gram
-    return held_as_array(gram, dtype)
+    return held_as_array(gram.centred, dtype)
 
 
 class Part(NamedTuple):

@@ -196,7 +196,8 @@ class Found:
         self._rounds, self._callback, self._began, self._told = rounds, callback, began, -np.inf
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(n))
-        self.full = rounds.kept["all"] = rounds.solve()
+        self._given = rounds.solve()
+        self.full = rounds.kept["all"] = self._given.where_solved(rounds.problem)
         is_solved = self.full.status in {Status.CONVERGED, Status.STALLED}
         self.status = Status.CONVERGED if is_solved else self.full.status
         self.decided, self.signs, self.values = sufficient(self.full, rounds.rows, ())
@@ -253,7 +254,7 @@ class Found:
             predictions=predictions, labels=labels,
             decided_by=decided.astype(str), decision_values=self.values,
             iterations=self.full.iterations + int(self.iterations.sum()), round_iterations=self.iterations,
-            kernel_rows=rounds.rows.computed, seconds=time.perf_counter() - self._began, full_solution=self.full,
+            kernel_rows=rounds.rows.computed, seconds=time.perf_counter() - self._began, full_solution=self._given,
             status=Status.CONVERGED if (decided != "").all() else self.status, engine=rounds.used or self.full.engine,
             gap_rule_kept=self.gap_rule_kept, traces=self.traces,
         )  # fmt: skip

@@ -124,6 +124,7 @@ class Rounds:
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
         self._grams = [problem.gram, self.rows]  # of problems that belong here
+        self._is_moved = problem.centred is not problem
         self._engine = self._made_engine()
 
     def _made_engine(self) -> Engine:
@@ -206,6 +207,8 @@ class Rounds:
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
+        for name, kept in self.kept.items():  # what the caller keeps may have G around 0
+            self.kept[name] = kept.where_solved(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules)
         is_plain = self.options["engine"] == "numpy" and self.workers == 1
         return runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
@@ -251,7 +254,9 @@ class Rounds:
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
         start = None if start is None else starting_point(problem, start)
-        return self.steps(problem, start, origin, rules, most, trace=trace)
+        origin = None if origin is None else origin.where_solved(problem)
+        solution = self.steps(problem, start, origin, rules, most, trace=trace)
+        return solution.of(problem.with_gram(self._given.gram)) if self._is_moved else solution
 
     def steps(
         self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,
@@ -316,7 +321,11 @@ class Rounds:
             raise ValueError(
                 "box is made of another problem; make it of that of these rounds, by boxed or without."
             )
-        return box if box.gram is stored else box.with_gram(stored)
+        return self._stored(box)
+
+    def _stored(self, problem: DualProblem) -> DualProblem:
+        """Return the problem of a round, its rows taken from the store."""
+        return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
 
     def close(self) -> None:
         """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""

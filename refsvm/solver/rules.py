@@ -135,6 +135,7 @@ def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: str = "float64", shrinking: object = False
 ) -> KernelRows:
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
+    problem = problem.centred
     n, gram, (selector, step, stop) = problem.n, problem.gram, rules
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
@@ -156,7 +157,7 @@ def row_store(
 def float64_rows(problem: DualProblem, rules: Rules, cache_mb: float) -> KernelRows:
     """Return memory for the same kernel rows as float64, for a solve that has begun on float32 rows."""
     selector, step, stop = rules
-    n, gram = problem.n, problem.gram.exact
+    n, gram = problem.n, problem.centred.gram.exact
     needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
     return stored_rows(gram, max(cache_mb, megabytes(needed, n)), at_least=needed)
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.problem import DualProblem
 from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move, Point
 from refsvm.walk.walk import Line
 
-__all__ = ["ProblemLine", "RegularizationLine"]
+__all__ = ["ProblemLine", "RegularizationLine", "solved_gram"]
 
 SMALLEST = 1e-4
 """Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
@@ -116,6 +117,11 @@ class ProblemLine:
     ) -> Point:
         """Return what a tracker reports."""
         return LinePoint(t, alpha, b, kind, moves, elbow)
+
+
+def solved_gram(start: DualProblem, end: DualProblem) -> KernelMatrix:
+    """Return the kernel matrix of a line, as `DualProblem.centred` has it where z = 0 at both ends."""
+    return (start if start.z != 0.0 else end).centred.gram
 
 
 class RegularizationLine(ProblemLine):
