@@ -19,7 +19,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import compiled
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair, total
 
-__all__ = ["SCALARS", "SNAP", "TAU", "PointError", "SolverState"]
+__all__ = ["COARSE", "SCALARS", "SNAP", "TAU", "PointError", "SolverState", "noisy"]
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -63,6 +63,9 @@ OFF: Final = 1e-6
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
 
+COARSE: Final = 1e-12
+"""Rounding of kernel values from which its effect on decision values is looked at."""
+
 TINY: Final = float(np.finfo(float).tiny)
 """In place of max Kⱼⱼ = 0 below a line."""
 
@@ -70,6 +73,15 @@ NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
 Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def noisy(noise: float, tolerance: float) -> str:
+    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
+    return (
+        f"The kernel values are so large that rounding moves decision values by about {noise:.1g}, and the tolerance "
+        f"is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the kernel "
+        "or C."
+    )
 
 
 class PointError(ValueError):
@@ -278,6 +290,12 @@ class SolverState:
         gap = abs(self.gap) if self.gap > -math.inf else 0.0
         size = float(np.abs(self.gradient).max()) + self.largest * self.largest_diagonal
         return EPSILON * (self.updates + self.iteration) * size > 0.01 * max(gap, tolerance)
+
+    def noise(self) -> float:
+        """About how much rounding of the kernel values moves decision values; 0 where those are exact to 10⁻¹²."""
+        noise = self.rows.noise
+        noise = EPSILON * self.largest_diagonal if noise is None else noise
+        return noise * float(np.linalg.norm(self.alpha)) if noise > COARSE else 0.0
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a rule that wants to look at it; it cannot be written to."""

@@ -24,7 +24,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.kernels.threads import load_compiled
 from refsvm.result import Ending, Status, Trace
 from refsvm.rule import is_shipped
-from refsvm.state import PointError, SolverState
+from refsvm.state import PointError, SolverState, noisy
 from refsvm.stopping.base import verdict
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Engine:
     """The compiled loop of the problem with all variables: to load it takes a while."""
 
     _state: SolverState | None = None
-    _has_warned = _has_warned_of_float32 = False
+    _has_warned = _has_warned_of_float32 = _is_noisy = False
 
     def __init__(
         self, name: str, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
@@ -180,6 +180,8 @@ class Engine:
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
+        if status is Status.CONVERGED and (noise := state.noise()) > tolerance:
+            self.warn_of_noise(noise, tolerance)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
             status, rules.stop.reasons[code - 1] if code > 0 else status.value,
@@ -196,6 +198,12 @@ class Engine:
                 "stationary point, perhaps not the global optimum.",
                 stacklevel=4,
             )
+
+    def warn_of_noise(self, noise: float, tolerance: float) -> None:
+        """Say so once for all solves if rounding moves decision values by more than the tolerance."""
+        if not self._is_noisy:
+            self._is_noisy = True
+            warnings.warn(noisy(noise, tolerance), stacklevel=4)
 
     def _run(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Run chunk after chunk until something says stop, also where G is computed afresh."""

@@ -26,7 +26,7 @@ from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, shaped
 from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
-from refsvm.kernels.origin import around, weights_at
+from refsvm.kernels.origin import around, origin_of, weights_at
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values, pair_sums
@@ -236,8 +236,11 @@ class KernelMachine(KernelEstimator):
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            weights = self._sums(around(origin, self.support_vectors_))
-            self.intercept_ -= weights_at(weights, origin)
+            # to the mean of the support vectors, which a model file tells
+            if (mean := origin_of(self.support_vectors_)) is not None:
+                self.intercept_ += self._sums(around(origin, self.support_vectors_)) @ (mean - origin)
+                origin, b = mean, self.intercept_.tolist()
+            self.intercept_ -= weights_at(origin, self.support_vectors_, self._sums)
             self.__dict__["_centred"] = origin, np.array(b), self.intercept_.copy()
 
     def _sums(self, values: Any) -> np.ndarray:

@@ -27,6 +27,7 @@ from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
 from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
+from refsvm.state import COARSE, noisy
 
 __all__ = ["Incremental", "Machine"]
 
@@ -147,6 +148,7 @@ class Incremental(KernelMachine):
                 }
             self.held_ = held
             self._take(solutions, places, kept)
+        self._warn_of_noise(solutions)
         if self.fit_status_:
             warnings.warn(shortcoming(solutions, self.tol), ConvergenceWarning, stacklevel=4)
 
@@ -239,6 +241,15 @@ class Incremental(KernelMachine):
                 stacklevel=3,
             )
         return True
+
+    def _warn_of_noise(self, solutions: list[Solution]) -> None:
+        """Say so if rounding of the held kernel matrix moves decision values by more than `tol`."""
+        held, kernel = self.held_, self.kernel_
+        if isinstance(kernel, Kernel):
+            values = Gram(kernel, held["X"], origin=held.get("origin"), may_move=False).noise or 0.0
+            noise = values * max(float(np.linalg.norm(solution.alpha)) for solution in solutions)
+            if values > COARSE and noise > self.tol:
+                warnings.warn(noisy(noise, self.tol), stacklevel=5)
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:

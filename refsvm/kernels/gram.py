@@ -15,7 +15,7 @@ import numpy as np
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
-from refsvm.kernels.origin import moved, origin_of, weights_at
+from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.precision import distinct_rows
 from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
@@ -45,6 +45,9 @@ SINGLE_BELOW: Final = 64.0
 
 SINGLE_NORMS: Final = 1e-30, 1e30
 """Range of max ‖x − c‖² in which float32 products neither overflow nor vanish."""
+
+NUDGE: Final = 2.0**-20
+"""By what part x·x is moved to see how much the kernel makes of its rounding."""
 
 LARGEST_VALUE: Final = 1e300
 """Kernel values above this are refused."""
@@ -103,6 +106,7 @@ class Gram(KernelMatrix):
         origin: np.ndarray | None = None, may_move: bool = True,
     ) -> None:  # fmt: skip
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
+        self._noise: float | None = None
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -115,8 +119,29 @@ class Gram(KernelMatrix):
                 self.rounding = float(np.finfo(np.float32).eps) / 2.0
             if not is_checked:
                 check_finite_values(X)
+            self._noise = 0.0 if is_checked else None
         else:
             self.at_once = True
+
+    @property
+    def noise(self) -> float | None:
+        """About how far rounding puts a value from the true one: of the product x·x, and of the kernel function.
+
+        0 for an array of the package itself, such as that of a path, which has a bound of its own.
+        """
+        if self._noise is None and isinstance(self.kernel, Kernel):
+            self._noise = self._measured_noise(self.kernel)
+        return self._noise
+
+    def _measured_noise(self, kernel: Kernel) -> float:
+        """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; 0 for kernels of distances."""
+        if kernel.has_unit_diagonal:
+            return 0.0
+        norms, zero = self._examples.norms, np.zeros(1)
+        ends = np.array([[norms.min()], [norms.max()]])
+        values, others = (kernel.from_inner(ends * factor, zero, zero) for factor in (1.0, 1.0 + NUDGE))
+        size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
+        return float(np.finfo(np.float64).eps) * size
 
     @property
     def centred(self) -> Gram:
@@ -139,8 +164,7 @@ class Gram(KernelMatrix):
         if self.origin is None:
             return 0.0
         some = np.flatnonzero(alpha)
-        weights = np.asarray(alpha[some] @ moved(self.X[some], self.origin))
-        return float(weights_at(weights[None], self.origin)[0])
+        return float(weights_at(self.origin, self.X[some], lambda values: alpha[None, some] @ values)[0])
 
     @cached_property
     def _single(self) -> PreparedExamples | None:
@@ -377,7 +401,7 @@ def held_from_products(
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
-    held.rounding, held.is_psd = max(held.rounding, gram.rounding), gram.is_psd
+    held.rounding, held.is_psd, held._noise = max(held.rounding, gram.rounding), gram.is_psd, gram.noise
     return held
 
 

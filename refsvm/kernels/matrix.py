@@ -49,6 +49,9 @@ class KernelMatrix(ABC):
         A number for each variable; those that are known to have the same row of K share one.
     origin : ndarray of shape (d,) or None
         Where a linear kernel is evaluated around; None for 0.
+    noise : float or None
+        About how far rounding puts a value from the true one, whose effect on decision values is about noise · ‖α‖.
+        None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
     """
 
     n: int
@@ -83,6 +86,11 @@ class KernelMatrix(ABC):
     def distinct(self) -> np.ndarray:
         """A number for each variable, shape (n,); those that are known to have the same row of K share one."""
         return np.arange(self.n)
+
+    @property
+    def noise(self) -> float | None:
+        """About how far rounding puts a value from the true one; None for that of one operation."""
+        return None
 
     @property
     def centred(self) -> KernelMatrix:
@@ -176,6 +184,11 @@ class View(KernelMatrix):
     def distinct(self) -> np.ndarray:
         """The numbers of the examples behind the variables."""
         return self.source.distinct[self.indices]
+
+    @property
+    def noise(self) -> float | None:
+        """That of the source."""
+        return self.source.noise
 
     @property
     def centred(self) -> KernelMatrix:

@@ -10,6 +10,7 @@ be. One c holds for all of a matrix: two of them would make another problem.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -100,9 +101,23 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
     return X if origin is None else moved(X, origin)
 
 
-def weights_at(weights: np.ndarray, origin: np.ndarray) -> np.ndarray:
-    """Return w·c for each row of weights, shape (m,), which is what b around c has more than b around 0.
+def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
+    """Return w·c, which b around c has more than b around 0, for each of some weights w = Σ αᵢ(xᵢ − c).
 
-    Its summands may be large and cancel; they are added in extended precision where the processor has it.
+    c is large where this is asked for, and so is what it makes of the rounding of w: both products are taken in
+    extended precision where the processor has it.
+
+    Parameters
+    ----------
+    origin : ndarray of shape (d,)
+        c.
+    X : ndarray or CSR of shape (m, d)
+    sums : callable
+        Returns Σ αᵢ valuesᵢ, shape (p, d), for values of shape (m, d).
+
+    Returns
+    -------
+    ndarray of shape (p,), float64
     """
-    return np.asarray(weights.astype(np.longdouble) @ origin.astype(np.longdouble), dtype=np.float64)
+    weights = sums(moved(X, origin).astype(np.longdouble))
+    return np.asarray(weights @ origin.astype(np.longdouble), dtype=np.float64)

@@ -144,6 +144,11 @@ class KernelRows(KernelMatrix):
         add_rows(target, -coefficients, self.values, indices)
 
     @property
+    def noise(self) -> float | None:
+        """That of the matrix."""
+        return self.gram.noise
+
+    @property
     def store(self) -> KernelRows:
         """The store itself."""
         return self

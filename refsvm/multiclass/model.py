@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import examples, is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.origin import moved, origin_of, weights_at
+from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.sparse import TABLE_BYTES
 from refsvm.multiclass.one_vs_one import votes
 from refsvm.multiclass.prediction import decision_values, pair_sums
@@ -113,8 +113,9 @@ class StoredModel:
         sums = pair_sums(self.dual_coef, n_support, np.ones((vectors.shape[0], 1)))
         if np.abs(sums).max() > UNBALANCED * np.abs(self.dual_coef).max():
             return None, self.intercept
-        weights = pair_sums(self.dual_coef, n_support, moved(vectors, origin))
-        return origin, self.intercept + weights_at(weights, origin)
+        return origin, self.intercept + weights_at(
+            origin, vectors, partial(pair_sums, self.dual_coef, n_support)
+        )
 
     def _by_name(self, X: Any) -> Any:
         """Return the columns of a table in the order of the model's, found by their names if it has any."""

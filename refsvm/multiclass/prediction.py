@@ -53,7 +53,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
     Returns
     -------
-    ndarray of shape (k(k − 1)/2, t), float64
+    ndarray of shape (k(k − 1)/2, t), float64, or long double for such values
     """
     if n_support is None or len(coefficients) == 1:
         return np.asarray(coefficients @ values)
@@ -61,7 +61,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
-    sums = np.zeros((len(first), values.shape[1]))
+    sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
         group = slice(ends[c] - n_support[c], ends[c])

@@ -28,6 +28,7 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
+from refsvm.state import COARSE
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
@@ -194,7 +195,8 @@ def hold_out(
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"
         first = [Round(keep=origin)] if origin and from_full else []
-        kept = None if from_full else origin
+        # the last one tells how much rounding matters
+        kept = None if from_full else origin or ("last" if rounds.noise > COARSE else None)
         plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
         for ended in rounds.run(plan, seeder, apart=True):

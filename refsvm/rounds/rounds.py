@@ -24,7 +24,7 @@ from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
 from refsvm.kernels.precision import SHARE
 from refsvm.kernels.rows import KernelRows
-from refsvm.problem import DualProblem
+from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.chunks import Chunks
 from refsvm.rounds.round import Ended, Round
@@ -33,7 +33,7 @@ from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
 from refsvm.solver.shrinking import Shrinking
-from refsvm.state import SolverState
+from refsvm.state import COARSE, SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -211,7 +211,23 @@ class Rounds:
             self.kept[name] = kept.where_solved(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules)
         is_plain = self.options["engine"] == "numpy" and self.workers == 1
-        return runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
+        ended = runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
+        return self._told(ended, rules.stop.tolerance) if self.noise > COARSE else ended
+
+    @property
+    def noise(self) -> float:
+        """About how far rounding puts kernel values from the true ones; 0 where that is not known beforehand."""
+        noise, K = self.rows.noise, self.rows.gram.dense
+        if noise is None and K is not None:
+            noise = EPSILON * float(np.abs(K.diagonal()).max())
+        return noise or 0.0
+
+    def _told(self, ended: Iterator[Ended], tolerance: float) -> Iterator[Ended]:
+        """Pass on how rounds ended; then say so if rounding moves the decision values of one that was kept."""
+        yield from ended
+        largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.kept.values()), default=0.0)
+        if self.noise * largest > tolerance:
+            self._engine.warn_of_noise(self.noise * largest, tolerance)
 
     def solve(
         self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,

@@ -109,7 +109,7 @@ def choose_sets(walk: PathState) -> bool:
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
     if not lower.sum() <= z <= upper.sum():
         return False
-    problem = DualProblem(Gram(Precomputed(), K), v, z, lower, upper)
+    problem = DualProblem(Gram(Precomputed(), K, is_checked=True), v, z, lower, upper)
     derivative = solved(walk, problem, KKTGap(1e-9 * (walk.along.push or 1.0)))
     if derivative is None:
         return False

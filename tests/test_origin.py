@@ -1,0 +1,292 @@
+"""A common offset of the features changes nothing where the mathematics says so, and is said where it does not.
+
+The truth is always the same problem with the offset subtracted beforehand, which is exact: all features are multiples
+of 1/256 below 16, and the offsets are whole numbers.
+"""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from refsvm import (
+    SVC,
+    SVCCV,
+    SVR,
+    Cold,
+    DualProblem,
+    KKTGap,
+    Linear,
+    OneClassSVM,
+    Polynomial,
+    Precomputed,
+    Rounds,
+    cost_path,
+    cross_validate,
+    epsilon_path,
+    leave_one_out,
+    read_model,
+    regularization_path,
+    solve,
+    write_model,
+)  # fmt: skip
+from refsvm.kernels import Gram
+from refsvm.kernels.origin import moved, origin_of
+from refsvm.paths import cross_validate_path, load_path, save_path
+
+EXACT = {"stop": KKTGap(1e-8), "engine": "numpy"}
+OFFSETS = [np.array([1e9, 1e9, 1e9]), np.array([0.0, -3e9, 0.0]), np.array([1e6, 1.7e9, 0.0])]
+FAR = pytest.mark.parametrize("offset", OFFSETS, ids=["all", "one column", "two columns"])
+
+
+def data(offset, n=24, seed=0):
+    """Return X far from 0, the same near 0, labels and targets."""
+    rng = np.random.default_rng(seed)
+    near = np.round(rng.random((n, 3)) * 10.0 * 256.0) / 256.0
+    y = np.where(near[:, 0] + 0.5 * near[:, 1] + rng.normal(size=n) > 7.5, 1, -1)
+    far = near + offset
+    assert np.array_equal(far - offset, near)
+    return far, near - near.mean(axis=0).round(3), y, 0.3 * near[:, 0] + 0.1 * rng.normal(size=n)
+
+
+def assert_near(found, truth, tol=1e-7):
+    np.testing.assert_allclose(found, truth, rtol=0, atol=tol)
+
+
+@FAR
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking):
+    far, near, y, t = data(offset)
+    for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
+        problem = make(far, target, C=0.3)
+        found, truth = (
+            solve(each, shrinking=shrinking, **EXACT) for each in (problem, make(near, target, C=0.3))
+        )
+        assert_near(found.decision_values, truth.decision_values)
+        assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
+        # values at a point, from scratch
+        assert_near(problem.objective(truth.alpha), truth.objective)
+        assert_near(problem.kkt_gap(truth.alpha), truth.kkt_gap)
+        assert_near(problem.duality_gap(truth.alpha), truth.duality_gap)
+
+
+def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
+    far, _, y, _ = data(OFFSETS[1])
+    problem = DualProblem.classification(far, y, C=0.3)
+    found = solve(problem, **EXACT)
+    exact = y - far.astype(np.longdouble) @ (found.alpha.astype(np.longdouble) @ (far - OFFSETS[1]))
+    assert_near(found.gradient / 1e9, exact / 1e9, 1e-15)
+    assert_near(problem.gradient(found.alpha) / 1e9, exact / 1e9, 1e-15)
+    assert_near((found.decision_values - y + found.gradient - found.intercept) / 1e9, 0.0, 1e-15)
+    assert np.array_equal(problem.gram.block(np.arange(3)), far[:3] @ far.T)
+    assert found.problem is problem
+
+
+def test_data_near_the_origin_stay_where_they_are():
+    _, near, _, _ = data(OFFSETS[0])
+    for X in (near, near + 20.0, np.ones((5, 2)), near[:1], np.zeros((3, 2)), sparse.csr_array(near)):
+        assert origin_of(X) is None
+        gram = Gram(Linear(), X)
+        assert gram.centred is gram
+    for kernel in (Polynomial(2), Precomputed()):
+        gram = Gram(kernel, np.full((2, 2), 1e9))
+        assert gram.centred is gram
+
+
+def test_sparse_features_that_all_rows_store_are_moved_and_others_stay():
+    far, _, y, _ = data(OFFSETS[1])
+    X = sparse.csr_array(np.where(np.arange(3) == 2, far * (far > 5.0), far))
+    origin = origin_of(X)
+    assert abs(origin[1] + 3e9) < 10.0
+    assert origin[2] == 0.0
+    assert np.array_equal(moved(X, origin).toarray(), X.toarray() - origin)
+    model = SVC(kernel="linear", C=0.3, tol=1e-8, engine="numpy").fit(X, y)
+    truth = SVC(kernel="linear", C=0.3, tol=1e-8, engine="numpy").fit(X.toarray() - [0.0, -3e9, 0.0], y)
+    assert_near(model.decision_function(X), truth.decision_function(X.toarray() - [0.0, -3e9, 0.0]))
+    nothing = sparse.csr_array((1, 3))  # a row that stores nothing is far away
+    assert_near(
+        model.decision_function(nothing) / 3e9, truth.decision_function([[0.0, 3e9, 0.0]]) / 3e9, 1e-12
+    )
+
+
+@FAR
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_estimators_and_their_files(offset, container, tmp_path):
+    far, near, y, t = data(offset)
+    far, three = container(far), np.digitize(t, np.quantile(t, [0.3, 0.6]))
+    known = {"kernel": "linear", "C": 0.3, "tol": 1e-8, "engine": "numpy"}
+    for make, target in (
+        (lambda: SVC(**known), y),
+        (lambda: SVC(**known, decision_function_shape="ovo"), three),
+        (lambda: SVR(**known), t),
+    ):
+        ask = "predict" if target is t else "decision_function"
+        found, truth = make().fit(far, target), make().fit(near, target)
+        values = getattr(truth, ask)(near)
+        assert_near(getattr(found, ask)(far), values)
+        assert_near(found.coef_, truth.coef_)
+        X = far.toarray() if sparse.issparse(far) else far
+        plane = X.astype(np.longdouble) @ found.coef_.T + found.intercept_
+        size = np.abs(found.coef_).sum() * np.abs(offset).max()
+        assert_near(plane.reshape(values.shape) / size, values / size, 1e-15)
+        again = pickle.loads(pickle.dumps(found))
+        assert np.array_equal(getattr(again, ask)(far), getattr(found, ask)(far))
+        write_model(found, tmp_path / "model")
+        # b of the file has 17 digits, of which the offset takes nine
+        assert_near(getattr(read_model(tmp_path / "model"), ask)(far), values, 1e-7 + 1e-15 * size)
+        grown = make().partial_fit(far[:15], target[:15]).partial_fit(far[15:], target[15:])
+        assert_near(getattr(grown, ask)(far), values)
+        grown.forget([0, 1])
+        assert_near(getattr(grown, ask)(far), getattr(make().fit(near[2:], target[2:]), ask)(near))
+
+
+def test_what_is_added_to_the_intercept_counts():
+    far, _, y, _ = data(OFFSETS[0])
+    model = SVC(kernel="linear", C=0.3, engine="numpy").fit(far, y)
+    before = model.decision_function(far)
+    model.intercept_ = model.intercept_ + 1024.0
+    assert_near(model.decision_function(far), before + 1024.0)
+
+
+def test_intervals_do_not_depend_on_the_origin():
+    far, near, _, t = data(OFFSETS[2])
+    of_far, of_near = (
+        SVR(kernel="linear", C=0.3, engine="numpy").partial_fit(X, t).predict_interval(X[:2], 0.8)
+        for X in (far, near)
+    )
+    assert_near(of_far, of_near, 1e-6)
+
+
+@FAR
+def test_rounds_do_not_depend_on_the_origin(offset):
+    far, near, y, _ = data(offset)
+    options = {"kernel": Linear(), "C": 0.3, "engine": "numpy"}
+    for more in ({}, {"seeder": Cold()}, {"from_full": True}, {"cache_mb": 0.003}):
+        found, truth = (
+            cross_validate(X, y, folds=4, stop=KKTGap(1e-8), **options, **more) for X in (far, near)
+        )
+        assert_near(found.decision_values, truth.decision_values)
+    found, truth = (leave_one_out(X, y, **options) for X in (far, near))
+    assert np.array_equal(found.predictions, truth.predictions)
+    assert found.full_solution.problem.gram.centred is not found.full_solution.problem.gram
+    for cv in (3, "loo"):
+        found, truth = (
+            SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine="numpy").fit(X, y) for X in (far, near)
+        )
+        assert np.array_equal(found.cv_results_["mean_test_score"], truth.cv_results_["mean_test_score"])
+    problems = [DualProblem.classification(X, y, C=0.3) for X in (far, near)]
+    found, truth = ([Rounds(each, **EXACT)] for each in problems)
+    for r in range(3):
+        for family, problem in ((found, problems[0]), (truth, problems[1])):
+            origin = family[-1] if r else None
+            family.append(family[0].solve(problem.without(r), origin=origin))
+        assert_near(found[-1].decision_values, truth[-1].decision_values)
+
+
+@FAR
+def test_paths_do_not_depend_on_the_origin(offset, tmp_path):
+    far, near, y, t = data(offset)
+    for track in (
+        lambda X: regularization_path(X, y, C_min=0.003, C_max=0.3, engine="numpy"),
+        lambda X: regularization_path(DualProblem.regression(X, t), C_min=0.003, C_max=0.3, engine="numpy"),
+        lambda X: epsilon_path(X, t, C=0.3, epsilon=(0.3, 0.01), engine="numpy"),
+        lambda X: cost_path(X, y, C=0.3, engine="numpy"),
+    ):
+        found, truth = track(far), track(near)
+        save_path(found, tmp_path / "path.npz")
+        for at in (0.02, 0.1, 0.3):
+            values = truth.decision_function(near, at)
+            assert_near(found.decision_function(far, at), values)
+            assert_near(load_path(tmp_path / "path.npz").decision_function(far, at), values)
+            beta = found.alpha(at).reshape(-1, len(y)).sum(axis=0)
+            h = far.astype(np.longdouble) @ (beta @ near) + found.intercept(at)
+            assert_near(h / 1e9, values / 1e9, 1e-13)
+        assert load_path(tmp_path / "path.npz").kkt_audit().worst < 1e-6
+    found, truth = (
+        cross_validate_path(X, y, C_min=0.01, C_max=0.3, folds=3, engine="numpy") for X in (far, near)
+    )
+    assert_near(found.curve.at(0.1), truth.curve.at(0.1))
+
+
+@FAR
+def test_examples_come_and_go_wherever_they_are(offset):
+    far, near, y, _ = data(offset)
+    found, truth = (solve(DualProblem.classification(X[:-4], y[:-4], C=0.3), **EXACT) for X in (far, near))
+    for change in (lambda s, X: s.problem.extended(X[-4:], y[-4:]), lambda s, X: s.problem.without([2, 5])):
+        moved_on = [s.continue_to(change(s, X), engine="numpy") for s, X in ((found, far), (truth, near))]
+        assert_near(moved_on[0].decision_values, moved_on[1].decision_values)
+
+
+def test_an_extended_problem_keeps_the_origin():
+    far, _, y, _ = data(OFFSETS[0])
+    problem = DualProblem.classification(far, y)
+    more = problem.extended(np.array([[0.0, 0.0, 0.0]]), [1])  # which would move the mean
+    assert np.array_equal(more.gram.centred.origin, problem.gram.centred.origin)
+
+
+@pytest.mark.parametrize("stamp", [1e7, 1.7e9, 1e12])
+def test_two_points_beside_a_time_stamp_are_separated(stamp):
+    model = SVC(kernel="linear", engine="numpy").fit([[1, stamp], [2, stamp]], [0, 1])
+    assert model.predict([[1, stamp], [2, stamp]]).tolist() == [0, 1]
+    assert_near(model.coef_, [[1.0, 0.0]], 1e-12)  # α is at its bound
+
+
+# --- where the origin matters ---
+
+
+def said(run):
+    """Return whether the warning about rounding was given."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        run()
+    return any("rounding moves decision values" in str(each.message) for each in caught)
+
+
+STAMPS, TWO = np.array([[1.0, 1e8], [2.0, 1e8]]), np.array([-1, 1])
+HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0]]))
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: SVC(kernel="poly", degree=2, gamma=0.5, engine="numpy").fit(STAMPS, TWO),
+        lambda: solve(DualProblem.classification(STAMPS, TWO, kernel=Polynomial(2, 0.5)), engine="numpy"),
+        lambda: solve(
+            DualProblem.classification(STAMPS @ STAMPS.T, TWO, kernel=Precomputed()), engine="numpy"
+        ),
+        lambda: solve(DualProblem.classification(STAMPS, TWO, kernel=lambda X, Z: X @ Z.T), engine="numpy"),
+        lambda: SVC(kernel="linear", engine="numpy").fit(HOLES, [-1, 1, 1, -1]),
+        lambda: OneClassSVM(kernel="linear", engine="numpy").fit(data(OFFSETS[1])[0]),
+        lambda: cross_validate(
+            np.repeat(STAMPS, 2, axis=0),
+            [-1, -1, 1, 1],
+            kernel=Polynomial(2, 0.5),
+            folds=[0, 1, 0, 1],
+            engine="numpy",
+        ),
+        lambda: cross_validate(
+            np.repeat(STAMPS, 2, axis=0),
+            [-1, -1, 1, 1],
+            kernel=Polynomial(2, 0.5),
+            folds=[0, 1, 0, 1],
+            seeder=Cold(),
+            engine="numpy",
+        ),
+    ],
+    ids=["SVC", "solve", "array", "callable", "sparse", "one-class", "folds", "cold folds"],
+)
+def test_rounding_that_moves_decision_values_is_said(run):
+    assert said(run)
+
+
+def test_large_features_around_zero_are_no_reason_for_a_warning():
+    _, near, y, _ = data(OFFSETS[0])
+    for kernel, X, C in (
+        (Linear(), near * 1e6, 1e-15),
+        (Polynomial(2, 1.0, 1.0), near * 1e6, 1e-30),
+        (Precomputed(), near @ near.T * 1e12, 1e-15),
+    ):
+        problem = DualProblem.classification(X, y, kernel=kernel, C=C)
+        assert not said(lambda p=problem: solve(p, engine="numpy", max_iter=1000))
