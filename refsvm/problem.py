@@ -144,7 +144,7 @@ class DualProblem(Formulations):
         """
         values = self.v
         if np.count_nonzero(alpha):
-            values = values - (self.gradient(alpha) if gradient is None else gradient)
+            values = values - (self._known(alpha) if gradient is None else gradient)
         free = self.lower < self.upper
         if not free.all():
             values = values[free]

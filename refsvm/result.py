@@ -344,7 +344,7 @@ class Solution:
     @property
     def decision_range(self) -> float:
         """max − min of the decision values over the examples that are not left out."""
-        return self.problem.decision_range(self.alpha, self.gradient)
+        return self.problem.decision_range(self.alpha, self._exact)
 
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
