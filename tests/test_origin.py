@@ -290,3 +290,9 @@ def test_large_features_around_zero_are_no_reason_for_a_warning():
     ):
         problem = DualProblem.classification(X, y, kernel=kernel, C=C)
         assert not said(lambda p=problem: solve(p, engine="numpy", max_iter=1000))
+
+
+def test_wide_sparse_data_take_no_memory_for_an_origin():
+    indices, starts = np.array([0, 5, 0, 9]), np.array([0, 2, 4])
+    X = sparse.csr_array((np.array([1e9, 1.0, 1e9, 2.0]), indices, starts), shape=(2, 2 * 10**9))
+    assert origin_of(X) is None

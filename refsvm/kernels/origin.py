@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.sparse import canonical, squared_norms
+from refsvm.kernels.sparse import FEW_COLUMNS, canonical, squared_norms
 
 __all__ = ["around", "moved", "origin_of", "weights_at"]
 
@@ -33,7 +33,8 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        Of CSR data, features that some row does not store keep their 0: a shift would fill the matrix.
+        Of CSR data, features that some row does not store keep their 0: a shift would fill the matrix. Data with more
+        columns than entries stay where they are.
     norms : ndarray of shape (n,), optional
         ‖x‖², if known.
 
@@ -53,7 +54,11 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     # at ten times the largest distance from the mean, norms differ by less than a third
     if not norms.min(initial=np.inf) >= 0.64 * largest > 0.0:
         return None
+    if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
+        return None  # c would take more memory than the data
     origin = _mean(X)
+    if not origin.any():
+        return None
     farthest = float(squared_norms(moved(X, origin)).max())
     if largest > FAR * farthest and (farthest > 0.0 or largest > CONSTANT_UP_TO):
         return origin
