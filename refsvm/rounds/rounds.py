@@ -332,7 +332,6 @@ class Rounds:
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
-        stored = self.problem.gram
         if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
                 "box is made of another problem; make it of that of these rounds, by boxed or without."
