@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import is_sparse
+from refsvm._checks import is_sparse, version
 
 __all__ = ["RunStore", "described", "digest", "fingerprint", "json_of"]
 
@@ -193,18 +193,18 @@ class RunStore:
         tables = [
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
-        version = sys.modules["refsvm"].__version__
         if application == _APPLICATION:
             raise self._refused(
-                f"has format {form} of a later refsvm, and refsvm {version} reads format {_FORMAT}; give another file."
+                f"has format {form} of a later refsvm, and refsvm {version()} reads format {_FORMAT}; give another "
+                "file."
             )
         if tables == ["cells"]:
             raise self._refused(
-                f"holds the cells of a search by refsvm 0.2.0, which refsvm {version} keeps in another way; give "
+                f"holds the cells of a search by refsvm 0.2.0, which refsvm {version()} keeps in another way; give "
                 "another file."
             )
         if tables:
-            raise self._refused(f"is an SQLite file that refsvm {version} did not make; give another file.")
+            raise self._refused(f"is an SQLite file that refsvm {version()} did not make; give another file.")
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
         """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
