@@ -36,7 +36,8 @@ class _Lines:
         for number, text in enumerate(self.stream, 1):
             self.number, self.text = number, text
             line = text.removeprefix(b"\xef\xbb\xbf") if number == 1 else text
-            line = _PADDING.sub(b":", _COMMENT.sub(b"", line))
+            line = _COMMENT.sub(b"", line) if b"#" in line else line
+            line = _PADDING.sub(b":", line) if b": " in line or b":\t" in line else line
             if b"#" in line:
                 raise ValueError("a # stands inside of a number; older programs write NaN as -1.#IND")
             if b"_" in line:
