@@ -9,6 +9,8 @@ import pytest
 from refsvm.datasets import open_data
 from refsvm.datasets.cells import csv_table
 
+pytest.importorskip("pandas")
+
 X, Y = [[1.5, 2.0], [3.0, 4.0], [5.0, -0.25]], ["oak", "elm", "oak"]
 POINTS = "a,b,kind\n1.5,2,oak\n3,4,elm\n5,-.25,oak\n"
 FORMS = {

@@ -55,6 +55,8 @@ def test_the_argument_wins_over_the_environment(directory, tmp_path, monkeypatch
 def test_a_path_is_read_as_its_ending_says(name, text, label, tmp_path):
     if label is None:  # the LIBSVM format
         pytest.importorskip("sklearn")
+    else:
+        pytest.importorskip("pandas")
     path = tmp_path / name
     path.write_text(text)
     data = open_data(path, label=label)
@@ -72,6 +74,7 @@ def test_an_archive_is_opened_by_path(directory):
 
 @pytest.mark.usefixtures("no_data_directory")
 def test_a_csv_file_needs_a_label_and_nothing_else_takes_one(directory, tmp_path):
+    pytest.importorskip("pandas")
     path = tmp_path / "a.csv"
     path.write_text("u,kind\n0,1\n2,2\n")
     with pytest.raises(ValueError, match=r"^label=None, but '.*a\.csv' is a CSV file; .*first row: u, kind"):

@@ -1,31 +1,31 @@
 """Wrote the files beside it, run with refsvm 0.2.0: write.py FOLDER."""
 
-import pickle
-import subprocess
-import sys
-from pathlib import Path
-
-import numpy as np
-
-import refsvm
-from refsvm import (
-    RBF,
-    SVC,
-    SVCCV,
-    SVR,
-    DualProblem,
-    OneClassSVM,
-    PlanningAheadStep,
-    parametric_path,
-    regularization_path,
-    write_model,
-)
-from refsvm.datasets import Dataset, open_data
-from refsvm.experiment import Experiment, Problem, Solve
-from refsvm.paths import save_path
-
 
 def main() -> None:
+    import pickle
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    import numpy as np
+
+    import refsvm
+    from refsvm import (
+        RBF,
+        SVC,
+        SVCCV,
+        SVR,
+        DualProblem,
+        OneClassSVM,
+        PlanningAheadStep,
+        parametric_path,
+        regularization_path,
+        write_model,
+    )
+    from refsvm.datasets import Dataset, open_data
+    from refsvm.experiment import Experiment, Problem, Solve
+    from refsvm.paths import save_path
+
     assert refsvm.__version__ == "0.2.0"
     out, rng, numpy = Path(sys.argv[1]), np.random.default_rng(0), {"engine": "numpy"}
     X = rng.normal(size=(24, 3)) + np.array([0.0, 2.0, -1.0])
