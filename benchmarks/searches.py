@@ -3,6 +3,7 @@
     python benchmarks/searches.py                        500 searches: seeds 0 to 499
     python benchmarks/searches.py --first 500 --count 99  others
     python benchmarks/searches.py --first 17 --count 1 -v one of them, described
+    python benchmarks/searches.py --engine numpy         without compiled code
 
 A seed stands for 24 to 60 examples of two to four classes, a grid of C and γ, splits of one kind (`fuzzing.searches`:
 repeated, overlapping and missing rows, groups, masks, generators), and maybe weights. Scores have to be equal to 1e-9
@@ -27,11 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed")
     parser.add_argument("--count", type=int, default=500, metavar="N", help="number of searches")
+    parser.add_argument("--engine", choices=["numpy", "numba"], help="of all searches; drawn otherwise")
     parser.add_argument("-v", "--verbose", action="store_true", help="describe every search")
     options = parser.parse_args(arguments)
     began, kinds, bad = time.perf_counter(), Counter[str](), 0
     for seed in range(options.first, options.first + options.count):
         search = any_search(seed)
+        search.settings["engine"] = options.engine or search.settings["engine"]
         if options.verbose:
             print(f"seed {seed}: {search.kind}, {search.X.shape}, {search.settings}, {search.grid}")
         complaints = complaints_about(search)
