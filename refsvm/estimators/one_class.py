@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from refsvm.estimators.single import SingleMachine
-from refsvm.problem import DualProblem
+from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution
+from refsvm.stopping.relative import ROUNDED
 
 __all__ = ["OneClassSVM"]
+
+MOST_ROUNDED: Final = 1e-10
+"""Largest share of the terms of a decision value by which b makes room for rounding."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -138,11 +143,17 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     def _intercept(self, solution: Solution) -> float:
         """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.
 
-        These have h(xᵢ) = b − Gᵢ ≥ 0, which makes "at most the share ν is outside" true of the training data.
+        These have h(xᵢ) = b − Gᵢ ≥ 0, which makes "at most the share ν is outside" true of the training data. A
+        prediction adds up the same terms in another order: what that moves has the size of the terms, not of the sum.
         """
-        gradient, inside = solution.exact_ends, solution.alpha < solution.problem.upper
+        gradient, problem = solution.exact_ends, solution.problem
+        inside, gram = solution.alpha < problem.upper, problem.gram
         b = float(gradient[inside].max()) if inside.any() else solution.intercept
-        return b + 1e-10 * float(np.abs(gradient).max())
+        terms = float(np.abs(gradient).max()) + float(solution.alpha.max()) * float(
+            np.abs(gram.diagonal()).max()
+        )
+        share = ROUNDED * math.sqrt(problem.n) * max(1.0, gram.rounding / EPSILON)
+        return b + min(share, MOST_ROUNDED) * terms
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) for each row of X, positive inside of the region.
