@@ -173,6 +173,7 @@ def test_the_objective_is_that_of_scikit_learn(ours, theirs, options, name):
     assert np.array_equal(readable.alpha_, compiled.alpha_)
 
 
+@pytest.mark.filterwarnings("ignore:float32 kernel values")  # at this tolerance they have to be said
 @both
 def test_every_engine_and_rule_gives_the_same_answer(ours, theirs, options):
     plain = ours(gamma=0.4, tol=1e-8, **options).fit(X, Y)
