@@ -33,7 +33,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from refsvm._moved import find_moved_modules
-from refsvm.engine.warming import warm_up
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
 from refsvm.paths.parametric_path import parametric_path
@@ -89,9 +88,14 @@ _ELSEWHERE = {
     "LinearSVR": 'use SVR(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVR',
 }
 
-if find_spec("sklearn") is None:  # a star import takes what is there
-    for _name in _ESTIMATORS:
-        __all__.remove(_name)
+_missing = [] if find_spec("sklearn") else [*_ESTIMATORS]
+if find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
+    import refsvm.compiled.auto  # noqa: F401  which enters itself among the backends
+    from refsvm.compiled.warming import warm_up
+else:
+    _missing.append("warm_up")
+for _name in _missing:  # a star import takes what is there
+    __all__.remove(_name)
 
 
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker

@@ -28,7 +28,7 @@ MOVED: Final = {
     "refsvm.solver.limits": "refsvm.engine.limits",
     "refsvm.solver.rounds": "refsvm.rounds.rounds",
     "refsvm.paths.algebra": "refsvm.walk.algebra",
-    "refsvm.paths.backup": "refsvm.walk.backup",
+    "refsvm.paths.backup": "refsvm.trackers.backup",
     "refsvm.paths.base": "refsvm.trackers.base",
     "refsvm.paths.breakpoint": "refsvm.walk.breakpoint",
     "refsvm.paths.elbow": "refsvm.walk.elbow",

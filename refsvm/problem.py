@@ -10,13 +10,13 @@ A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a shrunk 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import box, positions, real, sealed, vector
+from refsvm.arithmetic import Arithmetic
 from refsvm.formulations import Formulations
 from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
@@ -24,7 +24,6 @@ from refsvm.primal import best_intercept, primal_value
 
 __all__ = ["DualProblem", "most_violating_pair", "total"]
 
-BELOW_ALL, ABOVE_ALL = np.array(-np.inf), np.array(np.inf)  # `np.where` takes a while to make them of numbers
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
 
@@ -291,22 +290,7 @@ class DualProblem(Formulations):
         return point
 
 
-def most_violating_pair(
-    alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> tuple[int, int, float]:
-    """Return argmax of G over I_up, argmin of G over I_down, and the KKT gap ψ between them.
-
-    I_up = {i : αᵢ < Uᵢ}, I_down = {i : αᵢ > Lᵢ}; lowest index on ties. An empty side gives index −1 and ψ = −inf.
-    """
-    rising = np.where(alpha < upper, gradient, BELOW_ALL)
-    falling = np.where(alpha > lower, gradient, ABOVE_ALL)
-    top, bottom = int(rising.argmax()), int(falling.argmin())
-    highest, lowest = rising.item(top), falling.item(bottom)
-    if highest == -math.inf:
-        top = -1
-    if lowest == math.inf:
-        bottom = -1
-    return top, bottom, highest - lowest if min(top, bottom) >= 0 else -math.inf
+most_violating_pair = Arithmetic.most_violating_pair
 
 
 def total(values: np.ndarray) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -231,57 +231,8 @@ class Solution:
         problem = self.problem.centred if problem is None else problem
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
 
-    def continue_to(self, problem: DualProblem, **options: Any) -> Solution:
-        """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
-
-        This one is solved to a gap of 1e-9 first. Examples leave with ``problem.without(r)``, come with
-        ``problem.extended(X, y)``, and change weight or target.
-
-        Parameters
-        ----------
-        problem : DualProblem
-            Over the same kernel matrix, or over one with more examples after the same ones.
-        **options
-            tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The kernel matrix is
-            computed as a whole.
-
-        Returns
-        -------
-        Solution
-            Its `iterations` are the events on the way.
-
-        Raises
-        ------
-        ValueError
-            As `refsvm.parametric_path`.
-
-        References
-        ----------
-        G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
-        example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
-        machines", NIPS 2009, several at once. Here singular systems as well, and any change of v, L, U and z.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from refsvm import DualProblem, RBF, solve
-        >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
-        >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0))
-        >>> solution.continue_to(solution.problem.without(1)).alpha.round(3)
-        array([-0.594,  0.   , -0.813,  1.407])
-        >>> more = solution.problem.extended(np.array([[3.0]]), np.array([1]))
-        >>> solution.continue_to(more).alpha.round(3)
-        array([-5.175,  8.739, -8.739,  0.   ,  5.175])
-        """
-        # by name, since paths stand on solutions
-        walk: Any = import_module("refsvm.paths.continuing")
-        start, alpha = self.problem, self.alpha
-        if problem.n > start.n:
-            start, kept = walk.before_growth(start, problem)
-            alpha = np.zeros(problem.n)
-            alpha[kept] = self.alpha
-        solution: Solution = walk.continued(start, alpha, problem, **options)[0]
-        return solution
+    continue_to: ClassVar[Callable[..., Any]]
+    """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
 
     @property
     def _exact(self) -> np.ndarray:

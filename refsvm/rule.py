@@ -7,19 +7,14 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
-from importlib import import_module
-from importlib.util import find_spec
 from types import FunctionType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule", "is_shipped", "parameters_of"]
+__all__ = ["Rule", "is_shipped"]
 
 Kind = TypeVar("Kind", bound="Rule")
-
-SPARE: Final = 8
-"""Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
 
 
 class Rule(ABC):  # noqa: B024  each family adds its abstract method
@@ -52,6 +47,9 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
 
     such_as: ClassVar[str] = ""
     role: ClassVar[str] = ""
+    find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
+    """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
+
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}
     """Who looks at what a method of a rule from outside the package returns: ``look(rule, answer, *arguments)``."""
 
@@ -68,7 +66,8 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         twin gets kernel row i from ``row, there = row_or_ask(state, i)`` (`refsvm.compiled.interface.rows`). Where it
         is not there, the twin returns at once, whatever it likes, and is called again when it is.
         """
-        return mirrored(type(self).__module__)
+        found: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
+        return found
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
         """Return what the rule needs beside the state: a new float64 array of any length.
@@ -140,24 +139,6 @@ def memory_of(rule: Rule, memory: Any, *_: Any) -> np.ndarray:
     )
 
 
-def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,); behind the last is NaN, for a twin that wants more."""
-    given: Any = rule.parameters()
-    if is_shipped(type(rule)):
-        return np.array(given, dtype=np.float64)
-    try:
-        values = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(())
-    if values.ndim != 1:
-        from refsvm.kernels.numba_trouble import TwinError  # that room is built on this one
-
-        raise TwinError(f"{rule!r}.parameters() returned {given!r}; it must return a tuple of floats.")
-    room = np.full(len(values) + SPARE, np.nan)
-    room[: len(values)] = values
-    return room[: len(values)]
-
-
 def rows_of(rule: Rule, rows: Any, n: int) -> int:
     """Return how many kernel rows of n a rule wants in memory, if that is a number."""
     if isinstance(rows, int | np.integer):
@@ -170,27 +151,3 @@ Rule.answers = {"memory": memory_of, "rows_needed": rows_of}
 
 def _warn(sentence: str) -> None:
     warnings.warn(f"{sentence} The old form ends with 0.4.", DeprecationWarning, stacklevel=4)
-
-
-@cache
-def place_of_twin(module: str) -> str | None:
-    """Return the module in `refsvm.compiled` that stands where this module of `refsvm` does, or None; without Numba."""
-    room, _, name = module.rpartition(".")
-    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}"
-    if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
-        return None
-    return f"{place}.{name}"
-
-
-@cache
-def mirrored(module: str) -> Callable[..., Any] | None:
-    """Return the function in `refsvm.compiled` that stands where this module of `refsvm` does, or None.
-
-    Examples
-    --------
-    >>> from refsvm.rule import mirrored
-    >>> mirrored("refsvm.trackers.hastie") is None
-    True
-    """
-    place = place_of_twin(module)
-    return None if place is None else getattr(import_module(place), module.rpartition(".")[2])

@@ -11,12 +11,12 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm.kernels.rows import KernelRows
-from refsvm.kernels.threads import compiled
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair, total
 
 __all__ = ["COARSE", "SCALARS", "SNAP", "TAU", "PointError", "SolverState", "noisy"]
@@ -127,6 +127,10 @@ class SolverState:
         Where a bound has cut what it carried, and not the pair, only the pair's part: Δ = μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
         What each rule remembers, made by its `memory`.
+    shrinking : object
+        What `refsvm.solver.shrinking.Shrinking` remembers of this solve; None where it begins.
+    session : object
+        What a backend keeps with these arrays, so that it need not be made again; it holds no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -143,6 +147,8 @@ class SolverState:
     whole: tuple[SolverState, np.ndarray] | None = None
     displacement: np.ndarray | None
     displacement_image: np.ndarray | None
+    shrinking: Any = None
+    session: Any = None
 
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,
@@ -205,7 +211,7 @@ class SolverState:
         self.last_step = self.last_newton = self.last_carry = 0.0
         self.carried_slope = self.carried_curvature = 0.0
         self.last_moved = 0
-        self.least_curvature = np.inf
+        self.least_curvature, self.shrinking = np.inf, None
 
     def refresh(self, recompute: bool = True) -> None:
         """Compute f(α) and the most violating pair from scratch; first G = v − Kα too, without earlier rounding."""
@@ -222,9 +228,7 @@ class SolverState:
             self.largest = max(self.largest, float(np.abs(self.alpha).max()))
             # f = ½ αᵀ(v + G)
             self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
-        fast = compiled()
-        look = most_violating_pair if fast is None else fast.most_violating_pair
-        found: tuple[int, int, float] = look(self.alpha, self.gradient, self.lower, self.upper)
+        found = arithmetic.current.most_violating_pair(self.alpha, self.gradient, self.lower, self.upper)
         self.top, self.bottom, self.gap = found
 
     def renew(self) -> None:

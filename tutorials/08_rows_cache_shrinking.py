@@ -179,7 +179,7 @@ print(
 # most violating of the others, whose missing rows are computed in one product.
 #
 # .. shipped:: solver/shrinking.py
-#    :object: ShrinkingEngine restricted displaced
+#    :object: Restriction restricted displaced
 #
 # .. shipped:: solver/active_sets.py
 #    :object: block

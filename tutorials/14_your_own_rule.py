@@ -215,8 +215,8 @@ print({name: count for name, count in loo.counts.items() if count}, f"error {loo
 # Shrinking
 # ---------
 #
-# ``around(loop, state, …)`` returns what takes the steps in place of the loop. Most of a shrinking is its restricted
-# problem, and that is there to be used; this one only decides whether to begin at all.
+# ``steps(backend, limits, state, …)`` takes steps on the variables that it chooses. Most of a shrinking is its
+# restricted problem, and that is there to be used; this one only decides whether to begin at all.
 
 
 @dataclass(frozen=True)
@@ -225,11 +225,11 @@ class LargeOnly(Shrinking):
 
     least: int = 500
 
-    def around(self, loop, state, *others):
-        """Return the loop itself, or the one that restricts."""
+    def steps(self, backend, limits, state, rules, budget, trace):
+        """Take steps on all variables, or on those that matter."""
         if len(state.alpha) <= self.least:
-            return loop
-        return Restriction(period=300).around(loop, state, *others)
+            return backend.steps(state, rules, budget, trace)
+        return Restriction(period=300).steps(backend, limits, state, rules, budget, trace)
 
 
 print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")

@@ -23,8 +23,8 @@ PARTS = (
     ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
     ("refsvm.kernels.matrix:View", "block", "rows copied"),
     ("refsvm.kernels.rows:CachedRows", "subtract", "gradient"),
-    ("refsvm.engine.loops:ReadableLoop", "advance", "loop"),
-    ("refsvm.engine.compiled:CompiledLoop", "advance", "loop"),
+    ("refsvm.solver.readable:NumPyBackend", "steps", "loop"),
+    ("refsvm.compiled.backend:CompiledBackend", "steps", "loop"),
 )
 """Class, method, and the part of the work it stands for."""
 

@@ -30,7 +30,7 @@ The tracker
 ties. There is a third way. Where several examples stand exactly between two sets, the derivative
 :math:`x=d\hat s/dt` for falling :math:`\lambda` is itself the solution of a small dual problem, in which they may only
 move inwards. Examples with :math:`x_i\ne0` belong to the elbow. The package has this as
-:func:`refsvm.walk.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
+:func:`refsvm.trackers.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
 
 .. literalinclude:: ../../examples/derivative_tracker.py
    :caption: derivative_tracker.py

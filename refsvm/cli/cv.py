@@ -16,7 +16,7 @@ from refsvm.cli.data import Opened, Output, Training, task_of
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
-from refsvm.engine.warming import prepare
+from refsvm.compiled.warming import prepare
 from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of

@@ -16,9 +16,9 @@ from refsvm.cli.data import Opened, Output, Training, described, task_of
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
+from refsvm.compiled.warming import prepare
 from refsvm.datasets import Dataset
 from refsvm.display import GridDisplay
-from refsvm.engine.warming import prepare
 from refsvm.experiment import CrossValidate, Solve
 from refsvm.experiment.strategy import Call
 

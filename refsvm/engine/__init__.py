@@ -5,7 +5,6 @@
 `loops`     the Loop protocol, and what runs the readable loop
 `compiled`  what runs the compiled loop
 `handover`  when the compiled loop takes over from the readable one
-`warming`   compiles everything on purpose
 `limits`    iterations, seconds, callback, Ctrl-C
 `pool`      several workers
 ==========  ===================================================================

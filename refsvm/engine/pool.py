@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm.engine.handover import prepare_for_threads
 from refsvm.engine.limits import interruptible
 
 __all__ = ["by_joblib", "in_threads", "in_workers", "joblib_is_set_up", "resubmitted", "worker_count"]
@@ -74,7 +73,6 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     [1, 2, 3]
     """
     waiting: deque[Future[Result]] = deque()
-    prepare_for_threads()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
         with interruptible():  # the threads see Ctrl-C, which only this one is told
@@ -109,7 +107,6 @@ def by_joblib(
     """Yield the same from the workers of joblib, which are processes of this machine where nothing else is set up."""
     from joblib import Parallel, delayed
 
-    prepare_for_threads()
     # a batch of several tasks is returned as one: a worker that is lost would lose finished ones
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)

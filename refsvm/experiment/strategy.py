@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from refsvm import RBF, Status
-from refsvm.engine.handover import numba_compiles
+from refsvm.compiled.twins import numba_compiles
 from refsvm.experiment.problem import Instance
 from refsvm.store import described
 

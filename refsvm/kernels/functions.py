@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import is_sparse, not_negative, real, whole
 from refsvm.kernels.products import PreparedExamples, inner_products, squared_norms
-from refsvm.kernels.threads import compiled
 
 __all__ = ["RBF", "Kernel", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
 
@@ -134,17 +134,8 @@ class RBF(Kernel):
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate −γ‖x − z‖², in float64, and its exponential."""
-        fast = compiled()
-        if fast is not None and inner.flags.c_contiguous:
-            fast.exponents(inner, self.gamma, x_norms, z_norms)  # in one pass, with the same bits
-        else:
-            # −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖²
-            exponents = inner.astype(np.float64, copy=False)
-            exponents *= 2.0 * self.gamma
-            exponents -= (self.gamma * x_norms)[:, None]
-            exponents -= self.gamma * z_norms
-            # rounding must not make a value exceed 1
-            np.minimum(exponents, 0.0, out=inner, casting="same_kind")
+        way = arithmetic.current if inner.flags.c_contiguous else arithmetic.Arithmetic
+        way.exponents(inner, self.gamma, x_norms, z_norms)
         return np.exp(inner, out=inner)
 
 

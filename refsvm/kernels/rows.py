@@ -20,10 +20,10 @@ from typing import Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import positive_or_inf
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
-from refsvm.kernels.threads import compiled
 
 __all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
 
@@ -412,8 +412,4 @@ def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: 
     rows : ndarray of shape (r, at least n), float64 or float32
     chosen : ndarray of shape (m,), int64
     """
-    if (fast := compiled()) is not None:
-        fast.add_rows(target, factors, rows, chosen)
-        return
-    for slot, factor in zip(chosen.tolist(), factors, strict=True):
-        target += factor * rows[slot, : len(target)]
+    arithmetic.current.add_rows(target, factors, rows, chosen)

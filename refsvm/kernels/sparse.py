@@ -22,8 +22,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import is_sparse
-from refsvm.kernels.threads import compiled, load_compiled
 
 __all__ = ["SparseProducts", "canonical", "squared_norms"]
 
@@ -102,7 +102,7 @@ class SparseProducts:
         """Zᵀ as a dense array, shape (d′, n), if it is small enough and there is compiled code to use it."""
         n, d = self.Z.shape
         too_large = self.Z.dtype.itemsize * n * d > TABLE_BYTES
-        if self.Z.nnz < self._table_from or too_large or load_compiled() is None:
+        if self.Z.nnz < self._table_from or too_large or arithmetic.fastest().sparse is None:
             return None
         return np.asarray(self.Z.T.toarray(order="C"))
 
@@ -137,13 +137,9 @@ class SparseProducts:
         """
         rows = np.arange(X.shape[0]) if rows is None else rows
         if self._table is not None:
-            from refsvm.compiled.kernels.sparse import times
-
-            times(rows, X.data, X.indices, X.indptr, self._table, start, out)
-        elif compiled() is not None and (len(rows) == 1 or self._has_few_entries):
-            from refsvm.compiled.kernels.sparse import times_features
-
-            times_features(rows, X.data, X.indices, X.indptr, self._transposed, out)
+            arithmetic.current.sparse.times(rows, X.data, X.indices, X.indptr, self._table, start, out)
+        elif arithmetic.current.sparse is not None and (len(rows) == 1 or self._has_few_entries):
+            arithmetic.current.sparse.times_features(rows, X.data, X.indices, X.indptr, self._transposed, out)
         elif len(rows) == 1:
             out[0] = self.Z @ dense_row(X, rows[0])
         else:

@@ -16,13 +16,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.memory import scratch
 from refsvm.kernels.origin import around
 from refsvm.kernels.products import PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
-from refsvm.kernels.threads import compiled, run_in_pieces
+from refsvm.kernels.threads import run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
 __all__ = ["decision_values", "pair_sums"]
@@ -99,7 +100,7 @@ def decision_values(
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
     large = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= LARGE_ENTRIES
-    table_from = 0 if large or compiled() is not None else np.inf
+    table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
     sums = np.empty((t, pairs))
 

@@ -9,6 +9,7 @@
 """
 
 from refsvm.paths.audit import PathAudit
+from refsvm.paths.continuing import continue_to
 from refsvm.paths.cross_validation import PathCrossValidation, cross_validate_path
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
@@ -48,6 +49,7 @@ __all__ = [
     "RegularizationPath",
     "RocCurve",
     "UpdatedInverse",
+    "continue_to",
     "cost_path",
     "cross_validate_path",
     "epsilon_path",

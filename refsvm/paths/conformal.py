@@ -26,7 +26,7 @@ from refsvm.paths.regularization_path import DEFAULT_TRACKER, EPS_START, largest
 from refsvm.problem import DualProblem
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
-from refsvm.walk.backup import solve_at
+from refsvm.trackers.backup import solve_at
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from refsvm.paths.regularization_path import kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
-from refsvm.walk.backup import solve_at
+from refsvm.trackers.backup import solve_at
 from refsvm.walk.bordered import Bordered
 from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from refsvm.problem import DualProblem
     from refsvm.trackers.base import PathTracker
 
-__all__ = ["Reached", "before_growth", "continued"]
+__all__ = ["Reached", "before_growth", "continue_to", "continued"]
 
 POLISHED: Final = 1e-9
 """KKT gap, in the unit of the line, to which the beginning is solved, and above which the end is."""
@@ -153,3 +153,56 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
     v, lower, upper = problem.v.copy(), np.zeros(problem.n), np.zeros(problem.n)
     v[kept], lower[kept], upper[kept] = solved.v, solved.lower, solved.upper
     return type(problem)(problem.gram, v, solved.z, lower, upper), kept
+
+
+def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Solution:
+    """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
+
+    This one is solved to a gap of 1e-9 first. Examples leave with ``problem.without(r)``, come with
+    ``problem.extended(X, y)``, and change weight or target.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Over the same kernel matrix, or over one with more examples after the same ones.
+    **options
+        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The kernel matrix is
+        computed as a whole.
+
+    Returns
+    -------
+    Solution
+        Its `iterations` are the events on the way.
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.parametric_path`.
+
+    References
+    ----------
+    G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
+    example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
+    machines", NIPS 2009, several at once. Here singular systems as well, and any change of v, L, U and z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0))
+    >>> solution.continue_to(solution.problem.without(1)).alpha.round(3)
+    array([-0.594,  0.   , -0.813,  1.407])
+    >>> more = solution.problem.extended(np.array([[3.0]]), np.array([1]))
+    >>> solution.continue_to(more).alpha.round(3)
+    array([-5.175,  8.739, -8.739,  0.   ,  5.175])
+    """
+    start, alpha = solution.problem, solution.alpha
+    if problem.n > start.n:
+        start, kept = before_growth(start, problem)
+        alpha = np.zeros(problem.n)
+        alpha[kept] = solution.alpha
+    return continued(start, alpha, problem, **options)[0]
+
+
+Solution.continue_to = continue_to

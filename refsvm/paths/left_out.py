@@ -25,8 +25,8 @@ from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import Timeline
 from refsvm.paths.regularization_path import EPS_START, chosen_tracker
+from refsvm.trackers.backup import solve_at
 from refsvm.trackers.base import PathTracker
-from refsvm.walk.backup import solve_at
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive, positive_or_inf, vector
-from refsvm.engine.handover import clock
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.formulations import labelled
 from refsvm.kernels.functions import Kernel, Precomputed
@@ -21,9 +20,9 @@ from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
 from refsvm.problem import DualProblem
 from refsvm.result import Status
+from refsvm.trackers.backup import ACCEPTED, solve_at
 from refsvm.trackers.base import PathTracker
 from refsvm.trackers.svmp import SVMP
-from refsvm.walk.backup import ACCEPTED, solve_at
 from refsvm.walk.breakpoint import Breakpoint
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.state import PathState, whole_rows
@@ -203,7 +202,6 @@ def followed(
                 record = record.until(int(spoiled.argmax()))
                 walk.status = walk.status or Status.STALLED
     seconds = time.perf_counter() - limits.began
-    clock.finished += seconds
     if walk.status is Status.STALLED:
         warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
     return {

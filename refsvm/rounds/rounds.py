@@ -19,19 +19,19 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.engine.engine import Engine
+from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
 from refsvm.kernels.precision import SHARE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.chunks import Chunks
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
+from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import COARSE, SolverState
 from refsvm.steps.base import StepRule
@@ -125,14 +125,15 @@ class Rounds:
         self._given, self.problem = problem, problem.with_gram(self.rows)
         self._grams = [problem.gram, self.rows]  # of problems that belong here
         self._is_moved = problem.centred is not problem
-        self._engine = self._made_engine()
+        self.backend = chosen_backend(engine)
+        self._run = self._made_run()
 
-    def _made_engine(self) -> Engine:
-        """Return an engine; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
+    def _made_run(self) -> Run:
+        """Return a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
         options = {name: self.options[name] for name in ("shrinking", "polish")}
         if self.options["cache_dtype"] == "auto":
             options["in_float64"] = partial(float64_rows, self._given, self.rules, self.options["cache_mb"])
-        return Engine(self.options["engine"], self.limits, self.rows, allowed=SHARE, **options)
+        return Run(self.backend, self.limits, self.rows, allowed=SHARE, **options)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -154,7 +155,8 @@ class Rounds:
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         other.limits, other.workers = copy(self.limits), 1
-        other._grams, other._engine = self._grams.copy(), other._made_engine()
+        other.backend = chosen_backend(self.options["engine"])
+        other._grams, other._run = self._grams.copy(), other._made_run()
         return other
 
     def __reduce__(self) -> Any:
@@ -209,9 +211,7 @@ class Rounds:
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.kept.items():  # what the caller keeps may have G around 0
             self.kept[name] = kept.where_solved(self._stored(kept.problem))
-        runner = Runner(self, Cold() if seeder is None else seeder, rules)
-        is_plain = self.options["engine"] == "numpy" and self.workers == 1
-        ended = runner.run(rounds) if is_plain else Chunks(runner, apart).run(rounds)
+        ended = Runner(self, Cold() if seeder is None else seeder, rules, apart).run(rounds)
         return self._told(ended, rules.stop.tolerance) if self.noise > COARSE else ended
 
     @property
@@ -227,7 +227,7 @@ class Rounds:
         yield from ended
         largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.kept.values()), default=0.0)
         if self.noise * largest > tolerance:
-            self._engine.warn_of_noise(self.noise * largest, tolerance)
+            self._run.warn_of_noise(self.noise * largest, tolerance)
 
     def solve(
         self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,
@@ -290,7 +290,7 @@ class Rounds:
             False takes steps on all variables, whatever the other rounds do.
         """
         self.limits.most = most
-        with self._engine as engine:
+        with self._run as run:
             # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
             if start is None and not problem.holds_zero:
                 start = starting_point(problem, None)
@@ -300,9 +300,9 @@ class Rounds:
             known = None if origin is None else (origin.alpha, origin.gradient)
             self.state.go_to(problem, start, rules.memories(problem), known)
             # --- steps, until a rule or a limit says stop ---
-            ending = engine.run(self.state, rules, trace, shrinks=shrinks)
-        if engine.rows is not self.rows:
-            problem = self._in_float64(engine.rows, problem)
+            ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
+        if run.rows is not self.rows:
+            problem = self._in_float64(run.rows, problem)
         solution = Solution.read(problem, self.state, ending, self.longest)
         self.longest = solution.longest_round
         return solution
@@ -344,7 +344,8 @@ class Rounds:
 
     def close(self) -> None:
         """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
-        self._engine.kept = None
+        if hasattr(self, "state"):
+            self.state.session = None
 
 
 def _arrived(problem: DualProblem, options: dict[str, Any], kept: dict[Hashable, Solution]) -> Rounds:

@@ -1,13 +1,14 @@
 """Rounds one after another: the box, the seed, the steps, the decision values of those left out.
 
-A left-out example, a fold and a cell of a grid are all the same here. `refsvm.rounds.chunks` runs many at a time, with
-the same α bit for bit.
+A left-out example, a fold and a cell of a grid are all the same here. `refsvm.compiled.rounds.packed` runs many at a
+time, with the same α bit for bit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.workers import in_parts, pays_to_share
 from refsvm.rule import Rule, is_shipped
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour
@@ -51,16 +53,15 @@ class Runner:
         Steps that a short round may take, which begins without shrinking: one is, if the round before it was. −1: none.
     shares : bool
         Whether seeds from one solution have work in common.
-    by_twin : callable, optional
-        Makes a seed from a solution, the memory of the seeder and a problem, in place of the seeder.
+    apart : bool
+        Whether the time of seeds is wanted apart from that of steps.
     """
 
-    def __init__(self, family: Any, seeder: Seeder, rules: Rules) -> None:
-        self.family, self.seeder, self.rules = family, seeder, rules
+    def __init__(self, family: Any, seeder: Seeder, rules: Rules, apart: bool = False) -> None:
+        self.family, self.seeder, self.rules, self.apart = family, seeder, rules, apart
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
-        self.by_twin: Callable[[Solution, np.ndarray, DualProblem], np.ndarray] | None = None
         rows, n, options, shrinks = family.rows, family.problem.n, family.options, family.options["shrinking"]
         # a round that few steps end is over sooner without shrinking, where all rows are at hand and nobody watches
         K, watched = rows.gram.dense, options["callback"] or options["polish"]
@@ -79,14 +80,20 @@ class Runner:
 
     def run(self, plan: Iterable[Round]) -> Iterator[Ended]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
-        for each in plan:
+        family, waiting = self.family, deque(plan)
+        while waiting and family.status is Status.CONVERGED:
+            began = time.perf_counter()
             with interruptible() as interrupt:
-                ended = self.round(each)
+                done = family.backend.rounds(self, waiting)
+            each = (time.perf_counter() - began) / len(done)
+            for _ in done:
+                waiting.popleft()
             if interrupt.pressed:
-                self.family.status = Status.INTERRUPTED
-            if ended.status is not Status.INTERRUPTED:
-                yield ended
-            if self.family.status is not Status.CONVERGED:
+                family.status = Status.INTERRUPTED
+            yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
+            shared = family.workers > 1 and family.status is Status.CONVERGED
+            if shared and pays_to_share(waiting, each, len(done) > 1):
+                yield from in_parts(self, [*waiting], each)
                 break
 
     def round(self, each: Round) -> Ended:
@@ -117,25 +124,15 @@ class Runner:
 
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return the seed of a round from this solution."""
-        memory = self.memory(solved, [each]) if self.shares else NOTHING
-        more = {"memory": memory} if self.shares else {}
-        if not is_shipped(type(self.seeder)):
-            return self._seed_of_ones_own(each, solved, problem, memory, more)
-        if self.by_twin is not None:
-            return self.by_twin(solved, memory, problem)
-        return self.seeder.seed(solved, problem, **more)
-
-    def _seed_of_ones_own(
-        self, each: Round, solved: Solution, problem: DualProblem, memory: np.ndarray, more: dict[str, np.ndarray]
-    ) -> np.ndarray:  # fmt: skip
-        """Return the seed that a seeder of the user's makes, checked."""
+        more = {"memory": self.memory(solved, [each])} if self.shares else {}
+        seeder = self.family.backend.seeder(self.seeder, self.family.rows)
+        if is_shipped(type(self.seeder)):
+            return seeder.seed(solved, problem, **more)
+        # that of a seeder of the user's is checked, and it may only read the solution
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, for_reading(solved)
         try:
-            if self.by_twin is not None:
-                seed = self.by_twin(solved, memory, problem)
-            else:
-                seed = self.seeder.seed(self._shown[1], problem, **more)
+            seed = seeder.seed(self._shown[1], problem, **more)
         except Exception as error:
             error.add_note(
                 f"Raised by {self.seeder!r} for the round without {each.out}, of {problem.n} examples."

@@ -18,6 +18,7 @@ The field's algorithms are compositions:
 ==================  ========================================================
 """
 
+import refsvm.solver.readable  # noqa: F401  which enters itself among the backends
 from refsvm.solver.libsvm_shrinking import LIBSVMShrinking
 from refsvm.solver.loop import iterate, steps
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, ShrinkingPolicy

@@ -18,14 +18,17 @@ classifier design", IEEE Transactions on Neural Networks 11, 2000.
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm.engine.loops import INSEPARABLE, Loop
 from refsvm.state import SolverState
 
-__all__ = ["HardMargin"]
+__all__ = ["INSEPARABLE", "HardMargin"]
+
+INSEPARABLE: Final = -2
+"""What `HardMargin.steps` returns where no function separates the classes, however hard the margin."""
 
 NARROWEST: Final = 1e-7
 """Width of a margin, in units of the largest ‖φ(xᵢ)‖, that can still be told from the rounding of K."""
@@ -41,31 +44,29 @@ LONGER: Final = 1.5
 
 
 class HardMargin:
-    """Runs another loop, and watches over the margin between its rounds.
+    """Takes steps in another way, and watches over the margin between its rounds.
 
     Parameters
     ----------
     state : SolverState
         Of a problem with an open side.
-    loop : Loop
-        What takes the steps on this state.
+    take : callable
+        ``take(state, rules, budget, trace)`` takes the steps.
     """
 
-    runs_in_chunks: ClassVar[bool] = False
-
-    def __init__(self, state: SolverState, loop: Loop) -> None:
-        self._state, self._loop = state, loop
+    def __init__(self, state: SolverState, take: Callable[..., int]) -> None:
+        self._state, self._take = state, take
         bounds = np.concatenate([state.lower, state.upper])
         # any factor of a feasible α is feasible
         self._cone = bool(((bounds == 0.0) | np.isinf(bounds)).all()) and state.problem.z == 0.0
         self._open = np.isinf(state.lower) | np.isinf(state.upper)
         self._scale = float(np.abs(state.v).max()) or 1.0
 
-    def advance(self, budget: int) -> int:
-        """Take one round of up to `budget` steps; return what the loop does, or INSEPARABLE."""
+    def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
+        """Take one round of up to `budget` steps; return what the other way does, or INSEPARABLE."""
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):
-            outcome = self._loop.advance(min(budget, max(ROUND, len(before))))
+            outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
         if not np.abs(self._state.alpha).max() <= LARGEST:  # q < 0 in an open direction: an indefinite kernel
             self._state.alpha[:] = before
             self._state.refresh()

@@ -13,25 +13,17 @@ stopping rule has the last word on all variables and their true gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from refsvm._checks import whole
+from refsvm.backend import Backend
 from refsvm.engine.limits import Limits
-from refsvm.engine.loops import Loop
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set
 from refsvm.solver.rules import Rules
-from refsvm.solver.shrinking import (
-    MakeLoop,
-    RestrictedSteps,
-    Shrinking,
-    displaced,
-    ending,
-    restricted,
-    subtract_rows,
-    take_over,
-)  # fmt: skip
+from refsvm.solver.shrinking import Shrinking, displaced, ending, record, restricted, subtract_rows, take_over
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -81,56 +73,66 @@ class LIBSVMShrinking(Shrinking):
     def __post_init__(self) -> None:
         whole("period", self.period, 1)
 
-    def around(
-        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+    def steps(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
-    ) -> Loop:  # fmt: skip
-        """Return the loop that shrinks."""
-        return ActiveSetLoop(state, rules, loop, make, limits, self, trace)
+    ) -> int:  # fmt: skip
+        """Take steps on all variables up to the next look; from there, on the active ones until they are solved."""
+        if state.shrinking is None:
+            state.shrinking = ActiveSet(self, len(state.alpha))
+        active: ActiveSet = state.shrinking
+        return active.steps(Work(backend, limits, state, rules, trace), budget)
 
 
-@dataclass(eq=False)
-class ActiveSetLoop(RestrictedSteps):
-    """Steps on all variables up to the next look; from there, on the active ones until they are solved."""
+class Work(NamedTuple):
+    """The arguments of a pass, which are not kept between passes: the state must not refer to itself."""
 
-    have_returned: bool = False
-
-    def __post_init__(self) -> None:
-        self.period = min(self.policy.period, len(self.state.alpha))
-        self.left = self.period  # steps on all variables before the next look
+    backend: Backend
+    limits: Limits[SolverState]
+    state: SolverState
+    rules: Rules
+    trace: Trace | None
 
     @property
     def nearly(self) -> float:
         """The KKT gap at which all variables return."""
         return NEARLY_SOLVED * float(self.rules.stop.absolute(self.state).tolerance)
 
-    def advance(self, budget: int) -> int:
+
+class ActiveSet:
+    """What is remembered from look to look."""
+
+    def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
+        self.period = self.left = min(policy.period, n)  # steps on all variables before the next look
+        self.have_returned = False
+
+    def steps(self, work: Work, budget: int) -> int:
         """Take up to `budget` steps."""
-        state, before = self.state, self.state.iteration
-        code = self.rules.stop.check(state)
+        backend, _, state, rules, trace = work
+        before, code = state.iteration, rules.stop.check(state)
         if code:
             return code
         if self.left <= 0 and state.gap > 0.0:
             # --- look: all variables have their true gradient here ---
-            self.have_returned = self.have_returned or state.gap <= self.nearly
+            self.have_returned = self.have_returned or state.gap <= work.nearly
             A = active_set(state, 1)
             if len(A) < len(state.alpha):
-                return self._solve_active(A, budget)
+                return self.solve_active(work, A, budget)
             self.left = self.period
-        outcome = self.loop.advance(min(budget, max(self.left, 1)))
+        outcome = backend.steps(state, rules, min(budget, max(self.left, 1)), trace)
         self.left -= state.iteration - before
         return outcome
 
-    def _solve_active(self, A: np.ndarray, budget: int) -> int:
+    def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
         """Solve the problem over A, which loses variables meanwhile; return all of them."""
-        state, stop = self.state, self.rules.stop.absolute(self.state)
-        tolerance = stop.restricted_tolerance(min(state.gap, self.nearly))
-        rules = self.rules._replace(stop=KKTGap(tolerance))
+        state, stop = work.state, work.rules.stop.absolute(work.state)
+        tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
+        rules = work.rules._replace(stop=KKTGap(tolerance))
         everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0
         now = displaced(state, everyone, state.rows, rules)
         while shrunk and not outcome:
             inner = restricted(now, A, rules, 0)
-            outcome, B = self._until_shrunk(inner, rules, budget - now.iteration, now)
+            outcome, B = self._until_shrunk(work, inner, rules, budget - now.iteration, now)
             take_over(now, A, inner)
             A, shrunk = (A, False) if B is None else (A[B], True)
         # --- all return: one step on all variables before the next look, unless they were only nearly solved ---
@@ -147,26 +149,26 @@ class ActiveSetLoop(RestrictedSteps):
         return ending(outcome, state, before)
 
     def _until_shrunk(
-        self, inner: SolverState, rules: Rules, budget: int, now: SolverState
+        self, work: Work, inner: SolverState, rules: Rules, budget: int, now: SolverState
     ) -> tuple[int, np.ndarray | None]:
         """Take steps on the active variables; return the outcome, and those that stay active if some do not."""
-        trace = None if self.trace is None else Trace(self.trace.every)
-        loop, outcome, stay = self.make(inner, rules, trace), 0, None
-        while not outcome and inner.iteration < budget and not self.limits.should_return_early(inner):
-            outcome = loop.advance(min(self.period, budget - inner.iteration))
-            # a loop may end with its budget before it looks at the gap
+        trace = None if work.trace is None else Trace(work.trace.every)
+        outcome, stay = 0, None
+        while not outcome and inner.iteration < budget and not work.limits.should_return_early(inner):
+            outcome = work.backend.steps(inner, rules, min(self.period, budget - inner.iteration), trace)
+            # a backend may end with its budget before it looks at the gap
             outcome = outcome or rules.stop.check(inner)
             if outcome or inner.iteration >= budget:
                 break
             # --- look ---
-            if not self.have_returned and inner.gap <= self.nearly:
+            if not self.have_returned and inner.gap <= work.nearly:
                 self.have_returned = True
                 break
             B = active_set(inner, 1)
             if len(B) < len(inner.alpha):
                 stay = B
                 break
-        if trace is not None:
-            before, first = self.state.objective + now.objective, self.state.iteration + now.iteration
-            self.record(trace, inner, before, first)
+        if work.trace is not None and trace is not None:
+            before, first = work.state.objective + now.objective, work.state.iteration + now.iteration
+            record(work.trace, trace, inner, before, first)
         return outcome, stay

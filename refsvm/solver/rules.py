@@ -74,7 +74,7 @@ class Rules(NamedTuple):
     def begins_in_float32(self, problem: DualProblem, cache_mb: float) -> bool:
         """Whether a solve of this problem begins on float32 rows: they pay, and one α at its bound does no harm.
 
-        What all α do together is known when they are (`refsvm.engine.engine.Engine`).
+        What all α do together is known when they are (`refsvm.solver.run.Run`).
         """
         gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
         if not is_worthwhile(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):

@@ -19,14 +19,13 @@ on all variables with their true gradient; if one was left out wrongly, the next
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias, cast
+from typing import ClassVar
 
 import numpy as np
 
+from refsvm.backend import Backend
 from refsvm.engine.limits import Limits
-from refsvm.engine.loops import Loop
 from refsvm.kernels.precision import FLOAT32_FROM, FLOAT32_TOLERANCE
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
@@ -36,10 +35,7 @@ from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 
-__all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingEngine", "ShrinkingPolicy"]
-
-MakeLoop: TypeAlias = Callable[[SolverState, Rules, Trace | None], Loop]
-"""What makes the loop for the state of a restricted problem."""
+__all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy"]
 
 
 class Shrinking(Rule):
@@ -55,29 +51,17 @@ class Shrinking(Rule):
     full_gram_up_to: int = 0
 
     @abstractmethod
-    def around(
-        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+    def steps(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
-    ) -> Loop:  # fmt: skip
-        """Return what takes the steps in place of `loop`, which takes them on all variables.
+    ) -> int:  # fmt: skip
+        """Take up to so many steps on the variables that matter.
 
-        Its ``advance(budget)`` takes up to so many steps; 0 says that more may follow, a code of ``rules.stop`` that it
-        is satisfied with all variables and their true gradient, −1 that no step gains. ``make(state, rules, trace)``
-        is a loop for another state, such as that of a restricted problem.
+        Return 0 if more may follow, a code of ``rules.stop`` if that is satisfied with all variables and their true
+        gradient, −1 if no step gains. ``backend.steps(state, rules, budget, trace)`` takes steps on all variables of a
+        state, such as that of a restricted problem. What is remembered from call to call is ``state.shrinking``, None
+        at the first one.
         """
-
-
-def loop_of(shrinking: Shrinking, loop: Any, *_: Any) -> Loop:
-    """Return what `around` gave, if that takes steps."""
-    if hasattr(loop, "advance"):
-        return cast("Loop", loop)
-    raise ValueError(
-        f"{shrinking!r}.around() returned {loop!r}; it must return what takes the steps, such as the loop that it is "
-        "given."
-    )
-
-
-Shrinking.answers = {**Shrinking.answers, "around": loop_of}
 
 
 @dataclass(frozen=True)
@@ -95,12 +79,12 @@ class NoShrinking(Shrinking):
         """False, as the option ``shrinking=False`` is."""
         return False
 
-    def around(
-        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+    def steps(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
-    ) -> Loop:  # fmt: skip
-        """Return the loop itself."""
-        return loop
+    ) -> int:  # fmt: skip
+        """Take steps on all variables."""
+        return backend.steps(state, rules, budget, trace)
 
 
 @dataclass(frozen=True)
@@ -128,122 +112,84 @@ class Restriction(Shrinking):
     multiple: int = 32
     block: int = 512
 
-    def around(
-        self, loop: Loop, state: SolverState, rules: Rules, make: MakeLoop, limits: Limits[SolverState],
+    def steps(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
-    ) -> Loop:  # fmt: skip
-        """Return the loop that restricts."""
-        return ShrinkingEngine(state, rules, loop, make, limits, self, trace)
-
-
-ShrinkingPolicy = Restriction
-"""The name of 0.1."""
-
-
-@dataclass(eq=False)
-class RestrictedSteps:
-    """What takes steps on all variables at some times, and on some variables at others.
-
-    Parameters
-    ----------
-    state : SolverState
-        Of the problem to solve.
-    rules : (selector, step, stop)
-        `stop` decides on this problem; restricted problems are solved to a KKT gap.
-    loop : Loop
-        What takes the steps on all variables.
-    make : callable
-        ``make(state, rules, trace)`` returns what takes them on the variables of a restricted problem.
-    limits : Limits
-        Asked between the passes of a restricted solve whether to return early.
-    policy : Shrinking
-    trace : Trace or None
-    """
-
-    state: SolverState
-    rules: Rules
-    loop: Loop
-    make: MakeLoop
-    limits: Limits[SolverState]
-    policy: Any
-    trace: Trace | None = None
-    runs_in_chunks: ClassVar[bool] = False
-
-    def record(self, steps: Trace, inner: SolverState, before: float, first: int) -> None:
-        """Record the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
-        if self.trace is not None and inner.whole is not None:
-            rows, A = steps.rows, inner.whole[1]
-            rows["i"], rows["j"] = A[rows["i"]], A[rows["j"]]
-            rows["objective"] += before
-            rows["iteration"] += first
-            rows["rows"] = self.state.rows.computed
-            self.trace.extend(rows)
-
-
-@dataclass(eq=False)
-class ShrinkingEngine(RestrictedSteps):
-    """Runs a solve with shrinking; each `advance` is some steps on all variables, or one restricted solve."""
-
-    def __post_init__(self) -> None:
-        # steps of the last `advance`; before the first one as many as in a period, if it begins near the solution
-        self.recent = self.policy.period if self.state.alpha.any() else 0
-
-    def advance(self, budget: int) -> int:
-        """Take up to `budget` steps."""
-        state, policy = self.state, self.policy
-        code = self.rules.stop.check(state)
-        if code:
+    ) -> int:  # fmt: skip
+        """Take some steps on all variables, or solve one restricted problem."""
+        if code := rules.stop.check(state):
             return code
-        before = state.iteration
+        # steps of the last call; before the first one as many as in a period, if it begins near the solution
+        recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
+        before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         whole = state.rows.evaluator.gram
         in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
-        if in_blocks and len(B := block(state, policy.block)):
+        if in_blocks and len(B := block(state, self.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
-            outcome = self._solve_restricted(B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
-        elif late := state.iteration % self.rules.stop.period:
+            outcome = self._solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
+        elif late := state.iteration % rules.stop.period:
             # restricted solves end at any step; the rule is asked again when it wants to be
-            outcome = self.loop.advance(min(budget, self.rules.stop.period - late))
-        elif state.gap > 0.0 and self.recent and self._pays(len(A := active_set(state, policy.multiple))):
-            outcome = self._solve_restricted(A, budget)
+            outcome = backend.steps(state, rules, min(budget, rules.stop.period - late), trace)
+        elif (
+            state.gap > 0.0
+            and recent
+            and self._pays(state, recent, len(A := active_set(state, self.multiple)))
+        ):
+            outcome = self._solve_restricted(*solve_on, A, budget)
         else:
-            outcome = self.loop.advance(min(budget, policy.period))
-        self.recent = state.iteration - before
+            outcome = backend.steps(state, rules, min(budget, self.period), trace)
+        state.shrinking = state.iteration - before
         return outcome
 
-    def _pays(self, m: int) -> bool:
-        """Whether as many steps as the last `advance` took would save, on m variables, more than the restriction costs.
+    def _pays(self, state: SolverState, recent: int, m: int) -> bool:
+        """Whether as many steps as the last call took would save, on m variables, more than the restriction costs.
 
         Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
         """
-        n = len(self.state.alpha)
-        carried = min(m, self.state.rows.evaluator.filled)
-        return m < 0.8 * n and self.recent * (n - m) > self.policy.copy_cost * m * carried
+        n = len(state.alpha)
+        carried = min(m, state.rows.evaluator.filled)
+        return m < 0.8 * n and recent * (n - m) > self.copy_cost * m * carried
 
-    def _solve_restricted(self, A: np.ndarray, budget: int, at_least: float = 0.0) -> int:
+    def _solve_restricted(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
+        A: np.ndarray, budget: int, at_least: float = 0.0,
+    ) -> int:  # fmt: skip
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
-        state = self.state
-        stop = self.rules.stop
+        stop = rules.stop
         tolerance = stop.absolute(state).restricted_tolerance(state.gap)
         if state.whole is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
             # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
-        rules, outcome = self.rules.restricted(max(tolerance, at_least)), 0
-        inner = restricted(state, A, rules, self.policy.full_gram_up_to)
-        trace = None if self.trace is None else Trace(self.trace.every)
-        loop = self.make(inner, rules, trace)
-        engine = ShrinkingEngine(inner, rules, loop, self.make, self.limits, self.policy, trace)
+        inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
+        inner = restricted(state, A, inner_rules, self.full_gram_up_to)
+        recorder = None if trace is None else Trace(trace.every)
         while not outcome and inner.iteration < budget:
-            outcome = engine.advance(budget - inner.iteration)
-            if self.limits.should_return_early(inner):
+            outcome = self.steps(backend, limits, inner, inner_rules, budget - inner.iteration, recorder)
+            if limits.should_return_early(inner):
                 break
         before, first = state.objective, state.iteration
         # G ← G − K[:, A] δ
         subtract_rows(state, state.gradient, A, inner.alpha)
         take_over(state, A, inner)
         state.refresh(recompute=False)
-        if trace is not None:
-            self.record(trace, inner, before, first)
+        if trace is not None and recorder is not None:
+            record(trace, recorder, inner, before, first)
         return ending(outcome, state, before)
+
+
+ShrinkingPolicy = Restriction
+"""The name of 0.1."""
+
+
+def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first: int) -> None:
+    """Record the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
+    if inner.whole is not None:
+        (state, A), rows = inner.whole, steps.rows
+        rows["i"], rows["j"] = A[rows["i"]], A[rows["j"]]
+        rows["objective"] += before
+        rows["iteration"] += first
+        rows["rows"] = state.rows.computed
+        trace.extend(rows)
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from refsvm.engine.engine import Engine
+from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules, float64_rows, row_store, starting_point
+from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
@@ -102,8 +103,9 @@ def solve(
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)
     precise = partial(float64_rows, problem, rules, cache_mb) if cache_dtype == "auto" else None
-    with Engine(engine, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise) as runner:
+    backend = chosen_backend(engine)
+    with Run(backend, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise) as run:
         state = rules.begin(problem, starting_point(problem, start), rows)
         # --- steps, until a rule or a limit says stop ---
-        ending = runner.run(state, rules, trace)
+        ending = run.take_steps(state, rules, trace)
     return Solution.read(problem, state, ending)

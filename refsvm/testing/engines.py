@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from refsvm import Restriction, Shrinking, Solution
+from refsvm.backend import BACKENDS
 from refsvm.state import PointError
 from refsvm.testing.contract import Case
 
-__all__ = ["SHRINK_EARLY", "check_engines", "first_difference"]
+__all__ = ["SHRINK_EARLY", "can_compare", "check_engines", "first_difference"]
 
 TWIN_LIMIT = 500  # steps over which the engines are compared
 NOT_COMPARED = "The twin was not compared: Numba is not installed."
+
+
+def can_compare() -> bool:
+    """Whether there is compiled code, and Numba for it."""
+    return "numba" in BACKENDS and find_spec("numba") is not None
+
 
 SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
 """Small problems are shrunk too, as large ones are by default."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from refsvm import Check, DualProblem, Restriction, Shrinking, solve
-from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.rounds.runner import for_reading
 from refsvm.solver.rules import stored_rows
+from refsvm.testing import engines
 from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
 from refsvm.testing.telling import require, telling
@@ -56,7 +56,7 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
         gap = case.problem.kkt_gap(found.alpha)
         said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {tol:g}."
         case.require(gap <= 1.01 * tol, found.iterations, said)
-        if handover.numba_is_installed():
+        if engines.can_compare():
             check_engines(case, shrinking=shrinking)
         taken += found.iterations
     return taken

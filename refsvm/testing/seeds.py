@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Seeder, Solution, solve
-from refsvm.engine import handover
 from refsvm.solver.rules import stored_rows
 from refsvm.state import NOTHING
+from refsvm.testing import engines
 from refsvm.testing.contract import Case, infeasibility
 from refsvm.testing.telling import MOST_SECONDS, telling, within
 
@@ -68,7 +68,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
-    if handover.numba_is_installed() and seeder.twin() is not None:
+    if engines.can_compare() and seeder.twin() is not None:
         with telling(name, (seeder,)):
             _check_seed_twin(case, seeder, solved, seed)
 

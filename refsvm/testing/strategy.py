@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
-from refsvm.engine import handover
 from refsvm.kernels import KernelMatrix
 from refsvm.kernels.checked import GivenMatrix
 from refsvm.selectors import (
@@ -22,6 +21,7 @@ from refsvm.selectors import (
 from refsvm.solver.rules import Rules
 from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.testing import engines
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
 from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
@@ -200,6 +200,6 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
 
 def _no_twin(rule: Rule, instead: str) -> str:
     """Return a sentence for the report if there is no twin to compare, or no compiler."""
-    if not handover.numba_is_installed():
+    if not engines.can_compare():
         return NOT_COMPARED
     return f"{type(rule).__name__} has no twin; {instead} only." if rule.twin() is None else ""

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Status
-from refsvm.engine import handover
 from refsvm.engine.limits import PathLimits
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
+from refsvm.testing import engines
 from refsvm.testing.engines import NOT_COMPARED
 from refsvm.testing.telling import MOST_SECONDS, require, within
 
@@ -69,11 +69,11 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         At the first check that fails.
     """
     names, breakpoints, compared, refusal = [], 0, 0, ""
-    engines = ["numpy"] + ["numba"] * handover.numba_is_installed()
+    both = ["numpy"] + ["numba"] * engines.can_compare()
     kinds = KINDS if tracker.any_line else KINDS[:1]
     for name, problem in path_problems(problems).items():
         try:
-            found = [_checked(tracker, kind, name, problem, engines) for kind in kinds]
+            found = [_checked(tracker, kind, name, problem, both) for kind in kinds]
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 refusal = str(error.__cause__)
@@ -103,7 +103,7 @@ def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
 
 
 def _checked(
-    tracker: PathTracker, kind: str, name: str, problem: DualProblem, engines: list[str]
+    tracker: PathTracker, kind: str, name: str, problem: DualProblem, names: list[str]
 ) -> tuple[int, int]:
     """Check one line of one problem; return its breakpoints, and how often both engines were compared."""
     name = name if kind == "C" else f"{name} ({kind})"
@@ -112,13 +112,13 @@ def _checked(
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
     require(same, f"{who}: follow() wrote to the kernel matrix of the walk.")
     _check_path(tracker.accuracy, who, path)
-    for engine in engines:
+    for engine in names:
         again = _tracked(tracker, kind, name, problem, engine)
         same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
         said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
         require(same, f"{who}: {said}")
-    return len(path.record.t), engines.count("numba")
+    return len(path.record.t), names.count("numba")
 
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Rule, solve
-from refsvm.engine import handover
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import StoppingRule
+from refsvm.testing import engines
 from refsvm.testing.telling import require
 
 __all__ = ["check_value"]
@@ -37,7 +37,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     values: Any = rule.parameters()
     numbers = isinstance(values, tuple) and all(isinstance(value, int | float) for value in values)
     require(numbers, f"{name}.parameters() returned {values!r}; it must return a tuple of floats.")
-    if handover.numba_is_installed():
+    if engines.can_compare():
         _check_twin(rule)
     if isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         _check_memory(rule, problem)
@@ -83,4 +83,6 @@ def _check_twin(rule: Rule) -> None:
     found: Any = rule.twin
     same = not callable(found) or found() is found()
     require(same, f"{type(rule).__name__}.twin() returned two functions; make it once.")
-    handover.twin_of(rule)
+    from refsvm.compiled.twins import twin_of  # where there is compiled code
+
+    twin_of(rule)

@@ -10,9 +10,9 @@ import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.result import Status
+from refsvm.trackers.backup import ACCEPTED, choose_sets, solve_at
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.algebra import ElbowAlgebra, UpdatedInverse
-from refsvm.walk.backup import ACCEPTED, choose_sets, solve_at
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.elbow import (
     Step,
@@ -24,7 +24,6 @@ from refsvm.walk.elbow import (
     take,
 )  # fmt: skip
 from refsvm.walk.linear_program import longest_fall
-from refsvm.walk.runs import follow_run
 from refsvm.walk.special_events import SwitchingGuard, blocking
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import FREE
@@ -81,7 +80,7 @@ class SVMP(PathTracker):
     Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
     (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
     routine first asks for the derivative at λ, which loses nothing, and jumps only if that does not help.
-    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.walk.runs`.
+    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.backend`.
 
     References
     ----------
@@ -154,7 +153,7 @@ class SVMP(PathTracker):
                 guard, jump = SwitchingGuard(self.ell), min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
             # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
-            if walk.compiled and (points := follow_run(walk, self, end, self.refresh - steps)):
+            if points := walk.backend.events(walk, self, end, self.refresh - steps):
                 guard, steps, jump = SwitchingGuard(self.ell), steps + len(points), FIRST_JUMP
                 yield from points
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.engine.loops import chosen_engine
+from refsvm.backend import chosen_backend
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.rows import add_rows
@@ -78,8 +78,8 @@ class PathState(Walk):
         The factors of the present elbow, if they were made.
     began : float
         When, on the clock of `time.perf_counter`.
-    compiled : bool
-        Whether runs of ordinary events are left to the twin of the tracker.
+    backend : Backend
+        May follow runs of ordinary events at once.
     problem : DualProblem
         On the matrix K: the backup routine solves it in other boxes.
     lam, slack
@@ -119,7 +119,7 @@ class PathState(Walk):
         self.stored = np.ascontiguousarray(K) if found is None else found
         self.began = time.perf_counter()
         self.largest, self.t = float(np.abs(K.diagonal()).max()), np.inf
-        self.compiled = chosen_engine(engine) != "numpy"
+        self.backend = chosen_backend(engine)
         self.moves: list[Move] = []
         self.factors: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0

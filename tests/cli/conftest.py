@@ -17,9 +17,9 @@ if any(find_spec(name) is None for name in ("typer", "rich", "sklearn")):
 def _nothing_is_said_about_compiling():
     """Whether something has to be compiled depends on what ran before; `tests.fast.test_announcement` looks at it."""
     if NUMBA:
-        from refsvm.compiled.interface import announcement
+        from refsvm.compiled.interface import twin
 
-        announcement._listener.is_announced = True
+        twin.announce()
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 
 import refsvm
 from refsvm.cli import cv as command
-from refsvm.engine import handover
+from refsvm.compiled import auto
 
 from ..settings import needs_jit
 from .commands import works
@@ -22,9 +22,8 @@ from .commands import works
 def test_what_is_timed_finds_its_code_compiled(monkeypatch, where, function, arguments):
     from refsvm.compiled.interface import dispatch
 
-    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.0)  # compiled code is wanted from the first step on
-    monkeypatch.setattr(handover, "loaded", set())
-    monkeypatch.setattr(handover, "ready", set())
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)  # compiled code is wanted from the first step on
+    monkeypatch.setattr(auto, "process", auto.Process())
     monkeypatch.setattr(dispatch, "entry_points", {})
     dispatch.pointer_to.cache_clear()
     run, added = getattr(where, function), []

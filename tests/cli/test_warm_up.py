@@ -12,5 +12,5 @@ def test_everything_is_compiled(monkeypatch):
 
 def test_numba_is_told_to_interpret(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    monkeypatch.setattr("refsvm.engine.warming.numba_is_installed", lambda: True)
+    monkeypatch.setattr("refsvm.compiled.warming.numba_is_installed", lambda: True)
     assert "NUMBA_DISABLE_JIT=1" in refused("warm-up")

@@ -13,7 +13,7 @@ import logging, sys
 logging.basicConfig(level=logging.INFO, format="%(name)s %(levelname)s %(notice)s %(message)s", stream=sys.stdout)
 import numba, refsvm.compiled
 {first}
-import refsvm.compiled.kernels
+import refsvm.compiled.arithmetic
 """
 
 

@@ -19,6 +19,7 @@ from refsvm import (
     StoppingRule,
     solve,
 )
+from refsvm.compiled.twins import twins_of
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
@@ -26,7 +27,7 @@ from refsvm.testing import Case, check_engines, practice_problems, smallest_cach
 from ..settings import needs_jit
 
 numba = pytest.importorskip("numba")
-compiled_engine = pytest.importorskip("refsvm.engine.compiled")
+sessions = pytest.importorskip("refsvm.compiled.session")
 row_or_ask = pytest.importorskip("refsvm.compiled.interface.rows").row_or_ask
 
 
@@ -121,11 +122,11 @@ def test_compiled_code_of_others_can_take_steps():
     readable, compiled = (rules.begin(problem, np.zeros(problem.n), rows) for _ in range(2))
     for _ in steps(readable, *rules):
         pass
-    engine = compiled_engine.CompiledLoop(compiled, rules)
-    engine.advance(0)  # writes the numbers of the state into the record
-    engine._now["end"] = 10_000
-    assert drive(*engine._parameters, engine._shared) == 1
-    assert engine._now["iteration"] == readable.iteration > 10
+    session = sessions.Session(compiled, rules, twins_of(rules), None)
+    session.steps(compiled, 0)  # writes the numbers of the state into the record
+    session._now["end"] = 10_000
+    assert drive(*session._parameters, session.shared) == 1
+    assert session._now["iteration"] == readable.iteration > 10
     assert np.array_equal(compiled.alpha, readable.alpha)
     assert np.array_equal(compiled.gradient, readable.gradient)
 
@@ -150,15 +151,15 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
 
 @needs_jit
 @pytest.mark.parametrize("selector", [MostViolatingPair(), SecondOrder()], ids=["pointers", "built in"])
-def test_a_loop_releases_its_arrays(selector):
+def test_a_session_releases_its_arrays(selector):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
     rules = Rules(selector, NewtonStep(), KKTGap())
     state = rules.begin(problem, np.zeros(problem.n), stored_rows(problem.gram))
-    loop = compiled_engine.CompiledLoop(state, rules)
-    assert loop.advance(10) == 0  # it could go on
+    state.session = sessions.Session(state, rules, twins_of(rules), None)
+    assert state.session.steps(state, 10) == 0  # it could go on
     alpha = weakref.ref(state.alpha)
-    del loop, state
+    del state
     gc.collect()
     assert alpha() is None

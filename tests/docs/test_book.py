@@ -24,7 +24,7 @@ if CHAPTERS:
 FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
 BODIES = {
     "refsvm/solver/loop.py": (),
-    "refsvm/solver/shrinking.py": ("ShrinkingEngine",),
+    "refsvm/solver/shrinking.py": ("Restriction",),
     "refsvm/rounds/leave_one_out.py": ("leave_one_out",),
     "refsvm/rounds/cross_validate.py": ("cross_validate", "hold_out"),
     "refsvm/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
+from refsvm.arithmetic import fastest
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
-from refsvm.kernels.threads import load_compiled
 from refsvm.solver.rules import stored_rows
 
 from ..settings import needs_numba
@@ -127,7 +127,7 @@ def test_float32_rows_are_summed_like_their_copies_as_float64(compiled, monkeypa
         monkeypatch.setattr("refsvm.kernels.rows.compiled", lambda: None)
     else:
         pytest.importorskip("numba")
-        load_compiled()
+        fastest()
     rows, coefficients = (
         stored_rows(Gram(RBF(0.5), X), 1.0, np.float32),
         np.random.default_rng(3).normal(size=N),
@@ -251,7 +251,7 @@ def test_a_budget_that_is_no_size_is_refused(cache_mb):
 @needs_numba
 def test_nothing_is_subtracted_from_rows_that_variables_share():
     """Compiled sums take numbers; `np.bincount` of nothing counts in integers."""
-    load_compiled()
+    fastest()
     X = np.array([[0.0], [1.0], [3.0]])
     rows = stored_rows(DualProblem.regression(X, X[:, 0]).gram, 1.0)
     rows.fetch(np.arange(6))

@@ -15,9 +15,9 @@ from refsvm import (
     Precomputed,
     solve,
 )
+from refsvm.arithmetic import fastest
 from refsvm.kernels import Gram
 from refsvm.kernels.sparse import SparseProducts
-from refsvm.kernels.threads import load_compiled
 from refsvm.solver.rules import chosen_rules, stored_rows
 from refsvm.testing import Case, check_engines
 
@@ -95,7 +95,7 @@ def test_products_of_sparse_float32_data_are_float32_sums():
 
 @needs_numba
 def test_float32_exponents_have_the_same_bits_before_and_after_compiled_code_is_there(monkeypatch):
-    load_compiled()
+    fastest()
     X = np.random.default_rng(0).normal(size=(30, 3))
     found = []
     for _ in range(2):

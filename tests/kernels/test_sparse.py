@@ -8,12 +8,12 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, Polynomial, Status, solve
+from refsvm import RBF, DualProblem, Linear, Polynomial, Status, arithmetic, solve
+from refsvm.arithmetic import fastest
 from refsvm.kernels import Gram
 from refsvm.kernels import sparse as module
 from refsvm.kernels.products import inner_products, squared_norms
 from refsvm.kernels.sparse import SparseProducts
-from refsvm.kernels.threads import load_compiled
 
 from ..settings import needs_jit
 
@@ -69,11 +69,11 @@ def test_compiled_products_with_few_entries_have_the_bits_of_scipy(kind, real, m
     rng = np.random.default_rng(0)
     X = scipy_sparse.random_array((80, 5000), density=0.01, rng=rng, format="csr", dtype=real)
     X.indices, X.indptr = X.indices.astype(kind), X.indptr.astype(kind)
-    assert load_compiled() is not None
+    assert fastest().sparse is not None
     of_scipy, products = SparseProducts(X), SparseProducts(X)
     for rows in (np.array([7]), np.array([3, 70, 3])):
         with monkeypatch.context() as patched:
-            patched.setattr(module, "compiled", lambda: None)
+            patched.setattr(arithmetic, "current", arithmetic.Arithmetic())
             expected = of_scipy.of(of_scipy.Z, rows, np.empty((len(rows), 80), real))
         found = products.of(products.Z, rows, np.full((len(rows), 80), np.nan, real))
         assert found.any()

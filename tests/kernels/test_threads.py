@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from refsvm import RBF, Polynomial
+from refsvm import RBF, Polynomial, arithmetic
 from refsvm.kernels import Gram
 from refsvm.kernels.threads import helper_threads, run_in_pieces
 
@@ -23,7 +23,7 @@ def three_threads(monkeypatch):
     """One helper more than a machine of two processors has."""
     with ThreadPoolExecutor(2) as threads:
         monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: threads)
-        monkeypatch.setattr("refsvm.kernels.threads.helper_count", lambda: 2)
+        monkeypatch.setattr(type(arithmetic.current), "threads", 3)
         yield
 
 
@@ -57,7 +57,7 @@ def test_a_thread_among_others_gets_no_help():
 
 
 def test_there_is_no_help_without_compiled_code(monkeypatch):
-    monkeypatch.setattr("refsvm.kernels.threads.compiled", lambda: None)
+    monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
     assert helper_threads() is None
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("sklearn")
 
 from scipy import sparse
 
-from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
+from refsvm import RBF, SVC, Linear, Polynomial, Precomputed, arithmetic
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.multiclass import prediction
 from refsvm.multiclass.one_vs_one import votes
@@ -137,13 +137,15 @@ def test_columns_that_no_support_vector_has_count_for_norms_alone(kernel, budget
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["load_compiled", "TABLE_BYTES"])
+@pytest.mark.parametrize("name", ["fastest", "TABLE_BYTES"])
 def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(name, large, monkeypatch):
     X, vectors, coefficients = problem((4, 5))
     X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
     expected = sparse_values(X, vectors, coefficients)
-    changed = {"load_compiled": lambda: None, "TABLE_BYTES": 8 * 62}[name]
-    monkeypatch.setattr(f"refsvm.kernels.sparse.{name}", changed)
+    if name == "fastest":
+        monkeypatch.setattr(arithmetic, "fastest", arithmetic.Arithmetic)
+    else:
+        monkeypatch.setattr("refsvm.kernels.sparse.TABLE_BYTES", 8 * 62)
     asked = []
     multiply = SparseProducts._several
     monkeypatch.setattr(SparseProducts, "_several", lambda *four: asked.append(1) or multiply(*four))

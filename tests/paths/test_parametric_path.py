@@ -20,7 +20,7 @@ from refsvm import (
     solve,
 )
 from refsvm.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse
-from refsvm.walk.backup import MOST_STEPS
+from refsvm.trackers.backup import MOST_STEPS
 
 from ..settings import needs_numba
 from .lines import DATA, LINES, line

@@ -25,8 +25,9 @@ from refsvm import (
     Status,
     leave_one_out,
 )
-from refsvm.rounds.chunks import run_part
+from refsvm.compiled import auto
 from refsvm.rounds.round import Round
+from refsvm.rounds.workers import run_part
 
 from ..settings import FAST, INTERPRETED, needs_jit, needs_numba
 from .sets import data
@@ -76,7 +77,7 @@ def test_both_engines_return_the_same(name):
 @needs_jit
 def test_threads_return_the_same(monkeypatch):
     pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.chunks.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)
     X, y = data("sonar", 150)
     one, two = (
         leave_one_out(X, y, kernel=RBF(0.02), C=10.0, n_jobs=n_jobs, engine="numba") for n_jobs in (1, 2)
@@ -88,7 +89,7 @@ def test_threads_return_the_same(monkeypatch):
 @needs_jit
 def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
     joblib = pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.chunks.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)
     X, y = data("heart", 60)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numba")
     with joblib.parallel_config(backend="multiprocessing"):
@@ -118,7 +119,10 @@ def test_auto_goes_on_in_compiled_code(monkeypatch):
     X, y = data("heart", 30)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
     asked = itertools.count()
-    monkeypatch.setattr("refsvm.engine.handover.compiled_code_is_due", lambda since: next(asked) >= 3)
+    has = auto.Auto._has
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
+    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+    monkeypatch.setattr(auto.Auto, "_has", lambda self, *what: next(asked) >= 3 and has(self, *what))
     loo = leave_one_out(X, y, kernel=RBF(0.1))
     assert loo.engine == "numba"
     assert np.array_equal(loo.decision_values, expected.decision_values, equal_nan=True)

@@ -21,7 +21,7 @@ from refsvm import (
 )
 from refsvm.datasets import make_banana
 from refsvm.solver import active_sets, libsvm_shrinking, shrinking
-from refsvm.solver.libsvm_shrinking import ActiveSetLoop
+from refsvm.solver.libsvm_shrinking import ActiveSet
 from refsvm.testing import Case, check_engines, check_strategy, smallest_cache_mb
 
 from ..settings import needs_numba
@@ -157,31 +157,33 @@ def test_period_is_refused_where_it_is_no_number_of_steps():
         LIBSVMShrinking(period=0)
 
 
-class LeavesTheGradient(ActiveSetLoop):
+class LeavesTheGradient(ActiveSet):
     """Forgets to bring the gradient of those that return up to date."""
 
-    def _solve_active(self, A, budget):
-        state, before = self.state, self.state.gradient.copy()
-        outcome = super()._solve_active(A, budget)
+    def solve_active(self, work, A, budget):
+        state, before = work.state, work.state.gradient.copy()
+        outcome = super().solve_active(work, A, budget)
         absent = np.setdiff1d(np.arange(len(before)), A)
         state.gradient[absent] = before[absent]
         state.refresh(recompute=False)
         return outcome
 
 
-class NeverReturns(ActiveSetLoop):
+class NeverReturns(ActiveSet):
     """Takes the active variables for all of them."""
 
-    def _solve_active(self, A, budget):
-        return super()._solve_active(A, budget) or int(self.state.gap < 1.0)
+    def solve_active(self, work, A, budget):
+        return super().solve_active(work, A, budget) or int(work.state.gap < 1.0)
 
 
 @dataclass(frozen=True)
 class Broken(LIBSVMShrinking):
-    kind: type = ActiveSetLoop
+    kind: type = ActiveSet
 
-    def around(self, loop, state, rules, make, limits, trace):
-        return self.kind(state, rules, loop, make, limits, self, trace)
+    def steps(self, backend, limits, state, rules, budget, trace):
+        if state.shrinking is None:
+            state.shrinking = self.kind(self, len(state.alpha))
+        return super().steps(backend, limits, state, rules, budget, trace)
 
 
 @pytest.mark.parametrize("kind", [LeavesTheGradient, NeverReturns], ids=lambda kind: kind.__name__)

@@ -23,17 +23,20 @@ from refsvm import (
 )
 from refsvm.datasets import make_banana
 from refsvm.engine.limits import Limits
-from refsvm.engine.loops import ReadableLoop
+from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.solver.shrinking import ShrinkingEngine, ShrinkingPolicy
+from refsvm.solver.shrinking import ShrinkingPolicy
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
 
 
-def shrinking(state, rules, make):
-    return ShrinkingEngine(state, rules, make(state, rules, None), make, Limits(PROBLEM.n), SHRINK_EARLY)
+LIMITS = Limits(PROBLEM.n)
+
+
+def solve_restricted(backend, state, rules, A):
+    return SHRINK_EARLY._solve_restricted(backend, LIMITS, state, rules, None, A, 1000)
 
 
 def test_a_variable_that_reaches_its_bound_is_at_the_bound():
@@ -44,8 +47,7 @@ def test_a_variable_that_reaches_its_bound_is_at_the_bound():
     rules = chosen_rules(None, None, KKTGap(1e-6))
     start = problem.feasible(rng.uniform(lower, upper))
     state = rules.begin(problem, start, row_store(problem, rules, 200.0))
-    engine = shrinking(state, rules, ReadableLoop)
-    engine._solve_restricted(np.arange(60), 1000)
+    solve_restricted(NumPyBackend(), state, rules, np.arange(60))
     for bound in (lower, upper):
         near = np.abs(state.alpha - bound) <= 1e-13
         assert near.any()
@@ -92,31 +94,32 @@ def test_a_negative_curvature_that_only_a_restricted_solve_meets_is_warned_about
     assert {n - 2, n - 1} not in map(set, pairs[: SHRINK_EARLY.period])
 
 
-class Gives(ReadableLoop):
+class Gives(NumPyBackend):
     """Takes some steps on a restricted problem, where an α grows large and a curvature is negative; then gives up."""
 
-    steps = hits = 0
+    def __init__(self, most=0):
+        super().__init__()
+        self.most = most
 
-    def advance(self, budget: int) -> int:
-        if len(self.state.alpha) == PROBLEM.n:
-            return super().advance(budget)
-        super().advance(self.steps)
-        self.state.largest, self.state.least_curvature = 1e5, -3.0
-        Gives.hits = self.state.rows.hits
+    def steps(self, state, rules, budget, trace=None):
+        if len(state.alpha) == PROBLEM.n:
+            return super().steps(state, rules, budget, trace)
+        super().steps(state, rules, self.most, trace)
+        state.largest, state.least_curvature = 1e5, -3.0
+        self.hits = state.rows.hits
         return -1
 
 
 @pytest.mark.parametrize(("steps", "outcome"), [(0, -1), (3, 0)])
-def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps, outcome, monkeypatch):
-    monkeypatch.setattr(Gives, "steps", steps)
+def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps, outcome):
+    backend = Gives(steps)
     rules = chosen_rules(None, None, KKTGap(1e-6))
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    engine = shrinking(state, rules, Gives)
-    ReadableLoop(state, rules, None).advance(10)
+    backend.steps(state, rules, 10)
     before, hits = state.iteration, state.rows.hits
-    assert engine._solve_restricted(np.arange(40), 1000) == outcome
+    assert solve_restricted(backend, state, rules, np.arange(40)) == outcome
     assert state.iteration == before + steps
-    assert state.rows.hits >= hits + Gives.hits >= hits + steps
+    assert state.rows.hits >= hits + backend.hits >= hits + steps
     assert state.least_curvature == -3.0
     assert state.largest >= 1e5  # what bounds the rounding of G, though no α is as large in the end
 
@@ -160,15 +163,15 @@ def test_a_large_problem_has_the_same_objective_in_both_precisions():
 def test_a_solve_begins_on_few_variables_where_its_start_says_which():
     rules = chosen_rules(None, None, KKTGap(1e-6))
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    ReadableLoop(state, rules, None).advance(500)
-    engine = shrinking(state, rules, Gives)
-    assert engine.advance(1000) == -1  # restricted, and no step is taken there
+    backend = Gives()
+    backend.steps(state, rules, 500)
+    # restricted, and no step is taken there
+    assert SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None) == -1
     assert state.iteration == 500
-    engine.advance(1000)
+    SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
     assert state.iteration == 500 + SHRINK_EARLY.period
     state.go_to(PROBLEM, None, rules.memories(PROBLEM))
-    engine = shrinking(state, rules, Gives)
-    engine.advance(1000)
+    SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
     assert state.iteration == SHRINK_EARLY.period
 
 
@@ -225,13 +228,15 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
     state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
     seen = []
 
-    def make(inner, rules, trace):
-        seen.append(inner)
-        return ReadableLoop(inner, rules, trace)
+    class Watching(NumPyBackend):
+        def steps(self, inner, rules, budget, trace=None):
+            if inner is not state and not any(inner is each for each in seen):
+                seen.append(inner)
+            return super().steps(inner, rules, budget, trace)
 
-    engine = shrinking(state, rules, make)
-    while not engine.advance(25):
-        for inner in seen[1:]:
+    backend = Watching()
+    while not SHRINK_EARLY.steps(backend, LIMITS, state, rules, 25, None):
+        for inner in seen:
             alpha, A, outer = inner.alpha, inner.whole[1], inner.whole[0]
             if outer is state:
                 before = state.alpha.copy()
@@ -241,5 +246,5 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
                 G, state.gradient = state.gradient, PROBLEM.gradient(before)
                 assert inner.duality_gap() == pytest.approx(expected, rel=1e-6, abs=1e-9)
                 state.alpha, state.gradient = kept, G
-        del seen[1:]
+        seen.clear()
     assert state.duality_gap() == pytest.approx(PROBLEM.duality_gap(state.alpha), abs=1e-9)

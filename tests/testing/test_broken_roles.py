@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,31 +17,22 @@ HEART = load("heart")
 PROBLEM = DualProblem.classification(HEART.X[:40], HEART.y[:40], kernel=RBF(0.01), C=10.0)
 
 
-class Idle:
-    """A loop that takes no step."""
-
-    runs_in_chunks = True
-
-    def advance(self, budget):
-        return 0
-
-
 @dataclass(frozen=True)
 class Around(Shrinking):
-    """Returns whatever it is told."""
+    """Does whatever it is told."""
 
     slip: str = ""
 
-    def around(self, loop, *others):
-        answers: dict[str, Any] = {"None": None, "idle": Idle(), "raises": None}
-        return loop.nothing if self.slip == "raises" else answers.get(self.slip, loop)
+    def steps(self, backend, limits, state, rules, budget, trace):
+        if self.slip == "raises":
+            return backend.nothing
+        return 0 if self.slip == "idle" else backend.steps(state, rules, budget, trace)
 
 
 @pytest.mark.parametrize(
     ("slip", "words", "error"),
     [
-        ("None", r"around\(\) returned None; it must return what takes the steps", ValueError),
-        ("idle", r"Around\(slip='idle'\) took no step in 10000 calls", RuntimeError),
+        ("idle", r"Around\(slip='idle'\) took no step in 10000 calls of steps\(\)", RuntimeError),
         ("raises", "has no attribute 'nothing'", AttributeError),
     ],
 )

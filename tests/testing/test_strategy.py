@@ -121,7 +121,7 @@ def test_the_report_says_that_there_is_no_twin():
 
 
 def test_the_report_says_that_numba_is_missing(monkeypatch):
-    monkeypatch.setattr("refsvm.engine.handover.numba_is_installed", lambda: False)
+    monkeypatch.setattr("refsvm.testing.engines.can_compare", lambda: False)
     assert check_strategy(NewtonStep()).twin == "The twin was not compared: Numba is not installed."
 
 

@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.kernels.rows import addition_for
@@ -24,65 +25,53 @@ from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
 from refsvm.compiled.solver.loop import run_of
 
-__all__ = ["could_load", "load"]
+__all__ = ["load"]
 
 
-def kernels(kind: type = np.float64) -> None:
+def kernels(kind: Any = np.float64) -> None:
     """Sums of rows, products of sparse rows, exponents, the violating pair; the last two are compiled when imported."""
+    import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
     addition_for(np.dtype(kind))
     index = np.dtype(np.int32)
     sparse_product_for(index, index, np.dtype(kind))
 
 
-def load_loop(*rules: Any) -> None:
+def loop(kind: Any, *rules: Any) -> None:
     """The loop, and the twins unless they are built into it."""
-    kernels()
-    run_of(as_arguments(*rules), np.float64)
+    kernels(kind)
+    run_of(as_arguments(*rules), kind)
 
 
-def load_single_loop(*rules: Any) -> None:
-    """The same for float32 rows."""
-    kernels(np.float32)
-    run_of(as_arguments(*rules), np.float32)
-
-
-def load_rounds(seeder: Any, *rules: Any) -> None:
+def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
     """The rounds, the seeder's twin, and the others unless they are built in."""
+    kernels(kind)
+    pointer_to(seeder)
+    run, signature = (
+        (rounds, ROUNDS) if kind is np.float64 else (rounds_with_single_rows, ROUNDS_WITH_SINGLE_ROWS)
+    )
+    entry_point(run, signature, as_arguments(*rules))
+
+
+def sparse() -> None:
+    """Products with a dense table."""
     kernels()
-    pointer_to(seeder)
-    entry_point(rounds, ROUNDS, as_arguments(*rules))
+    for kind in (np.float64, np.float32):
+        product_for(np.dtype(np.int32), np.dtype(kind))
 
 
-def load_single_rounds(seeder: Any, *rules: Any) -> None:
-    """The same for float32 rows."""
-    kernels(np.float32)
-    pointer_to(seeder)
-    entry_point(rounds_with_single_rows, ROUNDS_WITH_SINGLE_ROWS, as_arguments(*rules))
+def one(rule: Any) -> None:
+    """One twin."""
+    kernels()
+    ready(rule)
 
 
 LOADERS: Final[dict[str, Callable[..., Any]]] = {
-    "kernels": kernels,
-    "sparse": lambda: [product_for(np.dtype(np.int32), np.dtype(kind)) for kind in (np.float64, np.float32)],
-    "loop": load_loop,
-    "single loop": load_single_loop,
-    "rounds": load_rounds,
-    "single rounds": load_single_rounds,
-    "twin": ready,
-}
+    "kernels": kernels, "sparse": sparse, "twin": one,
+    "loop": partial(loop, np.float64), "single loop": partial(loop, np.float32),
+    "rounds": partial(rounds_of, np.float64), "single rounds": partial(rounds_of, np.float32),
+}  # fmt: skip
 
 
 def load(family: str, twins: tuple[Any, ...]) -> None:
     """Load the code of a family for these twins; what is not on disk is compiled."""
-    import refsvm.compiled.kernels  # noqa: F401  # all families work between readable parts
-
     LOADERS[family](*twins)
-
-
-def could_load(family: str, twins: tuple[Any, ...]) -> bool:
-    """Load the code of a family if it is on disk, or return False."""
-    try:
-        with no_compiling():
-            load(family, twins)
-    except NotCompiledYet:
-        return False
-    return True

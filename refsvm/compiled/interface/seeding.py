@@ -10,7 +10,8 @@ from numba import float64, int8, int64, types
 
 from refsvm._checks import read_only
 from refsvm.compiled.interface.twin import ready
-from refsvm.rule import parameters_of
+from refsvm.compiled.twins import parameters_of
+from refsvm.state import NOTHING
 
 if TYPE_CHECKING:
     from refsvm.kernels.rows import KernelRows
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from refsvm.result import Solution
     from refsvm.seeders.base import Seeder
 
-__all__ = ["SEED", "SEEDING", "CompiledSeeds", "Seeding", "compiled_seed", "room_for_seeds"]
+__all__ = ["SEED", "SEEDING", "CompiledSeeds", "Seeding", "TwinSeeder", "compiled_seed", "room_for_seeds"]
 
 
 class Seeding(NamedTuple):
@@ -140,3 +141,17 @@ class CompiledSeeds:
 def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
     """Return ``seeder.seed(solved, problem)`` as its twin computes it, from the kernel rows that are stored."""
     return CompiledSeeds(seeder, solved, rows, seeder.memory(solved, solved.longest_round))(problem)
+
+
+class TwinSeeder:
+    """The seeds of a seeder as its twin makes them; what that is given of a solution is made once."""
+
+    def __init__(self, seeder: Seeder, rows: KernelRows) -> None:
+        self.of, self.rows = seeder, rows
+        self._seeds: tuple[Solution, np.ndarray, CompiledSeeds] | None = None
+
+    def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray = NOTHING) -> np.ndarray:
+        """Return the feasible α."""
+        if self._seeds is None or self._seeds[0] is not solved or self._seeds[1] is not memory:
+            self._seeds = solved, memory, CompiledSeeds(self.of, solved, self.rows, memory)
+        return self._seeds[2](problem)

@@ -1,4 +1,4 @@
-"""The stamp in the names of compiled code, and whether code of such a name is on disk. Nothing here imports Numba."""
+"""The stamp in the names of compiled code, and whether any is on disk. Nothing here imports Numba."""
 
 from __future__ import annotations
 
@@ -20,19 +20,25 @@ CONSTANTS_FROM: Final = (
     "stopping/loo_duality_gap.py",
     "stopping/midpoint.py",
     "walk/elbow.py",
-    "walk/runs.py",
     "walk/walk.py",
 )
 """Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk` and `svmp` their constants."""
 
 COMPILED: Final = Path(__file__).parents[1]
 
+NOT_COMPILED: Final = {
+    "auto.py", "background_compiler.py", "backend.py", "packed.py", "runs.py", "session.py", "trouble.py", "twins.py",
+    "warming.py",
+}  # fmt: skip
+"""Files of `compiled/` without compiled code: an edit of these must not recompile the rest."""
+
 
 @cache
 def stamp() -> str:
     """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
-    for file in (*sorted(folder.rglob("*.py")), *(folder.parent / name for name in CONSTANTS_FROM)):
+    files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
+    for file in (*files, *(folder.parent / name for name in CONSTANTS_FROM)):
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -43,25 +49,15 @@ def cache_folder() -> str | None:
     return (os.environ.get("NUMBA_CACHE_DIR") if numba is None else numba.config.CACHE_DIR) or None
 
 
-def may_be_on_disk(place: str, function: str) -> bool:
-    """Whether Numba may find compiled code of a function on disk; to see for certain, load it.
-
-    Parameters
-    ----------
-    place : str
-        File below `refsvm/compiled`, such as "solver/loop.py".
-    function : str
-        Its name, without the stamp.
-    """
+def may_be_on_disk(place: str) -> bool:
+    """Whether Numba may find code of a file of `compiled/`, such as "solver/loop"; to see for certain, load it."""
     file, named = COMPILED / place, cache_folder()
-    name = f"{file.stem}.{function}_{stamp()}-*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
-    # where numba.core.caching keeps the code of a file: in the folder named, else beside it, else in the user's own
     folders = [file.parent / "__pycache__"]
     if named is not None:
         source = hashlib.sha1(os.path.abspath(file.parent).encode(), usedforsecurity=False)  # noqa: PTH100  links stay
         folders.insert(0, Path(named, f"{file.parent.name}_{source.hexdigest()}"))
-    for folder in folders:
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    for each in folders:
+        there = next(parent for parent in (each, *each.absolute().parents) if parent.exists())
         if there.is_dir() and os.access(there, os.W_OK):
-            return any(True for _ in folder.glob(name))
-    return True
+            return any(True for _ in each.glob(f"{file.name}.*_{stamp()}-*.nbi"))
+    return True  # in the user's own folder, whose name Numba knows

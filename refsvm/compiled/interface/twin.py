@@ -19,8 +19,11 @@ Python cannot call a helper: `inlined`, `merged`, `called` and `allocating` make
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -29,11 +32,11 @@ from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
-from refsvm.compiled.interface.announcement import announce_compilation
 from refsvm.compiled.interface.stamp import stamp
 
 __all__ = [
     "HELPER",
+    "NotCompiledYet",
     "allocating",
     "cached",
     "called",
@@ -41,13 +44,12 @@ __all__ = [
     "from_python",
     "inlined",
     "merged",
+    "never_compiling",
     "ready",
     "twin",
 ]
 
 Function = Callable[..., Any]
-
-announce_compilation()
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
@@ -91,6 +93,39 @@ def copied(function: Function, name: str) -> Function:
     return copy
 
 
+class NotCompiledYet(BaseException):
+    """Raised in place of compiling within `never_compiling`; no handler of errors is to take it for one."""
+
+
+class _Thread(threading.local):
+    only_loads = False
+
+
+_thread, _log = _Thread(), logging.getLogger("refsvm")
+
+
+@contextmanager
+def never_compiling() -> Iterator[None]:
+    """Within this block this thread loads code of the package from disk, or raises NotCompiledYet.
+
+    A user's twin is compiled all the same: no other process can.
+    """
+    _thread.only_loads = True
+    try:
+        yield
+    finally:
+        _thread.only_loads = False
+
+
+@cache
+def announce() -> None:
+    """Log the first compilation of a process; the command line shows the record (`refsvm.cli.messages`)."""
+    sentence = (
+        "Numba compiles refsvm's loop and rules for this machine; that takes some five to ten seconds, once."
+    )
+    _log.info(sentence, extra={"notice": True})
+
+
 class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
     """Numba's cache, which does not fetch what only the compiler needs before it loads compiled code.
 
@@ -99,10 +134,15 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled code for a signature, or None."""
+        """Return the compiled code for a signature, or None, upon which Numba compiles it."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
+        if found is None and self._py_func.__module__.startswith("refsvm."):
+            if _thread.only_loads:
+                raise NotCompiledYet(self._py_func.__name__)
+            announce()
+        return found
 
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:

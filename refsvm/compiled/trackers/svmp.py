@@ -6,9 +6,18 @@ from numba import float64, int64, types
 
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.walk.bordered import times
-from refsvm.compiled.walk.walk import AT, WALK, add_member, direction, distance_of, leave, move, reach
+from refsvm.compiled.walk.walk import (
+    AT,
+    WALK,
+    EventLog,
+    add_member,
+    direction,
+    distance_of,
+    leave,
+    move,
+    reach,
+)
 from refsvm.walk.elbow import LEFT_OVER, TIE
-from refsvm.walk.runs import EventLog
 from refsvm.walk.walk import FREE
 
 __all__ = ["svmp"]

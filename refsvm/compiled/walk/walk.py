@@ -24,8 +24,25 @@ from refsvm.compiled.walk.bordered import (
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
 __all__ = [
-    "AT", "FREED", "MORE", "NOW", "WALK", "Walk", "add_member", "arrays_of", "direction", "distance_of", "first_taker",
-    "grown", "join", "leave", "move", "reach", "solve", "take",
+    "AT",
+    "FREED",
+    "MORE",
+    "NOW",
+    "WALK",
+    "EventLog",
+    "Walk",
+    "add_member",
+    "arrays_of",
+    "direction",
+    "distance_of",
+    "first_taker",
+    "grown",
+    "join",
+    "leave",
+    "move",
+    "reach",
+    "solve",
+    "take",
 ]  # fmt: skip
 
 AT = Variables(*range(len(Variables._fields)))
@@ -63,6 +80,25 @@ class Walk(NamedTuple):
     slots: np.ndarray
     places: np.ndarray
     now: np.ndarray
+
+
+class EventLog(NamedTuple):
+    """The events of a run, for as many as fit.
+
+    Attributes
+    ----------
+    t, intercept : ndarrays of shape (e,)
+        λ and b̂ after each event, or t and b.
+    moved : ndarray of shape (e, 4), int64
+        The example, −1 at the end of the line, where it was and where it is, and the size of the elbow after the event.
+    scaled : ndarray of shape (e, n)
+        ŝ, or α.
+    """
+
+    t: np.ndarray
+    intercept: np.ndarray
+    moved: np.ndarray
+    scaled: np.ndarray
 
 
 _vector, _matrix, _indices = float64[::1], float64[:, ::1], int64[::1]

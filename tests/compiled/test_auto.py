@@ -1,10 +1,11 @@
-"""The readable loop hands a solve over to the compiled one: when, and that nobody can tell from the result."""
+"""Auto: when compiled code goes on where NumPy stopped, and that results do not tell."""
 
 from __future__ import annotations
 
+import gc
+import itertools
 import subprocess
 import sys
-import time
 import weakref
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from refsvm import (
+    ATO,
     RBF,
     SIR,
     TOP,
@@ -24,15 +26,14 @@ from refsvm import (
     Rounds,
     SecondOrder,
     Status,
+    arithmetic,
     cross_validate,
     leave_one_out,
     regularization_path,
     solve,
 )
-from refsvm.engine import handover
-from refsvm.engine.engine import Engine
-from refsvm.engine.limits import Limits
-from refsvm.solver.rules import stored_rows
+from refsvm.backend import chosen_backend
+from refsvm.compiled import auto
 from refsvm.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 
@@ -44,27 +45,26 @@ Y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=80) > 0.7, 1, -1)
 PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=20.0)
 
 
-class ClockThatRings:
-    """Says after k looks that the allowance is spent."""
-
-    def __init__(self, k: int) -> None:
-        self.left = k
-        self.finished = self.began = 0.0
-
-    def allowance_is_spent(self) -> bool:
-        self.left -= 1
-        return self.left < 0
+@pytest.fixture
+def fresh(monkeypatch):
+    """A process that has spent no time yet, and loaded nothing."""
+    monkeypatch.setattr(auto, "process", auto.Process())
+    monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
+    return auto.process
 
 
 @pytest.fixture
 def after_steps(monkeypatch):
-    """Let the compiled loop take over after so many steps."""
+    """Let compiled code go on after so many chunks of work: steps, rounds, seeds or events."""
+    has = auto.Auto._has
 
     def set_to(k):
-        monkeypatch.setattr(handover, "PIECE_STEPS", 1)
-        monkeypatch.setattr(handover, "loaded", set())
-        monkeypatch.setattr(handover, "ready", set())
-        monkeypatch.setattr(handover, "clock", ClockThatRings(k))
+        looks = itertools.count()
+        monkeypatch.setattr(auto, "process", auto.Process())
+        monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
+        monkeypatch.setattr(auto, "PIECE_STEPS", 1)
+        monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+        monkeypatch.setattr(auto.Auto, "_has", lambda self, *what: next(looks) >= k and has(self, *what))
 
     return set_to
 
@@ -96,23 +96,43 @@ def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cac
         assert first_difference(one, both) is None
 
 
+@needs_jit
+@pytest.mark.parametrize("k", [0, 3, 20, 60, 10**9])
+@pytest.mark.parametrize("seeder", [TOP(), SIR(), ATO()], ids=repr)
+def test_rounds_handed_over_are_the_same_rounds(k, seeder, after_steps):
+    run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
+    options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
+    expected = run(X, Y, **options, engine="numpy")
+    after_steps(k)
+    found = run(X, Y, **options)
+    assert np.array_equal(found.decision_values, expected.decision_values, equal_nan=True)
+
+
+@needs_jit
+@pytest.mark.parametrize("k", [0, 3, 20, 10**9])
+def test_a_path_handed_over_is_the_same_path(k, after_steps):
+    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0}
+    expected = regularization_path(X, Y, **options, engine="numpy")
+    after_steps(k)
+    found = regularization_path(X, Y, **options)
+    assert np.array_equal(found.C, expected.C)
+    assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
+
+
 @pytest.fixture
-def compiled_beside(monkeypatch):
-    """Let compiled code of each family be there after it was asked for so many times; what was asked for, in order."""
+def compiled_meanwhile(monkeypatch, fresh):
+    """Let compiled code of each family be there after so many looks; return what was looked for, in order."""
 
     def after(times):
         asked = []
 
-        def is_there(family, rules=()):
+        def loaded(backend, family, rules):
             asked.append(family)
             return asked.count(family) > times
 
-        monkeypatch.setattr(handover.beside, "is_there", is_there)
-        monkeypatch.setattr(handover, "ready", set())
-        monkeypatch.setattr(handover, "loaded", set())
-        monkeypatch.setattr(handover, "clock", handover.Clock())
-        monkeypatch.setattr(handover, "PIECE_STEPS", 3)
-        monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.0)
+        monkeypatch.setattr(auto.Auto, "_loaded", loaded)
+        monkeypatch.setattr(auto, "PIECE_STEPS", 3)
+        monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
         return asked
 
     return after
@@ -120,8 +140,8 @@ def compiled_beside(monkeypatch):
 
 @needs_jit
 @pytest.mark.parametrize("times", [0, 2, 10**9])
-def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_beside):
-    expected, asked = solve(PROBLEM, engine="numpy"), compiled_beside(times)
+def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_meanwhile):
+    expected, asked = solve(PROBLEM, engine="numpy"), compiled_meanwhile(times)
     solution = solve(PROBLEM)
     assert solution.engine == {0: "numba", 2: "numpy, numba"}.get(times, "numpy")
     assert set(asked) == {"loop"}
@@ -131,45 +151,43 @@ def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_beside
 @needs_jit
 @pytest.mark.parametrize("times", [1, 10**9])
 @pytest.mark.parametrize("seeder", [TOP(), SIR()], ids=repr)
-def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled_beside):
+def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled_meanwhile):
     options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
     run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
-    expected, asked = run(X, Y, **options, engine="numpy"), compiled_beside(times)
+    expected, asked = run(X, Y, **options, engine="numpy"), compiled_meanwhile(times)
     found = run(X, Y, **options)
     assert np.array_equal(found.decision_values, expected.decision_values, equal_nan=True)
     assert (asked.count("rounds") == 2) == (times == 1)
-    assert {"loop", "rounds", "twin"} >= set(asked) >= {"rounds", "twin"}
+    # one that waits for its rounds makes seeds by the twin, if that is there
+    assert {"loop", "rounds", "twin"} >= set(asked) >= ({"rounds"} if times == 1 else {"rounds", "twin"})
 
 
 @needs_jit
-def test_a_path_goes_on_in_numpy_until_its_code_is_there(compiled_beside):
+def test_a_path_goes_on_in_numpy_until_its_code_is_there(compiled_meanwhile):
     options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0}
-    expected, asked = regularization_path(X, Y, **options, engine="numpy"), compiled_beside(3)
+    expected, asked = regularization_path(X, Y, **options, engine="numpy"), compiled_meanwhile(3)
     found = regularization_path(X, Y, **options)
     assert asked.count("twin") == 4
     assert np.array_equal(found.C, expected.C)
     assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
 
 
-def test_engines_with_a_name_ask_nobody(compiled_beside):
-    asked = compiled_beside(0)
+def test_engines_with_a_name_ask_nobody(compiled_meanwhile):
+    asked = compiled_meanwhile(0)
     solve(PROBLEM, engine="numpy")
     solve(PROBLEM, engine=FAST)
     assert asked == []
 
 
-def test_a_short_solve_needs_no_compiled_loop(monkeypatch):
-    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 60.0)  # short on a busy machine, too
-    monkeypatch.setattr(handover, "loaded", set())
-    monkeypatch.setattr(handover, "clock", handover.Clock())
+def test_a_short_solve_needs_no_compiled_loop(monkeypatch, fresh):
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 60.0)  # short on a busy machine, too
     assert solve(PROBLEM).engine == "numpy"
 
 
 @needs_jit
-def test_the_seconds_of_all_solves_add_up(monkeypatch):
-    monkeypatch.setattr(handover, "loaded", set())
-    monkeypatch.setattr(handover, "clock", handover.Clock())
-    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 0.5)  # a first solve on a busy machine takes less
+def test_the_seconds_of_all_solves_add_up(monkeypatch, fresh):
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 0.5)  # a first solve on a busy machine takes less
+    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
     engines = []
     while len(engines) < 100_000 and "numba" not in engines:
         engines.append(solve(PROBLEM).engine.split(", ")[-1])
@@ -210,23 +228,31 @@ def test_the_tolerance_of_a_later_round_is_known_to_the_readable_loop(after_step
 
 
 @needs_jit
-def test_the_seconds_of_the_solve_itself_count(monkeypatch):
-    """It waits after its first chunk, and goes on in the compiled loop."""
-    monkeypatch.setattr(handover, "loaded", set())
-    monkeypatch.setattr(handover, "clock", handover.Clock())
-    pauses = iter([handover.ALLOWANCE_SECONDS + 0.05])
-    solution = solve(PROBLEM, shrinking=False, callback=lambda state: time.sleep(next(pauses, 0.0)))
-    assert solution.engine == "numpy, numba"
+def test_the_seconds_of_readable_steps_count(monkeypatch, fresh):
+    """Compiled code goes on in the middle of the solve that has spent the allowance."""
+    monkeypatch.setattr(auto, "PIECE_STEPS", 1)
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e-9)
+    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+    assert solve(PROBLEM).engine == "numpy, numba"
+    assert fresh.seconds > 0.0
 
 
 @needs_jit
-def test_the_compiled_loop_is_made_once_and_released(after_steps, monkeypatch):
-    from refsvm.engine.compiled import CompiledLoop
+def test_the_seconds_of_a_path_count(monkeypatch, fresh):
+    """Those between two events, as long as NumPy follows them."""
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e9)
+    regularization_path(X, Y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    assert fresh.seconds > 0.0
+
+
+@needs_jit
+def test_the_session_of_a_state_is_made_once_and_released(after_steps, monkeypatch):
+    from refsvm.compiled.session import Session
 
     made, closed = [], []
-    make = CompiledLoop.__init__
-    monkeypatch.setattr(CompiledLoop, "__init__", lambda loop, *rest: made.append(1) or make(loop, *rest))
-    monkeypatch.setattr(CompiledLoop, "__del__", lambda loop: closed.append(1), raising=False)
+    make = Session.__init__
+    monkeypatch.setattr(Session, "__init__", lambda session, *rest: made.append(1) or make(session, *rest))
+    monkeypatch.setattr(Session, "__del__", lambda session: closed.append(1), raising=False)
     after_steps(5)
     rounds = Rounds(PROBLEM, shrinking=False, stop=KKTGap(1e-9))  # of several chunks
     assert rounds.solve().engine == "numpy, numba"
@@ -235,54 +261,67 @@ def test_the_compiled_loop_is_made_once_and_released(after_steps, monkeypatch):
 
 
 @needs_jit
-def test_the_compiled_loops_of_restricted_problems_are_released(monkeypatch):
-    from refsvm.engine.compiled import CompiledLoop
+def test_the_sessions_of_restricted_problems_are_released(monkeypatch):
+    """By counting references alone: their matrices must not wait for the garbage collector."""
+    from refsvm.compiled.session import Session
 
-    made, make = [], CompiledLoop.__init__
+    made, make = [], Session.__init__
 
-    def noted(loop, *rest):
-        made.append(weakref.ref(loop))
-        make(loop, *rest)
+    def noted(session, *rest):
+        made.append(weakref.ref(session))
+        make(session, *rest)
 
-    monkeypatch.setattr(CompiledLoop, "__init__", noted)
+    monkeypatch.setattr(Session, "__init__", noted)
     rounds = Rounds(PROBLEM, engine="numba", shrinking=SHRINK_EARLY, stop=KKTGap(1e-9))
-    rounds.solve()
-    rounds.close()
-    assert len(made) > 2
-    assert [loop() for loop in made] == [None] * len(made)
+    gc.disable()
+    try:
+        rounds.solve()
+        rounds.close()
+        assert len(made) > 2
+        assert [session() for session in made] == [None] * len(made)
+    finally:
+        gc.enable()
 
 
 @needs_jit
-def test_what_was_loaded_is_used_from_the_first_step_on(after_steps, monkeypatch):
-    after_steps(10**9)
-    monkeypatch.setattr(handover, "ALLOWANCE_SECONDS", 1e9)  # whatever else the machine does meanwhile
+def test_what_was_loaded_is_used_from_the_first_step_on(monkeypatch, fresh):
+    loads = []
+
+    def loaded(backend, family, rules):
+        loads.append(family)
+        return True
+
+    monkeypatch.setattr(auto.Auto, "_loaded", loaded)
+    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e9)  # whatever else the machine does meanwhile
     assert solve(PROBLEM).engine == "numpy"
-    assert not handover.compiled_code_is_due()
-    solve(PROBLEM, engine="numba")
-    assert handover.compiled_code_is_due()
+    assert not loads
+    arithmetic.fastest()  # somebody loads Numba: the rest of it costs little
+    monkeypatch.setattr(arithmetic, "current", _compiled_arithmetic())
     assert solve(PROBLEM).engine == "numba"
-    assert solve(PROBLEM, step=NewtonStep()).engine == "numpy"  # of other rules
+    assert loads == ["loop"]
+    assert solve(PROBLEM).engine == "numba"
+    assert loads == ["loop"]
+    assert solve(PROBLEM, step=NewtonStep()).engine == "numba"  # other rules
+    assert loads == ["loop", "loop"]
 
 
-def test_compiled_code_is_due_when_the_allowance_is_spent(monkeypatch):
-    monkeypatch.setattr(handover, "loaded", set())
-    monkeypatch.setattr(handover, "clock", handover.Clock())
-    assert not handover.compiled_code_is_due()
-    handover.clock.finished = handover.ALLOWANCE_SECONDS + 0.1
-    assert handover.compiled_code_is_due()
+def _compiled_arithmetic():
+    from refsvm.compiled.arithmetic import CompiledArithmetic
+
+    return CompiledArithmetic()
 
 
 @pytest.mark.parametrize("most", [1, 7, 20, 33])
 def test_the_readable_loop_keeps_to_its_chunk(after_steps, monkeypatch, most):
     after_steps(10**9)
-    monkeypatch.setattr(handover, "PIECE_STEPS", 50)
+    monkeypatch.setattr(auto, "PIECE_STEPS", 50)
     assert solve(PROBLEM, max_iter=most, shrinking=False).iterations == most
 
 
 def test_where_numba_interprets_auto_is_numpy(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    monkeypatch.setattr(handover, "loaded", set())
-    assert Engine("auto", Limits(n=80), stored_rows(PROBLEM.gram)).name == "numpy"
+    assert chosen_backend("auto").name == "numpy"
+    assert solve(PROBLEM).engine == "numpy"
 
 
 class Unreadable(StoppingRule):
@@ -302,8 +341,7 @@ def test_a_rule_without_a_twin_stays_in_the_readable_loop(after_steps):
 @needs_jit
 def test_a_rule_without_a_twin_is_no_error_once_compiled_code_is_loaded(after_steps):
     """Nobody asked for Numba: the rounds of other rules have, and leave the readable loop to this one."""
-    after_steps(10**9)
-    solve(PROBLEM, engine="numba")
+    after_steps(0)
     rounds = Rounds(PROBLEM)
     engines = [rounds.solve(stop=stop).engine for stop in (None, Unreadable(), None)]
     assert engines == ["numba", "numpy", "numba"]
@@ -328,7 +366,7 @@ class SometimesCompiled(KKTGap):
 def test_an_instance_may_decline_to_have_a_twin(after_steps):
     after_steps(10**9)
     assert solve(PROBLEM, stop=SometimesCompiled(has_twin=False)).engine == "numpy"
-    handover.loaded.add(("loop", SecondOrder, PlanningAheadStep, SometimesCompiled))
+    auto.process.ready.add(("loop", SecondOrder, PlanningAheadStep, SometimesCompiled))
     assert solve(PROBLEM, stop=SometimesCompiled(has_twin=False)).engine == "numpy"
 
 
@@ -340,8 +378,7 @@ def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypa
     def broken(*arguments):
         raise ImportError("libllvmlite.so: cannot open shared object file")
 
-    monkeypatch.setattr(Engine, "compiled_loop", broken)
-    monkeypatch.setattr(handover, "broken", [])
+    monkeypatch.setattr(auto, "compiled_backend", broken)
     with pytest.warns(
         UserWarning, match="Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"
     ):
@@ -359,13 +396,12 @@ def test_trouble_of_a_rule_is_one_warning_for_all_restricted_problems(after_step
     def broken(*arguments):
         raise RuntimeError("this twin is wrong")
 
-    monkeypatch.setattr(Engine, "compiled_loop", broken)
-    monkeypatch.setattr(handover, "broken", [])
+    monkeypatch.setattr(auto, "compiled_backend", broken)
     with pytest.warns(UserWarning, match="this twin is wrong") as caught:
         solution = solve(PROBLEM, shrinking=SHRINK_EARLY)
     assert len(caught) == 1
     assert solution.engine == "numpy"
-    assert not handover.broken
+    assert not auto.process.broken
 
 
 @needs_jit

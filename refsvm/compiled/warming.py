@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from refsvm.engine.handover import have_twins, numba_compiles, numba_is_installed
+from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed
 from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
 from refsvm.selectors import (
     ConjugateSecondOrder,

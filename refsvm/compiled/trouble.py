@@ -28,7 +28,7 @@ def numba_trouble(error: BaseException) -> str:
 
     Examples
     --------
-    >>> from refsvm.kernels.numba_trouble import numba_trouble
+    >>> from refsvm.compiled.trouble import numba_trouble
     >>> numba_trouble(ImportError("libllvmlite.so: no such file"))
     'Numba is installed and cannot be used (ImportError: libllvmlite.so: no such file); repair the installation'
     """
@@ -54,7 +54,7 @@ def is_numba_trouble(error: BaseException) -> bool:
 
     Examples
     --------
-    >>> from refsvm.kernels.numba_trouble import is_numba_trouble
+    >>> from refsvm.compiled.trouble import is_numba_trouble
     >>> is_numba_trouble(ImportError("libllvmlite.so: no such file")), is_numba_trouble(ValueError("no twin"))
     (True, False)
     """

@@ -7,35 +7,15 @@ passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from refsvm.engine.handover import may_run
+from refsvm.compiled.interface.twin import ready
+from refsvm.compiled.walk.walk import EventLog, arrays_of
 from refsvm.rule import Rule
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.state import PathState
 
-__all__ = ["EventLog", "follow_run"]
-
-
-class EventLog(NamedTuple):
-    """The events of a run, for as many as fit.
-
-    Attributes
-    ----------
-    t, intercept : ndarrays of shape (e,)
-        λ and b̂ after each event, or t and b.
-    moved : ndarray of shape (e, 4), int64
-        The example, −1 at the end of the line, where it was and where it is, and the size of the elbow after the event.
-    scaled : ndarray of shape (e, n)
-        ŝ, or α.
-    """
-
-    t: np.ndarray
-    intercept: np.ndarray
-    moved: np.ndarray
-    scaled: np.ndarray
+__all__ = ["follow_run"]
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
@@ -43,12 +23,9 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     m, n = len(walk.members), len(walk.side)
     if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
-    if not may_run(walk.engine, "twin", tracker, since=walk.began):
-        return []
-    from refsvm.compiled.interface.twin import ready
-    from refsvm.compiled.walk.walk import arrays_of
-
     twin = ready(tracker.twin())
+    if twin is None:
+        return []
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))

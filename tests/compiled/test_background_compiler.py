@@ -1,4 +1,4 @@
-"""A child process compiles what is not on disk, and nobody waits for it."""
+"""Background compilation: a child process compiles what is not on disk, and the work goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from refsvm import KKTGap, NewtonStep, SecondOrder
-from refsvm.compiled.interface import beside, stamp
+from refsvm.compiled import auto
+from refsvm.compiled.interface import background_compiler, stamp
 from refsvm.selectors import WorkingSetSelector
 
 from ..settings import needs_jit
@@ -34,16 +35,27 @@ REFUSES = "import sys; sys.stdin.readline(); print('no space left')"
 @pytest.fixture
 def compiler(tmp_path, monkeypatch):
     """A compiler of this test, whose code is on disk where there is a file of the family's name."""
-    made = beside.Compiler()
-    monkeypatch.setattr(beside, "_compiler", made)
-    monkeypatch.setattr(beside, "is_on", lambda: True)
-    monkeypatch.setattr(beside, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(beside, "PAUSE", 0.0)
-    monkeypatch.setattr(beside, "could_load", lambda order, rules: (tmp_path / json.loads(order)[0]).exists())
-    monkeypatch.setattr(beside.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(beside, "COMMAND", WORKS.format(folder=str(tmp_path), path=sys.path))
+    made = background_compiler.Compiler()
+    monkeypatch.setattr(background_compiler, "_compiler", made)
+    monkeypatch.setattr(background_compiler, "is_on", lambda: True)
+    monkeypatch.setattr(auto, "process", auto.Process())
+    monkeypatch.setattr(auto, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(auto, "PAUSE", 0.0)
+    monkeypatch.setattr(auto, "may_be_on_disk", lambda place: True)
+    monkeypatch.setattr(auto, "could_load", lambda family, rules: (tmp_path / family).exists())
+    monkeypatch.setattr(auto, "load", lambda family, rules: None)
+    monkeypatch.setattr(background_compiler.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(background_compiler, "COMMAND", WORKS.format(folder=str(tmp_path), path=sys.path))
     yield made
-    beside.end()
+    background_compiler.end()
+
+
+RULES = SecondOrder(), NewtonStep(), KKTGap()
+
+
+def is_there(family, rules=RULES):
+    """Whether the code of a family is loaded now; if not, a child may be asked for it."""
+    return auto.Auto()._loaded(family, rules)
 
 
 def until(condition, seconds=60.0):
@@ -55,59 +67,62 @@ def until(condition, seconds=60.0):
 
 
 def test_one_child_makes_all_families(compiler):
-    assert not beside.is_there("loop", (SecondOrder(), NewtonStep(), KKTGap()))
+    assert not is_there("loop")
     process = compiler.process
-    assert not beside.is_there("rounds")
+    assert not is_there("rounds")
     assert compiler.process is process
-    until(lambda: beside.is_there("loop", (SecondOrder(), NewtonStep(), KKTGap())))
-    until(lambda: beside.is_there("rounds"))
+    until(lambda: is_there("loop"))
+    until(lambda: is_there("rounds"))
     assert compiler.trials == {
         json.dumps(["loop", ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]]): 1,
-        json.dumps(["rounds", []]): 1,
+        json.dumps(["rounds", ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]]): 1,
     }
     process.stdin.close()
-    until(lambda: compiler.process is None)  # and it is no zombie
+    until(compiler.has_ended)  # and it is no zombie
     assert process.returncode == 0
     assert compiler.reason == "True"
 
 
 @POSIX
 def test_a_child_that_is_killed_is_asked_once_more_and_then_given_up(compiler, monkeypatch, recwarn):
-    monkeypatch.setattr(beside, "COMMAND", SLEEPS)
+    monkeypatch.setattr(background_compiler, "COMMAND", SLEEPS)
     for _ in range(2):
-        assert not beside.is_there("loop")
+        assert not is_there("loop")
         os.kill(compiler.process.pid, signal.SIGKILL)
-        until(lambda: compiler.process is None)
+        until(compiler.has_ended)
     assert not recwarn.list
     for _ in range(2):
-        assert not beside.is_there("loop")
+        assert not is_there("loop")
     (warning,) = recwarn.list
     assert "Compiling failed in a child process" in str(warning.message)
-    assert compiler.process is None
+    assert compiler.has_ended()
 
 
 def test_a_child_that_refuses_says_why(compiler, monkeypatch):
-    monkeypatch.setattr(beside, "COMMAND", REFUSES)
+    monkeypatch.setattr(background_compiler, "COMMAND", REFUSES)
     for _ in range(2):
-        assert not beside.is_there("loop")
-        until(lambda: compiler.process is None)
+        assert not is_there("loop")
+        until(compiler.has_ended)
     with pytest.warns(
         UserWarning, match=r"\(no space left\), and the work goes on in NumPy; call refsvm.warm_up"
     ):
-        assert not beside.is_there("loop")
+        assert not is_there("loop")
 
 
 def test_where_no_process_can_be_started_it_is_compiled_here(compiler, monkeypatch):
     def refuse(*arguments, **options):
         raise OSError
 
-    monkeypatch.setattr(beside.subprocess, "Popen", refuse)
-    assert beside.is_there("loop")
-    assert beside.is_there("rounds")
+    monkeypatch.setattr(background_compiler.subprocess, "Popen", refuse)
+    assert is_there("loop")
+    assert is_there("rounds")
 
 
 def test_one_of_several_processes_has_a_child(compiler, tmp_path):
-    code = "import sys; from refsvm.compiled.interface.beside import lock_file; print(lock_file(), flush=True); input()"
+    code = (
+        "from refsvm.compiled.interface.background_compiler import lock_file; "
+        "print(lock_file(), flush=True); input()"
+    )
     environment = {**os.environ, "TMPDIR": str(tmp_path), "TMP": str(tmp_path), "TEMP": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", code],
@@ -117,41 +132,40 @@ def test_one_of_several_processes_has_a_child(compiler, tmp_path):
         env=environment,
     ) as other:
         assert int(other.stdout.readline()) > 0
-        assert not beside.is_there("loop")
+        assert not is_there("loop")
         assert compiler.process is None
         (tmp_path / "loop").touch()  # the child of the other process has made it
-        assert beside.is_there("loop")
+        assert is_there("loop")
         other.communicate("\n")
-    assert not beside.is_there("rounds")
+    assert not is_there("rounds")
     assert compiler.process is not None
 
 
-def test_where_files_cannot_be_locked_everybody_has_a_child(compiler, monkeypatch):
-    monkeypatch.setattr(beside.tempfile, "gettempdir", lambda: "/nowhere/at/all")
-    assert beside.lock_file() == -1
-    assert not beside.is_there("loop")
-    until(lambda: beside.is_there("loop"))
+def test_where_files_cannot_be_locked_each_process_has_a_child(compiler, monkeypatch):
+    monkeypatch.setattr(background_compiler.tempfile, "gettempdir", lambda: "/nowhere/at/all")
+    assert all(background_compiler.lock_file() is not None for _ in range(2))
+    assert not is_there("loop")
+    until(lambda: is_there("loop"))
 
 
 PARENT = """
 import os, sys, time
-from refsvm.compiled.interface import beside
-beside.COMMAND = "import sys; sys.stdin.read()"
-beside.could_load = lambda order, rules: False
-beside.tempfile.gettempdir = lambda: {folder!r}
-beside.is_there("loop")
-child = beside._compiler.process.pid
+from refsvm.compiled.interface import background_compiler
+background_compiler.COMMAND = "import sys; sys.stdin.read()"
+background_compiler.tempfile.gettempdir = lambda: {folder!r}
+background_compiler.ask("loop", [])
+child = background_compiler._compiler.process.pid
 {more}
 try:  # from the first byte on: whoever has read the line may press Ctrl-C
     os.write(1, f"{{child}}\\n".encode())
     time.sleep(60)
 except KeyboardInterrupt:
-    print("alive" if beside._compiler.process is not None else "dead", flush=True)
+    print("alive" if background_compiler._compiler.process.poll() is None else "dead", flush=True)
 """
 FORK = """
 pid = os.fork()
 if pid == 0:
-    os.write(1, f"{beside._compiler.process}\\n".encode())
+    os.write(1, f"{background_compiler._compiler.process}\\n".encode())
     time.sleep(60)
 """
 
@@ -199,11 +213,11 @@ def test_with_one_core_the_child_leaves_most_of_it_to_its_parent(cores):
         pytest.skip("this machine has one core")
     code = f"""
 import os
-from refsvm.compiled.interface import child
+from refsvm.compiled.interface import background_compiler
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}])
 os.nice = lambda by: os.write(1, str(by).encode())
-child.IDLE_SECONDS = 600.0
-child.main()
+background_compiler.IDLE_SECONDS = 600.0
+background_compiler.child()
 """
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -238,13 +252,13 @@ def test_the_child_of_a_killed_parent_ends(tmp_path, more):
 def test_where_there_is_no_child(monkeypatch, name, value):
     monkeypatch.setenv("REFSVM_COMPILE_BESIDE", "1")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
-    monkeypatch.setattr(beside, "find_spec", lambda name: name)
-    assert beside.is_on.__wrapped__()
+    monkeypatch.setattr(background_compiler, "find_spec", lambda name: name)
+    assert background_compiler.is_on.__wrapped__()
     if name.isupper():
         monkeypatch.setenv(name, value)
     else:
         monkeypatch.setattr(sys, name, value, raising=False)
-    assert not beside.is_on.__wrapped__()
+    assert not background_compiler.is_on.__wrapped__()
 
 
 class Own(WorkingSetSelector):
@@ -256,8 +270,8 @@ class Own(WorkingSetSelector):
 
 def test_in_place_of_a_users_rule_another_is_compiled():
     """It is called through a pointer, as all are that are not built in."""
-    assert beside.place_of(Own()) == "selectors.most_violating_pair"
-    assert beside.place_of(SecondOrder()) == "selectors.second_order"
+    assert background_compiler.place_of(Own()) == "selectors.most_violating_pair"
+    assert background_compiler.place_of(SecondOrder()) == "selectors.second_order"
 
 
 def test_where_code_is_on_disk(tmp_path, monkeypatch):
@@ -269,51 +283,51 @@ def test_where_code_is_on_disk(tmp_path, monkeypatch):
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     (folder / f"newton.newton_{stamp.stamp()}-11.{version}.nbi").touch()
     # Numba looks into the folder named, unless that can be none
-    assert not stamp.may_be_on_disk("steps/newton.py", "newton")
+    assert not stamp.may_be_on_disk("steps/newton")
     named.touch()
-    assert stamp.may_be_on_disk("steps/newton.py", "newton")
-    assert not stamp.may_be_on_disk("steps/newton.py", "other")
+    assert stamp.may_be_on_disk("steps/newton")
+    assert not stamp.may_be_on_disk("steps/other")
     # neither can be written to: only Numba knows where it goes
     monkeypatch.setattr(stamp.os, "access", lambda path, mode: False)
-    assert stamp.may_be_on_disk("steps/newton.py", "other")
+    assert stamp.may_be_on_disk("steps/other")
 
 
 @needs_jit
-def test_code_of_the_package_is_loaded_and_that_of_users_is_compiled():
-    from numba import float64, njit
+def test_code_of_the_package_is_loaded_and_that_of_users_is_compiled(tmp_path, monkeypatch):
+    from numba import float64
 
-    from refsvm.compiled.interface.announcement import NotCompiledYet, no_compiling
+    from refsvm.compiled.interface.twin import NotCompiledYet, cached, never_compiling
 
     def ours(x):
         return x + 1.0
 
+    def users(x):
+        return x + 2.0
+
     ours.__module__ = "refsvm.probe"
-    helper = njit(ours)
-    user = njit(lambda x: 2.0 * helper(x))
-    with no_compiling():
+    helper, user = cached(ours), cached(users)
+    with never_compiling():
         with pytest.raises(NotCompiledYet):
             helper.compile((float64,))
-        user.compile((float64,))  # with what it takes from the package
-    assert user(1.0) == 4.0
-    other = njit(ours)
-    other.compile((float64,))
-    assert other(1.0) == 2.0
+        user.compile((float64,))  # no other process can
+    assert user(1.0) == 3.0
+    helper.compile((float64,))
+    assert helper(1.0) == 2.0
 
 
 REAL = """
-import sys, time
-from refsvm.compiled.interface import beside
+import logging, sys, time
+from refsvm.compiled import auto
+from refsvm.compiled.interface import background_compiler
 {more}
-began = time.perf_counter()
-while not beside.is_there({family!r}) and time.perf_counter() < began + 100:
+began, backend = time.perf_counter(), auto.Auto()
+compiler = background_compiler._compiler
+while not (found := backend._loaded({family!r}, {rules})) and time.perf_counter() < began + 100:
+    logging.basicConfig(level=logging.INFO)
     time.sleep(0.02)
-    if beside._compiler.has_warned:
+    if compiler.has_warned:
         break
-import logging
-logging.basicConfig(level=logging.INFO)
-if not beside._compiler.has_warned:
-    import refsvm.compiled.interface.families as families
-    families.load({family!r}, ())
+if found:
     print("loaded")
 """
 
@@ -321,8 +335,9 @@ if not beside._compiler.has_warned:
 def real(tmp_path, more="", **environment):
     """Let a child compile for a process of its own, with an empty cache; return what that says."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "TMPDIR": str(tmp_path), **environment}
+    rules = "[__import__('refsvm').KKTGap()]"
     done = subprocess.run(
-        [sys.executable, "-c", REAL.format(family="kernels", more=more)],
+        [sys.executable, "-c", REAL.format(family="twin", rules=rules, more=more)],
         capture_output=True, text=True, check=True, timeout=120,
         env={**os.environ, "REFSVM_COMPILE_BESIDE": "1", **environment},
     )  # fmt: skip
@@ -339,7 +354,7 @@ def test_what_the_child_has_compiled_is_loaded(tmp_path):
 def test_where_nothing_can_be_kept_on_disk_a_warning_says_so(tmp_path):
     (tmp_path / "file").touch()
     out, errors = real(
-        tmp_path, "beside.may_be_on_disk = lambda *names: False",  # nor is there what other tests have compiled
+        tmp_path, "auto.may_be_on_disk = lambda place: False",  # nor is there what other tests have compiled
         NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache"),
         NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator",
     )  # fmt: skip

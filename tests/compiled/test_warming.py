@@ -8,8 +8,8 @@ import pytest
 
 import refsvm
 from refsvm import PathTracker, Seeder, StepRule, StoppingRule, WorkingSetSelector
-from refsvm.engine import warming
-from refsvm.rule import place_of_twin
+from refsvm.compiled import warming
+from refsvm.compiled.twins import place_of_twin
 
 from ..settings import needs_jit
 

@@ -5,23 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
-from itertools import accumulate, repeat
+from itertools import accumulate, islice, repeat
 from types import NoneType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import read_only
+from refsvm.compiled.interface.dispatch import are_built_in
+from refsvm.compiled.interface.layout import fresh_state
+from refsvm.compiled.interface.seeding import room_for_seeds
+from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE, run_rounds
+from refsvm.compiled.solver.loop import BUDGET_SPENT
+from refsvm.compiled.twins import parameters_of
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.runner import NOBODY, Runner, for_example
-from refsvm.rule import is_shipped, parameters_of
+from refsvm.rule import is_shipped
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
 from refsvm.stopping.base import names_example, verdict
 
-__all__ = ["PackedRounds"]
+__all__ = ["PackedRounds", "rows_for"]
+
+CHUNK_SECONDS: Final = 0.02
+"""How long a chunk of rounds takes: Ctrl-C waits no longer, unless a single round does."""
+
+FIRST_CHUNK: Final = 2**14
+"""Variables of all rounds in the first chunk, whose time is not known yet."""
+
+CHUNK_ROUNDS: Final = 64
+"""Most rounds in the first chunk, and in any whose seeds are in memory at once."""
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
@@ -42,9 +57,10 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        from refsvm.compiled.interface.layout import fresh_state
-        from refsvm.compiled.interface.seeding import room_for_seeds
-
+        self.runner, self._apart = runner, runner.apart or runner.seeder.twin() is None
+        self._seconds: float | None = None  # that a round takes, once it is known
+        # a seed that Python makes, and work that seeds share, need a solution that is there
+        self._waits = runner.shares or self._apart
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
         self._problem, self._kept, self._stop = problem, family.kept, rules.stop
@@ -71,6 +87,50 @@ class PackedRounds:
         stop, curvature = rules.stop, -1e-8 * largest
         tolerance, named = stop.restricted_tolerance(0.0), names_example(stop)
         self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, 0.0])
+
+    def chunk(self, waiting: Sequence[Round]) -> list[Ended]:
+        """Run as many rounds as take some ten milliseconds, and the one after them where that is left to Python."""
+        family, runner, began = self.runner.family, self.runner, time.perf_counter()
+        chunk = self._ready([*islice(waiting, self._size())])
+        solved = family.kept.get(chunk[0].origin) if self._waits else None
+        if runner.shares and solved is not None:
+            self.remember(runner.memory(solved, chunk))
+        seeds = []
+        if solved is not None and runner.seeder.twin() is None:
+            seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]
+        done, rest = self.run(chunk, began, self._apart and solved is not None, seeds)
+        if done:
+            longest = max(each.iterations for each in done)
+            family.latest, family.longest = done[-1].iterations, max(family.longest, longest)
+        if rest is not None:
+            each = chunk[len(done)]
+            if rest.status is Status.MAX_ITER and not family.problem.is_open:
+                done.append(runner.ended(each, rest, began, began, family.rows.computed))
+            else:
+                done.append(runner.round(each))
+        self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
+        self._latest_size = len(done)
+        return done
+
+    def _size(self) -> int:
+        """Return how many rounds to run next."""
+        if self._seconds is None:
+            return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
+        most = CHUNK_ROUNDS if self._apart else 4096
+        return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
+
+    def _ready(self, rounds: list[Round]) -> list[Round]:
+        """Return as many of the rounds as may be run in one go.
+
+        Where seeds are made first or share work, all start from one solution, which none of them replaces.
+        """
+        if self._waits:
+            for number, each in enumerate(rounds):
+                if each.origin != rounds[0].origin:
+                    return rounds[:number]
+                if each.origin is not None and each.keep == each.origin:
+                    return rounds[: number + 1]
+        return rounds
 
     def remember(self, memory: np.ndarray) -> None:
         """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
@@ -99,8 +159,6 @@ class PackedRounds:
             The rounds that have converged. The solution says where the round after them stands: at the limit on steps
             (MAX_ITER), or where it has to be run again (STALLED). None: all are done.
         """
-        from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE
-
         turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
         asked = [out if each is None else each for out, each in zip(turns.out, turns.asked, strict=True)]
         plan, *more = self._packed(chunk, turns, asked)
@@ -125,8 +183,6 @@ class PackedRounds:
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:
         """Run the compiled rounds."""
-        from refsvm.compiled.rounds.rounds import run_rounds
-
         self._numbers[-1] = stage
         known = self._seeding, self._state, self._memories, self._numbers, *self._unit, *self._solutions
         done: int = run_rounds(self._twins, self._parameters, (*known, *arrays))
@@ -192,8 +248,6 @@ class PackedRounds:
 
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
         """Return where the round stands that is not done."""
-        from refsvm.compiled.solver.loop import BUDGET_SPENT
-
         if curvature < self._numbers[LEAST_CURVATURE]:
             self._numbers[LEAST_CURVATURE] = -np.inf  # the readable round warns, once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
@@ -227,3 +281,21 @@ def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[An
         values[begin] if isinstance(each, int | np.integer) else values[begin:end]
         for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)
     ]
+
+
+def rows_for(runner: Runner) -> KernelRows | None:
+    """Return all kernel rows as compiled rounds take them; None if they take these or the rules not at all."""
+    family, seeder = runner.family, runner.seeder
+    rows, values = family.rows, family.rows.values
+    if family.options["trace"] or any(rule.twin() is None for rule in runner.rules):
+        return None  # rounds in compiled code record no steps
+    family.used = "numba"
+    # the default rules take float32 rows, with a seeder that reads none
+    if (
+        runner.reads_single
+        and not seeder.reads_rows
+        and are_built_in(*(rule.twin() for rule in runner.rules))
+    ):
+        return KernelRows(rows.gram)
+    usable = values.dtype == np.float64 and values.flags.c_contiguous
+    return rows if usable and rows.holds_all else None

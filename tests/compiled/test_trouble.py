@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import refsvm
-from refsvm.kernels.numba_trouble import numba_trouble
+from refsvm.compiled.trouble import numba_trouble
 
 from ..settings import needs_jit
 
@@ -17,9 +17,9 @@ SOLVE = """
 import warnings
 import numpy as np
 from refsvm import RBF, DualProblem, solve
-from refsvm.engine import handover
+from refsvm.compiled import auto
 from scipy.sparse import csr_matrix
-handover.ALLOWANCE_SECONDS = 0.0  # so that "auto" goes over to Numba at once
+auto.ALLOWANCE_SECONDS = 0.0  # so that "auto" goes over to Numba at once
 X = np.arange(6.0)[:, None]
 for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto", csr_matrix(X))):
     problem = DualProblem.classification(data, [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))

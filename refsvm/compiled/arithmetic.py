@@ -1,0 +1,29 @@
+"""Twin of `refsvm.arithmetic`: importing it loads or compiles what Python calls between the steps, and installs it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numba
+
+from refsvm import arithmetic
+from refsvm.compiled.kernels import sparse
+from refsvm.compiled.kernels.functions import exponents
+from refsvm.compiled.kernels.rows import add_rows_from_python
+from refsvm.compiled.problem import most_violating_pair
+
+__all__ = ["CompiledArithmetic"]
+
+
+class CompiledArithmetic(arithmetic.Arithmetic):
+    """The same bits, in one pass each."""
+
+    threads = int(numba.config.NUMBA_NUM_THREADS)
+    sparse: ClassVar = sparse
+    add_rows = staticmethod(add_rows_from_python)
+    exponents = staticmethod(exponents)
+    most_violating_pair = staticmethod(most_violating_pair)
+
+
+if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy
+    arithmetic.install(CompiledArithmetic())

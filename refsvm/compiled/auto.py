@@ -1,0 +1,210 @@
+"""Auto: NumPy, until compiled code is loaded or on disk and the seconds spent without it pay for loading it.
+
+The first solve in a process would wait for Numba: some tenths of a second to load what was compiled earlier, several
+seconds to compile it for the first time. Many problems are solved in NumPy by then. So each chunk of work asks here
+which half takes it. Code that is not on disk is compiled by a child process meanwhile
+(`refsvm.compiled.interface.background_compiler`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm import arithmetic
+from refsvm.backend import BACKENDS, Backend
+from refsvm.compiled.interface import background_compiler
+from refsvm.compiled.interface.stamp import may_be_on_disk
+from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
+from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed, twins_of
+from refsvm.result import Trace
+from refsvm.seeders import Cold
+from refsvm.solver.readable import NumPyBackend
+from refsvm.solver.rules import Rules
+from refsvm.state import SolverState
+
+__all__ = ["Auto", "compiled_backend"]
+
+ALLOWANCE_SECONDS = 0.2
+"""Seconds of work in NumPy in this process after which compiled code is loaded."""
+
+PIECE_STEPS = 50
+"""Readable steps between two looks at the clock."""
+
+LOOK_SECONDS = 0.1
+"""Between two looks for code on disk, at least."""
+
+PAUSE = 10.0
+"""The next look comes no sooner than this many times what the last one took."""
+
+PLACES: Final = {
+    "loop": "solver/loop", "single loop": "solver/loop", "rounds": "rounds/rounds", "single rounds": "rounds/rounds",
+}  # fmt: skip
+"""The file of what is compiled last in a family; a twin has its own."""
+
+
+class Process:
+    """What all backends of this process share."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0  # of work in NumPy that compiled code would have done
+        self.ready: set[tuple[object, ...]] = (
+            set()
+        )  # families that are loaded, each with the types of its rules
+        self.broken: list[Exception] = []  # why Numba cannot be used
+        self.loading = threading.RLock()  # one thread at a time: others would find modules half made
+        self.next_look: dict[tuple[str, ...], float] = {}
+
+
+process: Process = Process()
+
+
+class Auto:
+    """Asks, before each chunk of work, whether compiled code takes it."""
+
+    def __init__(self) -> None:
+        self._numpy = NumPyBackend()
+        self._compiled: Any = None  # the compiled backend, once it has work
+        self._has_failed, self._asked = False, 0.0
+        self.used = self._numpy.used
+
+    @property
+    def name(self) -> str:
+        """The engine of the next step."""
+        return "numpy" if self._compiled is None else "numba"
+
+    def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
+        """Take up to `budget` steps, in compiled code from when it is there."""
+        family = "loop" if state.rows.values.dtype == np.float64 else "single loop"
+        end, code = state.iteration + budget, 0
+        while not code and state.iteration < end:
+            if self._has(family, rules):
+                return int(self._compiled.steps(state, rules, end - state.iteration, trace))
+            began = time.perf_counter()
+            try:
+                code = self._numpy.steps(state, rules, min(PIECE_STEPS, end - state.iteration), trace)
+            finally:
+                process.seconds += time.perf_counter() - began
+        return code
+
+    def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
+        """Run a chunk of rounds in compiled code, or one in NumPy."""
+        seeder = runner.seeder
+        family = "single rounds" if runner.reads_single and not seeder.reads_rows else "rounds"
+        rules = (seeder if have_twins([seeder]) else Cold(), *runner.rules)
+        is_short = runner.family.latest <= runner.limit
+        backend = self._compiled if is_short and self._has(family, rules) else self._numpy
+        return list(backend.rounds(runner, waiting))
+
+    def seeder(self, seeder: Any, rows: Any) -> Any:
+        """Return the seeder, or its twin."""
+        return self._compiled.seeder(seeder, rows) if self._has("twin", [seeder]) else seeder
+
+    def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
+        """Follow a run of events in compiled code, or none."""
+        now = time.perf_counter()
+        process.seconds += now - max(walk.began, self._asked)
+        self._asked = now
+        return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
+
+    def _has(self, family: str, rules: Sequence[Any]) -> bool:
+        """Whether compiled code of a family is there for these rules; it is loaded if it is on disk and pays."""
+        key = family, *map(type, rules)
+        is_loaded = key in process.ready
+        # Numba that another call has loaded costs nothing more
+        is_due = arithmetic.current.sparse is not None or process.seconds > ALLOWANCE_SECONDS
+        if self._has_failed or not (is_loaded or (is_due and not process.broken)):
+            return False
+        try:
+            # the types tell that the code is there, but an instance may decline to have a twin
+            if not have_twins(rules) or not (is_loaded or self._loaded(family, rules)):
+                return False
+            process.ready.add(key)
+            if self._compiled is None:
+                self._compiled = compiled_backend()
+                self._compiled.used = self.used
+        except Exception as error:  # noqa: BLE001  anything that a broken installation raises
+            self._has_failed = True
+            warnings.warn(
+                f'{numba_trouble(error)}, or choose engine="numpy". The solve goes on in NumPy.', stacklevel=2
+            )
+            if is_numba_trouble(error):
+                process.broken.append(error)
+            return False
+        return True
+
+    def _loaded(self, family: str, rules: Sequence[Any]) -> bool:
+        """Load code that is on disk; else order it from a child, or compile it here if there can be no child."""
+        places = [background_compiler.place_of(rule) for rule in rules]
+        began, order = time.perf_counter(), (family, *places)
+        if began < process.next_look.get(order, 0.0) or not process.loading.acquire(blocking=False):
+            return False
+        try:
+            if background_compiler.is_on():
+                file = PLACES.get(family) or places[0].replace(".", "/")
+                if may_be_on_disk(file) and could_load(family, rules):
+                    return True
+                if background_compiler.ask(family, rules):
+                    return False
+            load(family, rules)
+            return True
+        finally:
+            now = time.perf_counter()
+            process.next_look[order] = now + max(LOOK_SECONDS, PAUSE * (now - began))
+            process.loading.release()
+
+
+def load(family: str, rules: Sequence[Any]) -> None:
+    """Load or compile the code of a family (`refsvm.compiled.interface.families`) for these rules."""
+    import_module("refsvm.compiled.interface.families").load(family, twins_of(rules))
+
+
+def could_load(family: str, rules: Sequence[Any]) -> bool:
+    """Load the code of a family if it is on disk, or return False."""
+    twin = import_module("refsvm.compiled.interface.twin")
+    try:
+        with twin.never_compiling():
+            load(family, rules)
+    except twin.NotCompiledYet:
+        return False
+    return True
+
+
+def compiled_backend() -> Backend:
+    """Return a backend of compiled code."""
+    if not numba_is_installed():
+        raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
+    try:
+        with process.loading:
+            made: Backend = import_module("refsvm.compiled.backend").CompiledBackend()
+    except Exception as error:
+        if not is_numba_trouble(error):
+            raise
+        raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
+    return made
+
+
+def auto() -> Backend:
+    """Return the backend that decides chunk by chunk; NumPy if nothing can be compiled."""
+    return Auto() if numba_compiles() and not process.broken else NumPyBackend()
+
+
+def load_arithmetic() -> None:
+    """Load the compiled arithmetic, for work that pays for it at once."""
+    if numba_is_installed() and not process.broken:
+        try:
+            with process.loading:
+                import_module("refsvm.compiled.arithmetic")
+        except Exception as error:  # noqa: BLE001  anything that a broken installation or a damaged cache raises
+            warnings.warn(f"{numba_trouble(error)}. Kernels are evaluated in NumPy.", stacklevel=4)
+            process.broken.append(error)
+
+
+BACKENDS["numba"], BACKENDS["auto"] = compiled_backend, auto
+arithmetic.load_with(load_arithmetic)

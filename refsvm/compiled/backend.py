@@ -1,0 +1,77 @@
+"""CompiledBackend: everything by compiled code. The only door to Numba: to import this file loads it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+import refsvm.compiled.arithmetic  # noqa: F401  which installs itself
+from refsvm.compiled.interface.families import load
+from refsvm.compiled.interface.seeding import TwinSeeder
+from refsvm.compiled.rounds.packed import PackedRounds, rows_for
+from refsvm.compiled.session import Session
+from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
+from refsvm.compiled.twins import twins_of
+from refsvm.compiled.walk.runs import follow_run
+from refsvm.kernels.rows import KernelRows
+from refsvm.result import Trace
+from refsvm.solver.rules import Rules
+from refsvm.state import SolverState
+
+__all__ = ["CompiledBackend"]
+
+
+class CompiledBackend:
+    """Steps by the compiled loop, rounds by the chunk, events by the run, seeds by their twins."""
+
+    name: ClassVar[str] = "numba"
+
+    def __init__(self) -> None:
+        self.used: dict[str, None] = {}
+        self._packed: PackedRounds | None = None
+        self._seeder: TwinSeeder | None = None
+
+    def load(self, family: str, rules: Sequence[Any]) -> None:
+        """Load the compiled code of a family (`refsvm.compiled.interface.families`), or compile it."""
+        load(family, twins_of(rules))
+
+    def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
+        """Take up to `budget` steps."""
+        self.used["numba"] = None
+        session = state.session
+        if session is None or not session.fits(state, rules, trace):
+            try:
+                session = state.session = Session(state, rules, twins_of(rules), trace)
+            except Exception as error:
+                if not is_numba_trouble(error):
+                    raise
+                raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
+        taken: int = session.steps(state, budget)
+        return taken
+
+    def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
+        """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
+        late = time.perf_counter() >= runner.family.limits.deadline
+        if late or runner.family.latest > runner.limit:
+            return [runner.round(waiting[0])]
+        if self._packed is None or self._packed.runner is not runner:
+            rows = rows_for(runner)
+            if rows is None:
+                return [runner.round(waiting[0])]
+            self._packed = PackedRounds(runner, rows)
+        return self._packed.chunk(waiting)
+
+    def seeder(self, seeder: Any, rows: KernelRows) -> Any:
+        """Return what lets the twin make the seeds, where there is one and all rows are in memory."""
+        if not (rows.holds_all and rows.values.dtype == np.float64) or seeder.twin() is None:
+            return seeder
+        if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:
+            self._seeder = TwinSeeder(seeder, rows)
+        return self._seeder
+
+    def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
+        """Follow a run of ordinary events, if the tracker has a twin."""
+        return follow_run(walk, tracker, end, most)

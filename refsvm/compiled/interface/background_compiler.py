@@ -1,0 +1,254 @@
+"""Background compilation: a child process compiles what is not on disk, and the work goes on in NumPy meanwhile.
+
+The child writes to Numba's cache, where its parent and all later processes find the code. Its orders come by its
+standard input; that ends with the parent, however the parent ends, and the child ends with it. The child holds a lock
+as long as it lives: of all processes that share a cache, one has a child. Nothing here imports Numba before it
+compiles.
+
+``REFSVM_COMPILE_BESIDE=0`` switches it off: code that is not on disk is then compiled when it is first needed. The same
+holds where no other Python can be started: in frozen and embedding programs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Empty, PriorityQueue
+from typing import Any, Final
+
+from refsvm.compiled.interface.stamp import cache_folder, stamp
+from refsvm.compiled.trouble import numba_trouble
+from refsvm.compiled.twins import mirrored
+
+__all__ = ["ask", "child", "is_on", "place_of"]
+
+TRIALS: Final = 2
+"""How often a child is asked for the same code."""
+
+IDLE_SECONDS: Final = 1.0
+"""How long a child waits for another order."""
+
+NICENESS: Final = 5
+"""With one core, on which its parent gets three quarters of the time then."""
+
+STAND_INS: Final = {
+    "selectors": "most_violating_pair",
+    "steps": "overrelaxed",
+    "stopping": "working_set_gap",
+    "seeders": "cold",
+}
+"""What the child compiles in place of a user's rule, which is called through a pointer as these are."""
+
+SLOW: Final = {"seeders.ato", "seeders.mir"}
+"""Compiled last: these twins take longer than all the others together."""
+
+COMMAND: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
+    "from refsvm.compiled.interface.background_compiler import child; child()"
+)
+
+
+@cache
+def is_on() -> bool:
+    """Whether a child can compile."""
+    is_python = Path(sys.executable or "").stem.lower().startswith(("python", "pypy"))
+    wanted = os.environ.get("REFSVM_COMPILE_BESIDE", "1") != "0" and find_spec("numba") is not None
+    compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+    return wanted and compiles and is_python and not getattr(sys, "frozen", False)
+
+
+class Compiler:
+    """The child of this process, if it has one, and its orders."""
+
+    process: subprocess.Popen[str] | None = None
+    reason = "it was ended"
+    """What the latest child said last."""
+
+    def __init__(self) -> None:
+        self.asked: set[str] = set()
+        self.trials: dict[str, int] = {}
+        self.has_warned = False
+
+    def ask(self, order: str) -> bool:
+        """Order code, unless the child has that order; return False where no process can be started."""
+        if self.has_ended():
+            if self.trials.get(order, 0) == TRIALS:
+                self.warn()
+                return True
+            lock = lock_file()
+            if lock is None:  # another process has a child
+                return True
+            try:
+                self.start(lock)
+            except OSError:
+                return False
+            finally:
+                os.close(lock)  # the child has it
+        if order not in self.asked:
+            self.asked.add(order)
+            self.trials[order] = self.trials.get(order, 0) + 1
+            self.send(order)
+        return True
+
+    def has_ended(self) -> bool:
+        """Whether there is no child; one that has ended is dismissed."""
+        process = self.process
+        if process is not None and process.poll() is not None:
+            said = process.stdout.read().splitlines() if process.stdout is not None else []
+            self.reason = said[-1] if said else self.reason
+            _close(process)
+            self.process = None
+        return self.process is None
+
+    def start(self, lock: int) -> None:
+        """Start a child."""
+        # the child computes nothing that several threads would share
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self.asked = set()
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
+            env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            pass_fds=[lock] if os.name == "posix" else [],
+            # Ctrl-C is for the parent. In a session of its own the child would be no nicer than its parent: Linux
+            # shares the processor among sessions first (sched_autogroup)
+            process_group=0,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+        self.send(json.dumps(sys.path))
+
+    def send(self, line: str) -> None:
+        """Write a line to the child."""
+        assert self.process is not None
+        assert self.process.stdin is not None
+        with suppress(OSError):  # the child may have ended just now
+            self.process.stdin.write(f"{line}\n")
+            self.process.stdin.flush()
+
+    def warn(self) -> None:
+        """Warn once why there is no compiled code."""
+        if not self.has_warned:
+            self.has_warned = True
+            warnings.warn(
+                f"Compiling failed in a child process ({self.reason}), and the work goes on in NumPy; "
+                "call refsvm.warm_up() to compile here, or see what is wrong.",
+                stacklevel=6,
+            )
+
+
+def _close(process: subprocess.Popen[str]) -> None:
+    """Close the pipes to a child."""
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+
+
+_compiler = Compiler()
+
+
+def ask(family: str, rules: Any) -> bool:
+    """Order compiled code from a child; return False where there can be none, so that it must be compiled here.
+
+    Warns
+    -----
+    UserWarning
+        Once in a process, if the child fails twice: the readable engine goes on.
+    """
+    return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
+
+
+def place_of(rule: Any) -> str:
+    """Return the place of a rule of the package, such as "steps.newton"; for a user's rule, that of its stand-in."""
+    names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
+    place = names[0].removeprefix("refsvm.")
+    room = place.partition(".")[0]
+    return place if type(rule).__module__ == names[0] else f"{room}.{STAND_INS.get(room, '')}"
+
+
+def lock_file() -> int | None:
+    """Return a file that is locked while any process has it open, or None if it is locked already."""
+    of = f"{stamp()} {cache_folder()} {__file__} {os.getuid() if hasattr(os, 'getuid') else ''}"
+    name = f"refsvm-{hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
+    try:
+        file = os.open(Path(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        return os.open(os.devnull, os.O_RDWR)
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    except (ImportError, OSError):  # this system has no such locks: each process has a child
+        pass
+    return file
+
+
+@atexit.register
+def end() -> None:
+    """End the child with its parent."""
+    process = _compiler.process
+    if process is not None:
+        process.kill()
+        process.wait()
+        _close(process)
+
+
+def _forget() -> None:
+    """In a forked process: leave the child to the parent, and close the pipe that would keep the child alive."""
+    global _compiler
+    process, _compiler = _compiler.process, Compiler()
+    if process is not None:
+        process.returncode = 0  # this process need not wait for it
+        _close(process)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+# -- in the child --------------------------------------------------------------------------------------------------
+
+
+def child() -> None:
+    """Compile each order, a line of standard input; write a line to standard output if one fails."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cores == 1 and hasattr(os, "nice"):
+        os.nice(NICENESS)
+    orders: PriorityQueue[Any] = PriorityQueue()
+    threading.Thread(target=listen, args=(orders,), daemon=True).start()
+    with suppress(Empty):
+        while True:
+            *_, (family, places) = orders.get(timeout=IDLE_SECONDS)
+            try:
+                from refsvm.compiled.interface.families import load
+
+                load(family, tuple(mirrored(f"refsvm.{place}") for place in places))
+            except Exception as error:  # noqa: BLE001  anything that the compiler raises
+                sys.stdout.write(f"{numba_trouble(error)}\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def listen(orders: PriorityQueue[Any]) -> None:
+    """Take orders until the parent ends; then end at once, even in the middle of a compilation.
+
+    Rounds come before another loop: they began with a solve, which asked for its own loop first.
+    """
+    for number, line in enumerate(sys.stdin):
+        family, places = json.loads(line)
+        orders.put((2 if SLOW & set(places) else family.endswith("loop"), number, (family, places)))
+    os._exit(0)

@@ -1,0 +1,113 @@
+"""Session: the arrays of a SolverState as the compiled loop sees them, kept with the state from call to call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import read_only
+from refsvm.compiled.interface.layout import NOW, State, support_of
+from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
+from refsvm.compiled.twins import parameters_of
+from refsvm.result import TRACE_ROW, Trace
+from refsvm.solver.rules import Rules
+from refsvm.state import SCALARS, SolverState
+
+__all__ = ["Session"]
+
+_NAMES: Final = SCALARS.names or ()
+NONE: Final = np.empty(0)
+_numbers_of: Final = attrgetter(*_NAMES)
+
+
+class Session:
+    """Runs `refsvm.compiled.solver.loop.compiled_steps` on a state: its arrays are shared, its numbers copied.
+
+    Parameters
+    ----------
+    state : SolverState
+    rules : Rules
+    twins : (selector, step, stop)
+    trace : Trace or None
+        Where the steps are recorded.
+    """
+
+    def __init__(self, state: SolverState, rules: Rules, twins: Any, trace: Trace | None) -> None:
+        self.rules, self.twins, self.trace = rules, twins, trace
+        record = np.zeros(1, dtype=NOW)
+        self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
+        # views of several numbers, which are copied at once
+        self._numbers = record[[*_NAMES, "end", "stage"]]
+        self._counters = record[["clock", "hits", "computed"]]
+        self._now["every"] = 0 if trace is None else trace.every
+        self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
+        self.shared = State(
+            state.alpha, state.gradient, state.lower, state.upper, state.diagonal,
+            read_only(state.rows.values), state.rows.slots, state.rows.stamps,
+            state.working_sets, state.curvatures, state.candidates, state.candidate_curvatures,
+            state.selector_memory, state.step_memory, state.stop_memory,
+            np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)),
+            NONE if state.displacement is None else state.displacement,
+            NONE if state.displacement_image is None else state.displacement_image,
+            *support_of(len(state.alpha) * rules.step.carries),
+            self._buffer, record.view(np.recarray),
+        )  # fmt: skip
+        # kept here: compiled code counts no references
+        self._parameters = [parameters_of(rule) for rule in rules]
+        select, length, check = twins
+        self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared)
+
+    def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
+        """Whether these rules can go on here: with the same twins, on the same arrays; they do so from now on."""
+        shared = self.shared
+        if trace is not self.trace or shared.stop_memory is not state.stop_memory:
+            return False
+        if shared.selector_memory is not state.selector_memory or shared.step_memory is not state.step_memory:
+            return False
+        if rules is self.rules:
+            return True
+        if tuple(rule.twin() for rule in rules) != self.twins:
+            return False
+        self.rules = rules
+        for values, rule in zip(self._parameters, rules, strict=True):
+            values[:] = rule.parameters()
+        return True
+
+    def steps(self, state: SolverState, budget: int) -> int:
+        """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
+        rows, now = state.rows, self._now
+        self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
+        while True:
+            self._counters[0] = rows.clock, rows.hits, rows.computed
+            outcome = next(self._steps)
+            rows.clock, rows.hits, _ = self._counters[0].item()
+            if outcome == MISSING_ROW:
+                fetch(state, int(now["missing"]))
+                continue
+            if outcome == NO_VARIABLE:
+                raise IndexError(
+                    f"A twin named a variable beyond the last of {len(state.alpha)}, half a pair, or a code below 0; "
+                    "where it needs a kernel row it calls row_or_ask(state, i) of refsvm.compiled.interface.rows."
+                )
+            if self.trace is not None:
+                self.trace.extend(self._buffer[: int(now["traced"])].view(TRACE_ROW))
+                now["traced"] = 0
+            if outcome != TRACE_FULL:
+                break
+        state.__dict__.update(zip(_NAMES, self._numbers[0].item(), strict=False))
+        return -1 if outcome == NO_PAIR else int(outcome)
+
+
+def fetch(state: SolverState, missing: int) -> None:
+    """Compute the kernel row that a twin has asked for."""
+    if not 0 <= missing < len(state.alpha):
+        raise IndexError(f"A twin asked for kernel row {missing} of {len(state.alpha)}.")
+    if state.rows.slots[missing] >= 0:
+        raise RuntimeError(
+            f"A twin asked for kernel row {missing}, which is in memory; it must go on where "
+            "row_or_ask(state, i) finds the row."
+        )
+    state.rows.ensure(missing)

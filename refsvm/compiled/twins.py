@@ -1,0 +1,138 @@
+"""Which rules have twins, and what those are given. Nothing here imports Numba."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.compiled.trouble import TwinError
+from refsvm.rule import Rule, is_shipped
+
+__all__ = [
+    "have_twins",
+    "mirrored",
+    "numba_compiles",
+    "numba_is_installed",
+    "parameters_of",
+    "twin_of",
+    "twins_of",
+]
+
+SPARE: Final = 8
+"""Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
+
+
+@cache
+def numba_is_installed() -> bool:
+    """Whether there is a Numba to import."""
+    return find_spec("numba") is not None
+
+
+def numba_compiles() -> bool:
+    """Whether Numba is installed, and not told to interpret (``NUMBA_DISABLE_JIT``), which is slower than NumPy."""
+    return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
+@cache
+def place_of_twin(module: str) -> str | None:
+    """Return the module in `refsvm.compiled` that stands where this module of `refsvm` does, or None; without Numba."""
+    room, _, name = module.rpartition(".")
+    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}"
+    if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
+        return None
+    return f"{place}.{name}"
+
+
+@cache
+def mirrored(module: str) -> Callable[..., Any] | None:
+    """Return the function in `refsvm.compiled` that stands where this module of `refsvm` does, or None.
+
+    Examples
+    --------
+    >>> from refsvm.compiled.twins import mirrored
+    >>> mirrored("refsvm.trackers.hastie") is None
+    True
+    """
+    place = place_of_twin(module)
+    return None if place is None else getattr(import_module(place), module.rpartition(".")[2])
+
+
+Rule.find_twin = staticmethod(mirrored)
+
+
+def have_twins(rules: Iterable[Any]) -> bool:
+    """Whether every rule has a twin; those of the package are not imported to know it."""
+    return all(
+        twin_of(rule) is not None
+        if type(rule).twin is not Rule.twin
+        else place_of_twin(type(rule).__module__) is not None
+        for rule in rules
+    )
+
+
+def twin_of(rule: Any) -> Callable[..., Any] | None:
+    """Return the twin of a rule, or None; refuse what is not compiled, or for arguments of another role.
+
+    Compiled code calls a twin by its address, and nothing would notice there that the arguments are others.
+    """
+    kind: type[Rule] = type(rule)
+    method: Any = rule.twin
+    if is_shipped(kind):
+        shipped: Callable[..., Any] | None = method()
+        return shipped
+    name = kind.__name__
+    if not callable(method):
+        raise TwinError(
+            f"{name}.twin is {method!r}; make it a method that returns a Numba function, or leave it away."
+        )
+    twin: Any = method()
+    if twin is not None and not hasattr(twin, "py_func") and (numba_compiles() or not callable(twin)):
+        raise TwinError(
+            f"{name}.twin() returned {twin!r}, which is no Numba function; decorate one with @twin(...) of "
+            "refsvm.compiled.interface.twin."
+        )
+    if rule.role and hasattr(twin, "signature"):
+        role = "LENGTH_AND_CARRY" if getattr(rule, "carries", False) else rule.role
+        place = import_module(f"refsvm.compiled.interface.{'seeding' if role == 'SEED' else 'layout'}")
+        if twin.signature != getattr(place, role):
+            raise TwinError(
+                f"{name}.twin() is a twin of another role; its own is decorated with @twin({role})."
+            )
+    found: Callable[..., Any] | None = twin
+    return found
+
+
+def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
+    """Return the twins of all rules, or refuse with the sentence that says how to go on without one."""
+    twins = []
+    for rule in rules:
+        twins.append(twin_of(rule))
+        if twins[-1] is None:
+            name = type(rule).__name__
+            raise ValueError(
+                f'engine="numba" needs a compiled twin of every rule and {name} has none; use engine="numpy", or '
+                f"return an @njit function from {name}.twin()."
+            )
+    return tuple(twins)  # type: ignore[arg-type]
+
+
+def parameters_of(rule: Rule) -> np.ndarray:
+    """Return the hyper-parameters for the twin, shape (k,); behind the last is NaN, for a twin that wants more."""
+    given: Any = rule.parameters()
+    if is_shipped(type(rule)):
+        return np.array(given, dtype=np.float64)
+    try:
+        values = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(())
+    if values.ndim != 1:
+        raise TwinError(f"{rule!r}.parameters() returned {given!r}; it must return a tuple of floats.")
+    room = np.full(len(values) + SPARE, np.nan)
+    room[: len(values)] = values
+    return room[: len(values)]

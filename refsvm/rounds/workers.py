@@ -1,0 +1,61 @@
+"""Rounds by several workers: parts of some rounds each, by threads or processes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+from refsvm.engine.pool import in_workers, joblib_is_set_up
+from refsvm.result import Status
+from refsvm.rounds.round import Ended, Round
+from refsvm.seeders.base import Seeder
+from refsvm.stopping.base import StoppingRule
+
+__all__ = ["in_parts", "pays_to_share", "run_part"]
+
+PART_SECONDS: Final = 0.02
+"""How long a part takes, at least."""
+
+WORTH_SECONDS: Final = 0.05
+"""Less work than this is done faster than threads are started."""
+
+
+def pays_to_share(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
+    """Whether workers are over sooner: rounds do not wait for each other, and take long enough.
+
+    Readable rounds would wait for the interpreter's lock in threads.
+    """
+    alike = all(each.keep is None for each in waiting) and len(waiting) > 1
+    return alike and len(waiting) * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
+
+
+def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[Ended]:
+    """Hand out parts of some rounds each, of which one takes so many seconds."""
+    family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
+    size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers))))
+    parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
+    arguments = [(token, family, runner.seeder, runner.rules.stop, part) for part in parts]
+    for done, status in in_workers(run_part, arguments, family.workers):
+        yield from done
+        if status is not Status.CONVERGED:
+            family.status = status
+            break
+
+
+_numbers = itertools.count()
+_own = threading.local()  # of a worker: its latest family, by its token
+
+
+def run_part(
+    token: str, family: Any, seeder: Seeder, stop: StoppingRule, part: list[Round]
+) -> tuple[list[Ended], Status]:
+    """Run a part in a worker, which keeps the family it got first: in a thread, the same rows and a state of its own.
+
+    In another process, the kernel rows that it has computed are there.
+    """
+    if getattr(_own, "token", None) != token:
+        _own.token, _own.family = token, family.another()
+    return [*_own.family.run(part, seeder, stop)], _own.family.status
