@@ -1,4 +1,4 @@
-"""What the tests find installed, and which engine is the fast one here."""
+"""Which optional packages the tests find, whether there is compiled code, and which engine is the fast one here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-NUMBA = find_spec("numba") is not None
+NUMBA = find_spec("numba") is not None and find_spec("refsvm.compiled") is not None
 INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 FAST = "numba" if NUMBA and not INTERPRETED else "numpy"
 

@@ -1,9 +1,11 @@
-"""The shape of the code: few files at the root of the package, and no circle of imports anywhere."""
+"""The shape of the code: layers, no circle of imports anywhere, and few files at the root of the package."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
+import tomllib
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,12 +13,16 @@ import numpy as np
 import pytest
 
 from refsvm import Check, PathTracker, Rule, Seeder, Shrinking, StepRule, StoppingRule, WorkingSetSelector
+from refsvm.compiled.interface.stamp import NOT_COMPILED
 
 ROOT = Path(__file__).parents[1]
+in_the_repository = pytest.mark.skipif(
+    not (ROOT / "pyproject.toml").is_file(), reason="the contract is not here"
+)
 
 
 def imported(file: Path, root: Path) -> set[Path]:
-    """Files below `root` that a file imports, also inside functions and for types only.
+    """Files below `root` that a file imports, also inside functions, for types only, and by a string.
 
     ``from room import name`` imports the file of the name if there is one, and the room's __init__.py otherwise. That
     Python runs the __init__.py of every folder on the way does not count.
@@ -31,7 +37,25 @@ def imported(file: Path, root: Path) -> set[Path]:
             for alias in node.names:
                 within = f"{room}.{alias.name}" if room else alias.name
                 names.add(within if source(within, root) else room)
+        elif isinstance(node, ast.Call) and node.args and called(node.func) in BY_STRING:
+            names.add(beginning(node.args[0]))
     return {found for name in names if (found := source(name, root)) and found != file}
+
+
+BY_STRING = {"import_module", "__import__"}
+
+
+def called(function: ast.expr) -> str:
+    """The name of what is called, without that of its module."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def beginning(argument: ast.expr) -> str:
+    """The text of a string, or of an f-string up to its first value and the dot before that."""
+    if isinstance(argument, ast.JoinedStr) and argument.values:
+        argument = argument.values[0]
+        return beginning(argument).rpartition(".")[0]
+    return argument.value if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else ""
 
 
 def source(name: str, root: Path) -> Path | None:
@@ -79,6 +103,8 @@ def test_no_circle_of_imports(folder, root):
             "from room.b import thing",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from room.a import X",
         ),
+        ("from room.b import thing", 'from importlib import import_module\nimport_module("room.a")'),
+        ("from room.b import thing", 'def late():\n    importlib.import_module("room.a").thing()'),
         ("from room import name", "pass"),
         ("import room", "pass"),
     ],
@@ -111,10 +137,56 @@ def test_what_is_no_circle(tmp_path):
     }
 
 
+def layers() -> list[set[str]]:
+    """The layers of the contract in pyproject.toml, the highest first; `import-linter` checks the same in .ci/run."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        (contract,) = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return [set(re.split(r" [:|] ", layer)) for layer in contract["layers"]]
+
+
+def arrows_up(root: Path, order: list[set[str]]) -> list[str]:
+    """The imports that lead from a room to a higher one, or to the root of the package from below the top."""
+    level = {room: number for number, rooms in enumerate(reversed(order)) for room in rooms}
+    found = []
+    for file in sorted((root / "refsvm").rglob("*.py")):
+        room = file.relative_to(root / "refsvm").parts[0].removesuffix(".py")
+        for other in imported(file, root):
+            there = other.relative_to(root / "refsvm").parts[0].removesuffix(".py")
+            if room in level and level.get(there, len(order) - 1) > level[room]:
+                found.append(f"{file.relative_to(root)} imports {other.relative_to(root)}")
+    return found
+
+
+@in_the_repository
+def test_arrows_point_down():
+    assert arrows_up(ROOT, layers()) == []
+    assert len(layers()) <= 17
+
+
+@pytest.mark.parametrize(
+    "line", ["from refsvm.above import f", "import refsvm", 'importlib.import_module(f"refsvm.above.{name}")']
+)
+def test_an_arrow_up_is_seen(tmp_path, line):
+    for name, text in {"above/__init__.py": "def f(): pass", "below.py": line, "__init__.py": ""}.items():
+        (tmp_path / "refsvm" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "refsvm" / name).write_text(text)
+    (found,) = arrows_up(tmp_path, [{"above"}, {"below"}])
+    assert found.startswith("refsvm/below.py imports refsvm/")
+
+
 def test_files_beside_the_folders():
     """The nouns that all rooms share, what checks arguments, and what Python itself asks for."""
     files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
-    nouns = {"problem.py", "formulations.py", "primal.py", "state.py", "result.py", "rule.py", "store.py"}
+    nouns = {
+        "arithmetic.py",
+        "backend.py",
+        "problem.py",
+        "formulations.py",
+        "primal.py",
+        "state.py",
+        "result.py",
+        "rule.py",
+    }
     assert files <= nouns | {
         "__init__.py",
         "__main__.py",
@@ -126,9 +198,9 @@ def test_files_beside_the_folders():
 
 
 def without_counterpart(folder: Path) -> list[str]:
-    """The files of `compiled/` that mirror none; those of `interface/`, which Python talks to, need not."""
+    """The files of `compiled/` that mirror none; those of `interface/` and those that call compiled code need not."""
     files = {file.relative_to(folder / "compiled") for file in (folder / "compiled").rglob("*.py")}
-    mirrors = {file for file in files if file.parts[0] != "interface"}
+    mirrors = {file for file in files if file.parts[0] != "interface" and file.name not in NOT_COMPILED}
     return sorted(file.as_posix() for file in mirrors if not (folder / file).is_file())
 
 

@@ -95,11 +95,10 @@ class Auto:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run a chunk of rounds in compiled code, or one in NumPy."""
-        seeder = runner.seeder
-        family = "single rounds" if runner.reads_single and not seeder.reads_rows else "rounds"
-        rules = (seeder if have_twins([seeder]) else Cold(), *runner.rules)
+        family = "single rounds" if runner.reads_single and not runner.seeder.reads_rows else "rounds"
         is_short = runner.family.latest <= runner.limit
-        backend = self._compiled if is_short and self._has(family, rules) else self._numpy
+        has = is_short and self._has(family, (runner.seeder, *runner.rules))
+        backend = self._compiled if has else self._numpy
         return list(backend.rounds(runner, waiting))
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
@@ -122,6 +121,8 @@ class Auto:
         if self._has_failed or not (is_loaded or (is_due and not process.broken)):
             return False
         try:
+            if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
+                rules = (Cold(), *rules[1:])  # Python makes the seeds
             # the types tell that the code is there, but an instance may decline to have a twin
             if not have_twins(rules) or not (is_loaded or self._loaded(family, rules)):
                 return False

@@ -14,7 +14,7 @@ from refsvm.compiled.interface.seeding import TwinSeeder
 from refsvm.compiled.rounds.packed import PackedRounds, rows_for
 from refsvm.compiled.session import Session
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
-from refsvm.compiled.twins import twins_of
+from refsvm.compiled.twins import twin_of, twins_of
 from refsvm.compiled.walk.runs import follow_run
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Trace
@@ -66,7 +66,7 @@ class CompiledBackend:
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
         """Return what lets the twin make the seeds, where there is one and all rows are in memory."""
-        if not (rows.holds_all and rows.values.dtype == np.float64) or seeder.twin() is None:
+        if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:
             self._seeder = TwinSeeder(seeder, rows)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from refsvm import AVG, KKTGap, NewtonStep, Rounds, SecondOrder, Status, StoppingRule, leave_one_out, solve
-from refsvm.compiled import auto
 from refsvm.state import SolverState
 
 from ..settings import needs_jit
@@ -81,7 +80,7 @@ def test_a_twin_that_is_no_function_is_not_the_fault_of_numba(monkeypatch):
     ):
         with pytest.raises(ValueError, match=words):
             solve(OVERLAPPING, step=rule, engine="numba")
-        monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
+        monkeypatch.setattr("refsvm.compiled.auto.ALLOWANCE_SECONDS", -1.0)
         with pytest.warns(UserWarning, match=f"^{words}.*goes on in NumPy"):
             assert solve(OVERLAPPING, step=rule, shrinking=False).status is Status.CONVERGED
 

@@ -60,7 +60,7 @@ def test_examples_come_and_go(data: str) -> None:
 
 
 def test_the_walk_takes_no_steps_of_smo_from_an_exact_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refsvm.walk import backup
+    from refsvm.trackers import backup
 
     data = make_banana(60, rng=0)
     problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.5), C=5.0)

@@ -21,10 +21,10 @@ from refsvm import (
     parametric_path,
     regularization_path,
 )
+from refsvm.backend import chosen_backend
 from refsvm.datasets import make_banana
 from refsvm.paths import PivotedQR, UpdatedInverse
-from refsvm.trackers import svmp
-from refsvm.walk import elbow, runs
+from refsvm.walk import elbow
 from refsvm.walk.algebra import elbow_matrix
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import BELOW
@@ -151,20 +151,23 @@ def test_a_callback_sees_every_point_of_a_run_as_it_was(engine: str) -> None:
 
 
 class Watched:
-    """`follow_run`, with what is wrong put in before the fourth call; notes how long each run was, 0 of "numpy"."""
+    """Runs of events, with what is wrong put in before the fourth; notes how long each run was, 0 of "numpy"."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[PathState], None]) -> None:
         self.spoil, self.events, self.systems = spoil, [], []
-        monkeypatch.setattr("refsvm.walk.state.chosen_engine", lambda engine: "numba")
-        monkeypatch.setattr(svmp, "follow_run", self)
+        for kind in map(type, map(chosen_backend, ENGINES)):
+            monkeypatch.setattr(kind, "events", self.watched(kind.events))
 
-    def __call__(self, walk: PathState, *arguments: Any) -> Any:
-        if len(self.events) == 3:
-            self.spoil(walk)
-        points = runs.follow_run(walk, *arguments)
-        self.events.append(len(points))
-        self.systems.append(walk.system)
-        return points
+    def watched(self, events: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(backend: Any, walk: PathState, *arguments: Any) -> Any:
+            if len(self.events) == 3:
+                self.spoil(walk)
+            points = events(backend, walk, *arguments)
+            self.events.append(len(points))
+            self.systems.append(walk.system)
+            return points
+
+        return watch
 
 
 def tracked(engine: str = "numpy") -> Any:

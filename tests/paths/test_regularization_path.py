@@ -15,7 +15,7 @@ import pytest
 from refsvm import SVMP, DualProblem, Linear, Precomputed, Sigmoid, Status, regularization_path, solve
 from refsvm.paths import ErrorCurve, track
 from refsvm.paths.recorder import PathRecorder
-from refsvm.walk import backup
+from refsvm.trackers import backup
 
 from ..settings import needs_numba
 from .sets import small, solved

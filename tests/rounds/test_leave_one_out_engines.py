@@ -25,7 +25,6 @@ from refsvm import (
     Status,
     leave_one_out,
 )
-from refsvm.compiled import auto
 from refsvm.rounds.round import Round
 from refsvm.rounds.workers import run_part
 
@@ -119,6 +118,8 @@ def test_auto_goes_on_in_compiled_code(monkeypatch):
     X, y = data("heart", 30)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
     asked = itertools.count()
+    from refsvm.compiled import auto
+
     has = auto.Auto._has
     monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
     monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)

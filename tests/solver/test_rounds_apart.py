@@ -195,7 +195,7 @@ def test_boxes_with_and_without_open_sides_in_turn(engine):
 
 def test_the_preparation_is_part_of_the_first_round_only(monkeypatch):
     rounds = Rounds(PROBLEM)
-    monkeypatch.setattr(rounds._engine, "_preparation", 50.0)
+    monkeypatch.setattr(rounds._run, "_preparation", 50.0)
     assert rounds.solve().seconds >= 50.0
     assert rounds.solve().seconds < 50.0
 
@@ -231,7 +231,7 @@ def test_the_shrinking_policy_is_the_given_one():
 
 def test_engines_that_a_round_names_are_those_of_the_round():
     rounds = Rounds(PROBLEM, engine="numpy")
-    rounds._engine.used["another"] = None
+    rounds.backend.used["another"] = None
     assert rounds.solve(trace=True).engine == "numpy"
 
 

@@ -17,7 +17,7 @@ from refsvm.compiled.interface.layout import fresh_state
 from refsvm.compiled.interface.seeding import room_for_seeds
 from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE, run_rounds
 from refsvm.compiled.solver.loop import BUDGET_SPENT
-from refsvm.compiled.twins import parameters_of
+from refsvm.compiled.twins import have_twins, parameters_of
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
@@ -287,8 +287,9 @@ def rows_for(runner: Runner) -> KernelRows | None:
     """Return all kernel rows as compiled rounds take them; None if they take these or the rules not at all."""
     family, seeder = runner.family, runner.seeder
     rows, values = family.rows, family.rows.values
-    if family.options["trace"] or any(rule.twin() is None for rule in runner.rules):
+    if family.options["trace"] or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
+    have_twins([seeder])  # refuses what is no twin of a seeder
     family.used = "numba"
     # the default rules take float32 rows, with a seeder that reads none
     if (

@@ -1,0 +1,65 @@
+"""Without the folder `compiled/` the package is a complete NumPy package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import refsvm
+
+ROOT = Path(__file__).parents[1]
+ROOMS = (
+    "tests/solver/test_solve.py tests/solver/test_shrinking.py tests/solver/test_rounds.py "
+    "tests/solver/test_active_sets.py tests/rounds tests/seeders tests/paths/test_svmp.py tests/paths/test_hastie.py"
+)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the package and its tests, without compiled code."""
+    root = tmp_path_factory.mktemp("readable")
+    left_out = shutil.ignore_patterns("__pycache__", "compiled")
+    shutil.copytree(Path(refsvm.__file__).parent, root / "refsvm", ignore=left_out)
+    shutil.copytree(ROOT / "tests", root / "tests", ignore=left_out)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    return root
+
+
+def run(copy, *arguments):
+    """Run Python on the copy; return what that prints."""
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)},
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_it_says_what_is_there(copy):
+    code = """
+import refsvm, sys
+assert refsvm.__file__.startswith(sys.argv[1])
+assert not hasattr(refsvm, "warm_up") and "warm_up" not in refsvm.__all__
+problem = refsvm.DualProblem.classification([[0.0], [1.0], [2.0]], [-1, 1, -1], kernel=refsvm.RBF(1.0))
+print(refsvm.solve(problem).engine, refsvm.SecondOrder().twin())
+try:
+    refsvm.solve(problem, engine="numba")
+except ValueError as error:
+    print(error)
+print("numba" in sys.modules)
+"""
+    printed = run(copy, "-c", code, str(copy)).splitlines()
+    assert printed == ["numpy None", 'engine=\'numba\' is unknown; choose "auto" or "numpy".', "False"]
+
+
+def test_the_readable_tests_pass(copy):
+    """Of solver, rounds, seeders, walk and trackers: those that need no compiled code."""
+    said = run(
+        copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not data", *ROOMS.split()
+    )
+    assert "passed" in said
