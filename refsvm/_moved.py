@@ -35,7 +35,7 @@ MOVED: Final = {
     "refsvm.paths.events": "refsvm.walk.walk",
     "refsvm.paths.hastie": "refsvm.trackers.hastie",
     "refsvm.paths.linear_program": "refsvm.walk.linear_program",
-    "refsvm.paths.runs": "refsvm.walk.runs",
+    "refsvm.paths.runs": "refsvm.compiled.walk.runs",
     "refsvm.paths.special_events": "refsvm.walk.special_events",
     "refsvm.paths.state": "refsvm.walk.state",
     "refsvm.paths.svmp": "refsvm.trackers.svmp",
