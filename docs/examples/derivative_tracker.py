@@ -10,8 +10,8 @@ import numpy as np
 
 from refsvm import PathTracker
 from refsvm.paths import Breakpoint, PathState
-from refsvm.walk.algebra import elbow_matrix
 from refsvm.trackers.backup import choose_sets
+from refsvm.walk.algebra import elbow_matrix
 from refsvm.walk.elbow import Step, empty_elbow_step, noise_of, take
 
 
