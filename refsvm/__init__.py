@@ -32,7 +32,6 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from refsvm._moved import find_moved_modules
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
 from refsvm.paths.parametric_path import parametric_path
@@ -63,8 +62,6 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.multiclass.model_file import read_model, write_model
 
 __version__ = "0.2.0"
-
-find_moved_modules()
 
 __all__ = [
     "ATO", "AVG", "MIR", "RBF", "SIR", "SVC", "SVCCV", "SVMP", "SVR", "TOP", "ActiveSet", "Ball", "BallRule",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -95,17 +94,8 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         return rule
 
     def __init_subclass__(cls) -> None:
-        """Understand the hooks of rules written for 0.1: `prepare` is `memory`, `rows_needed` was a number."""
+        """Let the family look at what the methods of a rule from outside the package return."""
         super().__init_subclass__()
-        old, number = cls.__dict__.get("prepare"), cls.__dict__.get("rows_needed")
-        if old is not None and "memory" not in cls.__dict__:
-            _warn(f"{cls.__name__}.prepare is called memory now; rename it.")
-            cls.memory = lambda self, problem, steps=0: old(self, problem)  # type: ignore[method-assign]
-        if isinstance(number, int):
-            _warn(
-                f"{cls.__name__}.rows_needed is a method now, rows_needed(self, n); let it return {number}."
-            )
-            cls.rows_needed = lambda self, n: number  # type: ignore[method-assign]
         if not is_shipped(cls):
             for name, look in cls.answers.items():
                 look_at(cls, name, look)
@@ -147,7 +137,3 @@ def rows_of(rule: Rule, rows: Any, n: int) -> int:
 
 
 Rule.answers = {"memory": memory_of, "rows_needed": rows_of}
-
-
-def _warn(sentence: str) -> None:
-    warnings.warn(f"{sentence} The old form ends with 0.4.", DeprecationWarning, stacklevel=4)

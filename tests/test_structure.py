@@ -7,7 +7,6 @@ import inspect
 import re
 import tomllib
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -192,7 +191,6 @@ def test_files_beside_the_folders():
         "__init__.py",
         "__main__.py",
         "_checks.py",
-        "_moved.py",
         "py.typed",
         "__init__.pyi",
     }
@@ -280,27 +278,3 @@ def test_every_family_refuses_others_in_the_same_sentence(family):
         ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of one, such as it="
     ):
         family.checked("it", 3)
-
-
-def test_the_hooks_of_0_1_are_understood():
-    with pytest.warns(DeprecationWarning, match=r"Old\.prepare is called memory now; rename it\."):
-
-        class Old(StoppingRule):
-            def prepare(self, problem):
-                return np.ones(2)
-
-            def check(self, state):
-                return 0
-
-    assert Old().memory(None).tolist() == [1.0, 1.0]
-    with pytest.warns(DeprecationWarning, match=r"Counts\.rows_needed is a method now"):
-
-        class Counts(Old):
-            rows_needed: ClassVar[int] = 2
-
-    assert Counts().rows_needed(100) == 2
-    with pytest.raises(TypeError, match=r"Outline\.seeds_from is not called any more; put what seeds share"):
-
-        class Outline(Seeder):
-            def seeds_from(self, solved):
-                return None

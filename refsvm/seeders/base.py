@@ -47,13 +47,3 @@ class Seeder(Rule):
         Where not, their seeds get an empty one. `steps` as in `memory`.
         """
         return True
-
-    def __init_subclass__(cls) -> None:
-        """Refuse the three hooks of 0.1 that `memory` has replaced."""
-        for name in ("prepare", "outline", "seeds_from"):
-            if name in cls.__dict__:
-                raise TypeError(
-                    f"{cls.__name__}.{name} is not called any more; put what seeds share into "
-                    "memory(self, solved, steps=0), and let seed(self, solved, problem, memory=None) use it."
-                )
-        super().__init_subclass__()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,16 +30,6 @@ class PathTracker(Rule):
     """Whether it follows lines other than 1/C; `parametric_path` refuses it if not."""
     accuracy: ClassVar[float] = 1e-6
     """To which the optimality conditions hold at breakpoints and between them, as `check_strategy` checks."""
-
-    def __init_subclass__(cls) -> None:
-        """Refuse the method follow(state, lam_min) of 0.1, whose state had other names."""
-        follow = cls.__dict__.get("follow")
-        if follow is not None and "lam_min" in signature(follow).parameters:
-            raise TypeError(
-                f"{cls.__name__}.follow(state, lam_min) is of the old form; write follow(self, walk, end), where λ is "
-                "walk.t, ŝ walk.of.alpha, G − b̂ walk.of.excess, b̂ walk.b, and 𝓔 walk.elbow."
-            )
-        super().__init_subclass__()
 
     @abstractmethod
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:

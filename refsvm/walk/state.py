@@ -82,8 +82,6 @@ class PathState(Walk):
         May follow runs of ordinary events at once.
     problem : DualProblem
         On the matrix K: the backup routine solves it in other boxes.
-    lam, slack
-        The names of 0.1 for t and G − b̂, until 0.4.
     unsettled : bool
         Whether rounding may have left something on the elbow for `refsvm.walk.elbow.correct`.
     placed : (float, int)
@@ -132,14 +130,6 @@ class PathState(Walk):
         """Which code takes the steps: with "auto" none that takes longer to load than there is time left."""
         late = self.deadline - time.perf_counter() < LOADING and "numba" not in sys.modules
         return "numpy" if late and self._engine == "auto" else self._engine
-
-    @property
-    def lam(self) -> float:  # noqa: D102
-        return self.t
-
-    @property
-    def slack(self) -> np.ndarray:  # noqa: D102
-        return self.of.excess
 
     @property
     def elbow(self) -> np.ndarray:

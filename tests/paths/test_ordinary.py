@@ -15,7 +15,6 @@ from refsvm import (
     SVMP,
     DualProblem,
     Linear,
-    PathTracker,
     Polynomial,
     Status,
     parametric_path,
@@ -264,14 +263,6 @@ def test_an_ill_conditioned_elbow_costs_no_accuracy(kernel: Any, engine: str) ->
     y = rng.choice([-1, 1], size=40)
     path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e3, engine=engine)
     assert path.kkt_audit().worst <= 1e-7
-
-
-def test_a_tracker_of_the_old_form_is_told_the_new_one() -> None:
-    with pytest.raises(TypeError, match=r"write follow\(self, walk, end\), where λ is walk.t"):
-
-        class Old(PathTracker):
-            def follow(self, state: Any, lam_min: float) -> Any:
-                return iter(())
 
 
 @needs_numba
