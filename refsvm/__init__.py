@@ -13,13 +13,13 @@
 `stopping`        when the point is good enough
 `seeders`         where the next of several similar problems starts
 `rounds`          many related problems at the price of a few: leave-one-out, cross-validation, grids
-`trackers`        who follows an optimum while its problem moves
+`trackers`        SVMP, Hastie: follow an optimum while its problem moves
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin
 `walk`            what trackers stand on: events, the elbow and its inverse, the linear program
 `paths`           the optimum along any line of problems, for every C above all, and what it tells
 `multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, SVR, OneClassSVM and SVCCV, with scikit-learn's conventions
-`engine`          who takes the steps, and what ends them early
+`engine`          limits, Ctrl-C and workers
 `compiled`        the Numba twins; it mirrors the rooms above, path for path
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn

@@ -167,7 +167,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
 
 
 def sealed(values: np.ndarray) -> np.ndarray:
-    """Return a copy that nobody can write to."""
+    """Return a read-only copy."""
     copy = values.copy()
     copy.flags.writeable = False
     return copy
@@ -181,7 +181,7 @@ def read_only(values: np.ndarray) -> np.ndarray:
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Bounds L ≤ U of n variables between which some α has the sum z, as copies that nobody can write to.
+    """Bounds L ≤ U of n variables between which some α has the sum z, as read-only copies.
 
     Beside them, whether a bound is infinite (`is_open`), and whether α = 0 is such an α (`holds_zero`).
     """

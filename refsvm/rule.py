@@ -19,8 +19,8 @@ Kind = TypeVar("Kind", bound="Rule")
 class Rule(ABC):  # noqa: B024  each family adds its abstract method
     """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
 
-    One instance serves many solves, so it holds nothing that changes. What a rule remembers stands in its memory, an
-    array that its user keeps for it.
+    One instance serves many solves, so it holds nothing that changes. What a rule remembers stands in its memory,
+    scratch space that the solver owns.
 
     **It may read** the state (`refsvm.state.SolverState`): α, G, the box, the recent steps, ``state.row(i)``;
     ``state.problem``; ``state.left_out``, the examples whose box is empty; and ``state.duality_gap()``, at the best b.
@@ -50,7 +50,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
 
     answers: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """Who looks at what a method of a rule from outside the package returns: ``look(rule, answer, *arguments)``."""
+    """Validators of the return values of user methods: ``look(rule, answer, *arguments)``."""
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
@@ -94,7 +94,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         return rule
 
     def __init_subclass__(cls) -> None:
-        """Let the family look at what the methods of a rule from outside the package return."""
+        """Validate what the methods of a rule from outside the package return."""
         super().__init_subclass__()
         if not is_shipped(cls):
             for name, look in cls.answers.items():
@@ -108,7 +108,7 @@ def is_shipped(rule: type) -> bool:
 
 
 def look_at(cls: type[Rule], name: str, look: Callable[..., Any]) -> None:
-    """Have somebody look at what a method returns, if it comes from outside the package."""
+    """Wrap a method that comes from outside the package with the validator of its return value."""
     method = next(parent for parent in cls.__mro__ if name in parent.__dict__).__dict__[name]
     if not isinstance(method, FunctionType) or is_shipped(method) or hasattr(method, "__wrapped__"):
         return

@@ -127,7 +127,7 @@ class RunStore:
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep the file open: while somebody does, closing it elsewhere does not write back the whole log."""
+        """Keep the file open: while it is open, closing it elsewhere does not write back the whole log."""
         with self._sentences():
             connection = self._opened()
         with closing(connection):

@@ -95,7 +95,7 @@ def _runs(
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     with tables.working() as show:
         for seed, name in product(seeds, wanted):
-            if seed == seeds[0]:  # nobody's seconds are those of a compiler
+            if seed == seeds[0]:  # exclude compile time
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())

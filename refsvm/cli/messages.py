@@ -71,7 +71,7 @@ def be_verbose(wanted: bool) -> bool:
 
 
 def is_watched(is_terminal: bool | None = None) -> bool:
-    """Whether somebody sees progress: stderr, or what else it goes to, is a terminal, and --quiet was not given."""
+    """Whether progress is visible: stderr, or what else it goes to, is a terminal, and --quiet was not given."""
     return not _told["quiet"] and (sys.stderr.isatty() if is_terminal is None else is_terminal)
 
 
@@ -119,7 +119,7 @@ def _warnings_as_notes() -> Iterator[None]:
     said = set()
 
     def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-        # deprecations are for whoever writes Python
+        # deprecations are for programmers
         if issubclass(category, (UserWarning, RuntimeWarning)) and str(message) not in said:
             said.add(str(message))
             note(f"note: {message}")
@@ -131,7 +131,7 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def _tell_notice(record: logging.LogRecord) -> None:
-    """Print, as a note, a record of the package that is meant for whoever waits for a command.
+    """Print, as a note, a record of the package that is meant for the user of a command.
 
     The package marks them: ``logger.info("Compiling ...", extra={"notice": True})``.
     """

@@ -132,14 +132,14 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
 
 
 def unseen(text: str) -> None:
-    """Show nothing: nobody watches."""
+    """Show nothing."""
 
 
 @contextmanager
 def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
     """One line on stderr with the seconds so far, which goes away in the end.
 
-    What is yielded shows another text; it is `unseen` where nobody watches. What the package logs for whoever asks how
+    What is yielded shows another text; it is `unseen` without a terminal. What the package logs about how
     far it is is shown, too.
     """
     console = Console(stderr=True) if console is None else console

@@ -1,4 +1,4 @@
-"""warm_up(): compile everything on purpose, before anybody waits for it."""
+"""warm_up(): compile everything on purpose."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def prepare(seeder: Seeder) -> None:
 def warm_up(tell: Callable[[str], object] | None = None) -> float:
     """Compile all that the package compiles, or load it from disk; later calls and processes wait for nothing.
 
-    With ``engine="auto"`` nobody has to: a child process compiles meanwhile. It is for whoever wants full speed from
-    the first call on, as when a container is built. The code is kept where Numba keeps its cache: beside the files of
+    With ``engine="auto"`` a child process compiles meanwhile. Call this for full speed from the first call on, as when
+    a container is built. The code is kept where Numba keeps its cache: beside the files of
     the package, or in the folder that ``NUMBA_CACHE_DIR`` names.
 
     Parameters

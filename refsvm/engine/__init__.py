@@ -1,4 +1,4 @@
-"""Who takes the steps, and what ends them early.
+"""Limits of a solve, and several workers.
 
 ==========  ===================================================================
 `engine`    Engine: one solve, until its rule, a limit or Ctrl-C says stop

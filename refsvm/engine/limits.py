@@ -111,8 +111,8 @@ _outermost: list[interruptible] = []  # the block whose handler is installed, if
 class interruptible:  # noqa: N801  used like a function, as are those of contextlib
     """Turn the first Ctrl-C into ``pressed``, so that no update is cut in half; a second one interrupts.
 
-    Put it around a solve, or around many. Entering it gives the outermost block: whoever opened that one sees the press
-    and decides what follows. Only the main thread receives signals. Elsewhere, and where a handler of another kind is
+    Put it around a solve, or around many. Entering it gives the outermost block: the code that opened it decides what
+    follows a press. Only the main thread receives signals. Elsewhere, and where a handler of another kind is
     installed, nothing is changed.
 
     Attributes
@@ -132,7 +132,7 @@ class interruptible:  # noqa: N801  used like a function, as are those of contex
     _opened: bool = False
 
     def __enter__(self) -> interruptible:
-        # only the main thread may set a handler, and another one than Python's own is somebody's
+        # only the main thread may set a handler, and a handler other than Python's own belongs to the caller
         in_charge = not _outermost and threading.current_thread() is threading.main_thread()
         if in_charge and _signal.getsignal(SIGINT) is default_int_handler:
             _signal.signal(SIGINT, self._note)

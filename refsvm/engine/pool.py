@@ -56,7 +56,7 @@ def worker_count(n_jobs: Any) -> int:
 
 def joblib_is_set_up() -> bool:
     """Whether joblib would not use threads of this process: ``joblib.parallel_config`` has named something else."""
-    if "joblib" not in sys.modules:  # whoever sets it up imports it
+    if "joblib" not in sys.modules:  # to set it up is to import it
         return False
     from joblib.parallel import get_active_backend
 
@@ -83,7 +83,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
             while waiting:
                 yield waiting.popleft().result()
     finally:
-        # after an error, what runs ends by itself: nobody waits for it
+        # after an error, tasks that run end by themselves, and are not waited for
         pool.shutdown(wait=not waiting, cancel_futures=True)
 
 

@@ -1,6 +1,6 @@
 """to_sklearn: a fitted estimator of scikit-learn with the same decisions.
 
-Whoever knows scikit-learn's classes and not ours, such as a converter to ONNX, is given one of them. Nothing is
+Tools for scikit-learn's classes, such as a converter to ONNX, get one of those. Nothing is
 trained: the attributes that its `predict` reads are set.
 """
 

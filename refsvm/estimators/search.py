@@ -1,4 +1,4 @@
-"""The grid behind SVCCV: which cells there are, who solves them, and the table of what was found."""
+"""The grid behind SVCCV: its cells, the workers that solve them, and the table of results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """KernelMatrix: what all kernel matrices have in common; View: that of some of the variables.
 
 A matrix evaluates blocks of its entries and stores nothing (`refsvm.kernels.gram.Gram`, or an object of the user's), or
-it is a store of rows (`refsvm.kernels.rows.KernelRows`). Whoever works with one need not know which.
+it is a store of rows (`refsvm.kernels.rows.KernelRows`). Code that works with one need not know which.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class KernelMatrix(ABC):
     n : int
         Number of variables.
     dense : ndarray of shape (n, n), float64 or float32, or None
-        The matrix itself, where somebody holds it.
+        The matrix itself, where it is held.
     store : KernelRows or None
         Where the rows are taken from, if they are stored anywhere.
     source, indices : KernelMatrix and ndarray of shape (n,), int64

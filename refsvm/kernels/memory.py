@@ -6,7 +6,7 @@ small problem leaves most of it unmapped.
 
 Mapping the page of a kernel row can take as long as computing the row. Three things make it cheaper:
 
-* Pages that are mapped already: `reused` keeps the memory of arrays that nobody uses any more for the next ones.
+* Pages that are mapped already: `reused` keeps the memory of unused arrays for the next ones.
 * Pages of the usual size (4 KiB). NumPy asks for huge ones (2 MiB), which are mapped faster where the system has some
   at hand. A virtual machine often has not: then each byte takes five times as long.
 * A second thread can write to the pages of the next rows while the first one computes. Buffers of `AHEAD_FROM_BYTES`
@@ -42,7 +42,7 @@ KEPT_BYTES: Final = 2**28
 """Most bytes of address space that are kept."""
 
 LENT_FROM_BYTES: Final = 2**27
-"""Size from which the system may take what is kept, while nobody uses it."""
+"""Size from which the system may take what is kept, while it is unused."""
 
 
 class RowBuffer:
@@ -107,7 +107,7 @@ def touch(rows: np.ndarray) -> None:
 
 
 def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array in the memory of an earlier one that nobody uses any more, if there is such an array.
+    """Return an array in the memory of an earlier one that is unused, if there is such an array.
 
     Its memory is kept in turn once neither it nor a view of it is left.
 
@@ -163,7 +163,7 @@ def taken(size: int) -> mmap.mmap:
 
 
 def give_back(memory: mmap.mmap, used: int) -> None:
-    """Keep memory that nobody uses any more, and give up the smallest if that is too much in all."""
+    """Keep unused memory, and give up the smallest if that is too much in all."""
     if len(memory) > KEPT_BYTES:
         return
     if used >= LENT_FROM_BYTES:  # what a small array leaves unused is lent already
@@ -179,7 +179,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
 
 
 _kept: list[mmap.mmap] = []
-"""Memory that nobody uses, by size. A finaliser may run at any time: so there is no lock, and each change is a step."""
+"""Unused memory, by size. A finaliser may run at any time: so there is no lock, and each change is a step."""
 
 
 def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:

@@ -4,7 +4,7 @@ Every kernel evaluation of a solve goes through here, for both engines, so "kern
 everywhere. There are three kinds of stores:
 
 ============  ==================================================================================================
-`KernelRows`  somebody holds K as an array: a row is ``K[i]``, and nothing is computed
+`KernelRows`  K is held as an array: a row is ``K[i]``, and nothing is computed
 `CachedRows`  rows are computed when first asked for. If all fit the budget each is computed at most once; otherwise
               the least recently used one gives way. "Used": it belonged to a working set that was stepped on
 `AllRows`     all are computed when the first one is asked for, as a user's callable may want it
@@ -44,7 +44,7 @@ def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
 
 
 class KernelRows(KernelMatrix):
-    """Rows K[i] of a kernel matrix, as the rules read them; here of one that somebody holds as an array.
+    """Rows K[i] of a kernel matrix, as the rules read them; here of one that is held as an array.
 
     Parameters
     ----------

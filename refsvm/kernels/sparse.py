@@ -50,7 +50,7 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int
-        Stored entries of Z from which a dense table is made. A caller who multiplies many examples at once may set 0.
+        Stored entries of Z from which a dense table is made. A caller that multiplies many examples at once may set 0.
 
     Attributes
     ----------

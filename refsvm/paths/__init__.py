@@ -1,7 +1,7 @@
 """Path trackers: the optimum for every C, by following it from breakpoint to breakpoint.
 
 ==========================================  =======================================================================
-`refsvm.trackers`                           who follows it: `SVMP`, `Hastie`
+`refsvm.trackers`                           the trackers: `SVMP`, `Hastie`
 `refsvm.walk`                               the walk, its linear system, and what to do where that is singular
 `path`, `error_curve`, `cross_validation`   what a path tells: α, b, h at any C, and the error as a function of C
 `regularization_path`, `parametric_path`    the front doors

@@ -47,7 +47,7 @@ class LeftOut:
     path : RegularizationPath
         Of all examples, in which equal examples may be one variable. Without r its box is narrower by 1.
     tracker : PathTracker, optional
-        Who walks.
+        Follows the paths.
     engine : str
 
     Attributes
@@ -123,13 +123,13 @@ class LeftOut:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return who takes over, and the largest |G − b̂| of them: the free ones, and a bounded one if they cannot."""
+        """Return the examples that take over, and their largest |G − b̂|: the free ones, and a bounded one if needed."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
         if (left > 1.0).all():
             return free, 0.0
-        # |G − b̂| = |λy − ĥ| of those at a bound, who have all of their box to take from
+        # |G − b̂| = |λy − ĥ| of those at a bound, which have all of their box to take from
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[(room.min(axis=0) < self._weight) | (self._weight < 1.0)] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())

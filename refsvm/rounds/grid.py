@@ -28,7 +28,7 @@ FOLDS_AT_ONCE: Final = 16
 
 @dataclass(frozen=True)
 class Split:
-    """Who is trained on and who is tested.
+    """Training and test examples.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ class Round(NamedTuple):
     Attributes
     ----------
     out : int or ndarray of int64, optional
-        Who is left out: L = U = 0.
+        Examples left out: L = U = 0.
     origin : hashable, optional
         Name of the kept solution that the round starts from; α = 0 if nothing is kept by that name.
     keep : hashable, optional
@@ -55,7 +55,7 @@ class Ended(NamedTuple):
     Attributes
     ----------
     out : int, ndarray of int64 or None
-        Who was left out.
+        Examples that were left out.
     values : float or ndarray of float64
         h(xᵢ) = vᵢ − Gᵢ + b of those that were asked for.
     iterations : int

@@ -27,7 +27,7 @@ from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
 from refsvm.stopping.base import StoppingRule, names_example
 
-__all__ = ["NOBODY", "Runner", "for_example"]
+__all__ = ["NONE_LEFT_OUT", "Runner", "for_example"]
 
 SHORT_ROUND: Final = 2000
 """Steps that a round may take on all variables; what is left then is solved with shrinking."""
@@ -35,7 +35,7 @@ SHORT_ROUND: Final = 2000
 LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
 
-NOBODY: Final = np.zeros(0, dtype=np.int64)
+NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 
 class Runner:
@@ -63,7 +63,7 @@ class Runner:
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
         rows, n, options, shrinks = family.rows, family.problem.n, family.options, family.options["shrinking"]
-        # a round that few steps end is over sooner without shrinking, where all rows are at hand and nobody watches
+        # short rounds are faster without shrinking, if all rows are in memory and there is no callback
         K, watched = rows.gram.dense, options["callback"] or options["polish"]
         self.reads_single = K is not None and K.dtype == np.float32
         limit = family.max_iter
@@ -146,7 +146,7 @@ class Runner:
             self._shared = solved, self.family.longest, None
         _, steps, memory = self._shared
         if memory is None:
-            left_out = [NOBODY if each.out is None else each.out for each in rounds]
+            left_out = [NONE_LEFT_OUT if each.out is None else each.out for each in rounds]
             if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
             memory = self.seeder.memory(solved, steps)
@@ -217,5 +217,5 @@ def for_reading(solved: Solution) -> Solution:
 
 def checked_seed(seeder: Seeder, seed: Any, problem: DualProblem) -> np.ndarray:
     """Return the seed that a seeder has made, as compiled rounds can read it; repaired with a warning if infeasible."""
-    who = f"the seed of {type(seeder).__name__}"
-    return feasible_start(problem, vector(who, seed, problem.n), who)
+    name = f"the seed of {type(seeder).__name__}"
+    return feasible_start(problem, vector(name, seed, problem.n), name)

@@ -63,7 +63,7 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
 
-    Not decided where nobody is free and r is an end of the interval of b: without r it is longer.
+    Not decided if no variable is free and r is an end of the interval of b: without r it is longer.
 
     References
     ----------

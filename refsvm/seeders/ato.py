@@ -134,10 +134,10 @@ class ATO(Seeder):
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))
-        # who is free and not in M depends on it
+        # the free variables outside M depend on it
         side[side == FREE] = TIED
         side[walk.members] = FREE
-        # --- how fast G of the others comes nearer to b, and who is near ---
+        # --- how fast G of the others comes nearer to b, and which are near ---
         walk.direction()
         approach, distance = side * walk.of.speed, np.maximum(side * walk.of.excess, 0.0)
         waiting = (np.abs(side) == 1) & (walk.of.pace == 0.0)
@@ -161,7 +161,7 @@ class ATO(Seeder):
         return np.concatenate([head, free[kept], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Whether the shortest of these paths may pay, by who goes, who comes back, and the inverse."""
+        """Whether the shortest of these paths may pay, by the variables that go and come back, and the inverse."""
         n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # nothing needs to be counted
             return False

@@ -62,7 +62,7 @@ def spread(
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Spread z − 1ᵀα among the variables strictly inside the box, what they cannot take among all; return α.
 
-    What is left of rounding, up to 4 units in the last place of Σ|α|, is nobody's share: variables at their bounds stay
+    What is left of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
     there.
 
     Parameters

@@ -84,7 +84,7 @@ class Rules(NamedTuple):
 
 
 class DefaultRules(Rules):
-    """The rules of who names neither selector nor step: where few variables are left, steps are conjugate.
+    """Default rules: where few variables are left, steps are conjugate.
 
     A conjugate step touches more numbers than a planned one, and gains more. It pays where all kernel rows are at hand
     and many steps are taken, as on restricted problems. On all variables the steps are planned ahead.

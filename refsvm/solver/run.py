@@ -31,7 +31,7 @@ from refsvm.stopping.base import verdict
 __all__ = ["Run"]
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
-"""What is meant by a negative code."""
+"""Meanings of the negative codes."""
 
 CHUNK_SECONDS: Final = 0.02
 """Between two looks at the limits."""
@@ -43,10 +43,10 @@ ROUNDED_INDEFINITE: Final = -8.0 * ROUNDING
 """The same for float32 values, four of which make a curvature."""
 
 Verdict: TypeAlias = tuple[Status, int]
-"""What ended a run, and the code of the stopping rule; 0 where it was not that."""
+"""The status of a run, and the code of the stopping rule; 0 if another reason ended it."""
 
 IDLE: Final = 10_000
-"""Calls without a step after which nobody waits for the next one any more."""
+"""Maximum number of calls without progress."""
 
 FRESH: Final = 10
 """How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
@@ -122,7 +122,7 @@ class Run:
     def take_steps(
         self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
     ) -> Ending:
-        """Take steps on this state until something says stop, and return what did.
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends them; return the ending.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Run:
         if self._polishes and status is Status.CONVERGED:
             polish(state)
         state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
-        if self._block.pressed:  # though it may have converged: who else would tell the caller?
+        if self._block.pressed:  # report Ctrl-C even if the solve has converged
             status, code = Status.INTERRUPTED, 0
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
         if self._in_float64 is None and rounding > SHARE * tolerance:
@@ -164,7 +164,7 @@ class Run:
         )  # fmt: skip
 
     def _until_stopped(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
-        """Take chunk after chunk until something says stop, also where G is computed afresh."""
+        """Take chunk after chunk until one of them ends the run; go on if a fresh G disagrees."""
         limits, chunk, spoiled, idle, is_worn = self.limits, 16, 0, 0, True
         take: Callable[..., int] = partial(self.shrinking.steps if shrinks else all_variables, self.backend, limits)
         in_chunks = not shrinks and not state.problem.is_open
@@ -257,7 +257,7 @@ class Run:
             warnings.warn(noisy(noise, tolerance), stacklevel=4)
 
     def _warn_of_indefinite_kernel(self, curvature: float) -> None:
-        """Say so once for all solves."""
+        """Warn once."""
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(
@@ -285,7 +285,7 @@ def _refuse_impossible(state: SolverState, rules: Rules, code: int) -> None:
 
 
 def _where(state: SolverState, rules: Rules) -> str:
-    """Say for which rules, on which problem and when something went wrong."""
+    """Return a sentence that locates a failure: its rules, its problem, its step."""
     return (
         f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
         f"{', '.join(map(repr, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."

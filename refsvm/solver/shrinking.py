@@ -7,9 +7,9 @@
         G ← G − K[:, A] Δα_A, on all variables
 
 A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same loop, and the rules
-that `refsvm.solver.rules.Rules.restricted` names: those of the full problem, or, where nobody named a selector or a
-step, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`); where rows may
-be of single precision, from 3,000 variables on, to half of that, so that f is much the same with both precisions.
+that `refsvm.solver.rules.Rules.restricted` names: those of the full problem, or, without a selector or a step
+named, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`). Where rows
+may be of single precision, from 3,000 variables on, the gap is half of that: f is then much the same with both.
 
 Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
 step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
@@ -158,7 +158,7 @@ class Restriction(Shrinking):
         stop = rules.stop
         tolerance = stop.absolute(state).restricted_tolerance(state.gap)
         if state.whole is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
-            # steps are cheap beside rows here, and f then depends no more on where a solve stops than on rounding
+            # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)

@@ -82,8 +82,8 @@ class StoppingRule(Rule):
     def restricted_tolerance(self, gap: float) -> float:
         """To which KKT gap a restricted problem is solved while the full one has `gap`; by default, to half of it.
 
-        With shrinking the rule is asked about the full problem, after each restricted one and at its `period`. Whoever
-        knows which gap satisfies the rule goes there at once. Large problems go to half of what this says
+        With shrinking the rule is asked about the full problem, after each restricted one and at its `period`. A rule
+        that knows which gap satisfies it goes there at once. Large problems go to half of what this says
         (`refsvm.solver.shrinking`).
         """
         return gap / 2.0

@@ -171,8 +171,8 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
         ),
     ):
         if not np.array_equal(getattr(state, name), value):
-            who = _who_writes(case, state, before, name)
-            case.require(False, state.iteration, f"{who} wrote to state.{name}; {owner}.")
+            subject = _who_writes(case, state, before, name)
+            case.require(False, state.iteration, f"{subject} wrote to state.{name}; {owner}.")
 
 
 def _who_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
@@ -232,8 +232,8 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
     alpha, gradient = last.alpha, last.gradient
     for name in ("alpha", "gradient"):
         same = np.array_equal(getattr(state, name), getattr(last, name))
-        who = "" if same else _who_writes(case, state, last, name)
-        case.require(same, t, f"{who} wrote to state.{name}; only the loop may.")
+        subject = "" if same else _who_writes(case, state, last, name)
+        case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
     off = infeasibility(problem, alpha)
     said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, said)

@@ -99,12 +99,12 @@ def check_matrix(gram: KernelMatrix) -> int:
         If a block has another shape, holds what is not finite, or contradicts another block or the diagonal.
     """
     name, n = "a block of rows", getattr(gram, "n", None)
-    who = f"Problem {name!r} with {gram!r}"
+    subject = f"Problem {name!r} with {gram!r}"
     ok = isinstance(n, int | np.integer) and n > 1
     all_rows = np.arange(int(n) if ok and n is not None else 0)
     few, others = all_rows[:5:2], all_rows[::-3].copy()
 
-    require(ok, f"{who}: n is {n!r}; give the number of variables.")
+    require(ok, f"{subject}: n is {n!r}; give the number of variables.")
     with telling(name, (gram,)):
         K, some = gram.block(all_rows), gram.block(few, others)
         out = np.full((len(few), len(others)), np.nan)
@@ -113,8 +113,8 @@ def check_matrix(gram: KernelMatrix) -> int:
         again = gram.block(all_rows)
     right = isinstance(K, np.ndarray) and K.shape == (n, n) and K.dtype == np.float64  # type: ignore[redundant-expr]
     shape = f"{type(K).__name__} of shape {np.shape(K)}"
-    require(right, f"{who}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
-    require(np.isfinite(K).all(), f"{who}: block(rows) holds what is not finite.")
+    require(right, f"{subject}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
+    require(np.isfinite(K).all(), f"{subject}: block(rows) holds what is not finite.")
     size = 1e-12 * float(np.abs(K).max())
     for found, expected, said in (
         (K, K.T, "the matrix is not symmetric"),
@@ -124,12 +124,12 @@ def check_matrix(gram: KernelMatrix) -> int:
         (diagonal, K.diagonal(), "diagonal() is not that of block()"),
         (part, K[np.ix_(others, others)], "restrict(indices) is another matrix"),
     ):
-        require(np.shape(found) == expected.shape, f"{who}: {said}: it has the shape {np.shape(found)}.")
+        require(np.shape(found) == expected.shape, f"{subject}: {said}: it has the shape {np.shape(found)}.")
         off = np.abs(found - expected)
         place = tuple(int(each) for each in np.unravel_index(off.argmax(), off.shape))
-        require(off.max() <= size, f"{who}: {said}, by {off.max():.3g} at {place}.")
+        require(off.max() <= size, f"{subject}: {said}, by {off.max():.3g} at {place}.")
     if gram.is_psd and len(K) <= FEW:
         least = float(np.linalg.eigvalsh(K)[0])
         said = f"is_psd is True, and the matrix has the eigenvalue {least:.3g}; leave is_psd away"
-        require(least >= -1e-8 * np.abs(K).max(), f"{who}: {said}.")
+        require(least >= -1e-8 * np.abs(K).max(), f"{subject}: {said}.")
     return 6 * int(K.size)

@@ -47,8 +47,8 @@ def telling(name: str, rules: Iterable[object], state: SolverState | None = None
             raise
         step, said = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
         if asked or not said.startswith(tuple(type(rule).__name__ for rule in rules)):
-            who = asked or _wrong_answer(rules, state)
-            said = f"{who} raised {type(cause).__name__}: {said}".rstrip(": ")
+            subject = asked or _wrong_answer(rules, state)
+            said = f"{subject} raised {type(cause).__name__}: {said}".rstrip(": ")
         raise AssertionError(
             f"Problem {name!r} with {', '.join(map(repr, rules))}, step {step}: {said}."
         ) from error

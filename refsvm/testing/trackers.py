@@ -108,16 +108,16 @@ def _checked(
     """Check one line of one problem; return its breakpoints, and how often both engines were compared."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
-    who = f"Problem {name!r} with {tracker!r}"
+    subject = f"Problem {name!r} with {tracker!r}"
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
-    require(same, f"{who}: follow() wrote to the kernel matrix of the walk.")
-    _check_path(tracker.accuracy, who, path)
+    require(same, f"{subject}: follow() wrote to the kernel matrix of the walk.")
+    _check_path(tracker.accuracy, subject, path)
     for engine in names:
         again = _tracked(tracker, kind, name, problem, engine)
         same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
         said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
-        require(same, f"{who}: {said}")
+        require(same, f"{subject}: {said}")
     return len(path.record.t), names.count("numba")
 
 
@@ -134,23 +134,28 @@ def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, e
     return within(MOST_SECONDS, name, (tracker,), run)
 
 
-def _check_path(accuracy: float, who: str, path: AnyPath) -> None:
+def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     """Check one path: its ends, its order, and that it is optimal at and between breakpoints."""
-    require(path.status is Status.CONVERGED, f"{who}: the path ends with {path.status.name}: {path!r}.")
+    require(path.status is Status.CONVERGED, f"{subject}: the path ends with {path.status.name}: {path!r}.")
     at, letter, first, last = path.record.t, "t", 0.0, 1.0
     if isinstance(path, RegularizationPath):
         letter, first, last = "C", C_MIN, C_MAX
     reaches = np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0)
-    require(reaches, f"{who}: the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}.")
-    require((np.diff(at) >= 0.0).all(), f"{who}: {letter} falls from one breakpoint to the next.")
+    require(
+        reaches, f"{subject}: the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}."
+    )
+    require((np.diff(at) >= 0.0).all(), f"{subject}: {letter} falls from one breakpoint to the next.")
     unknown = sorted({*path.record.kind.tolist()} - REACHED_BY)
     require(
-        not unknown, f"{who}: there are breakpoints of kind {unknown}; `Breakpoint` lists those it may have."
+        not unknown,
+        f"{subject}: there are breakpoints of kind {unknown}; `Breakpoint` lists those it may have.",
     )
-    require((path.record.elbow >= 0).all(), f"{who}: a breakpoint has an elbow of {path.record.elbow.min()}.")
+    require(
+        (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
+    )
     found = path.kkt_audit(between=3)
     said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "
         f"({found.at:.2e} at breakpoints, {found.between:.2e} between them)."
     )
-    require(found.worst <= accuracy, f"{who}: {said}")
+    require(found.worst <= accuracy, f"{subject}: {said}")

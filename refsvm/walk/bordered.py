@@ -28,7 +28,7 @@ class Bordered:
 
     P is the inverse of A. Its array has rows and columns of zeros to spare, so that both changes are the product of a
     vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine hull of those of M:
-    where it vanishes, A would become singular. Who leaves is replaced by the last one. A variable that moves by `pace`
+    where it vanishes, A would become singular. The last member fills the freed slot. A variable that moves by `pace`
     while it is not in M, as its bound does, has xₖ ← pace + e/s when it joins, and when it leaves xⱼ − pace stands in
     place of xⱼ. Sums go from left to right, as in the twin.
 

@@ -29,7 +29,7 @@ def blocking(
     rates = walk.rates(noise)
     up, down, entering = (rates > 0.0) & (walk.distances() <= shortest * rates)
     moved = [(down, BELOW), (up & ~down, ABOVE)] if regular else []
-    return [(i, side) for who, side in [*moved, (entering, FREE)] for i in np.flatnonzero(who).tolist()]
+    return [(i, side) for mask, side in [*moved, (entering, FREE)] for i in np.flatnonzero(mask).tolist()]
 
 
 @dataclass

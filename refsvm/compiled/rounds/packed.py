@@ -21,7 +21,7 @@ from refsvm.compiled.twins import have_twins, parameters_of
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
-from refsvm.rounds.runner import NOBODY, Runner, for_example
+from refsvm.rounds.runner import NONE_LEFT_OUT, Runner, for_example
 from refsvm.rule import is_shipped
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
@@ -269,7 +269,9 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return all positions in one array, and where those of each round begin; the end of the last one, too."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
-    arrays = [NOBODY if part is None else part if np.ndim(part) else np.array([part]) for part in parts]
+    arrays = [
+        NONE_LEFT_OUT if part is None else part if np.ndim(part) else np.array([part]) for part in parts
+    ]
     return np.concatenate(arrays, dtype=np.int64), np.array([0, *accumulate(map(len, arrays))])
 
 

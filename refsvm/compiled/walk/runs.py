@@ -1,7 +1,7 @@
 """Ordinary events: the elbow is regular and one example changes its set. Compiled code follows many in one call.
 
-It goes to the end of the line too, where nobody changes its set. On data without duplicates almost every event is of
-this kind. One costs O(mn + m²) operations for m points on the elbow and n examples: the rates of G − b̂, and three
+It goes to the end of the line too, where no example changes its set. On data without duplicates almost every event
+is of this kind. One costs O(mn + m²) operations for m points on the elbow and n examples: the rates of G − b̂, and three
 passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
 """
 
@@ -47,7 +47,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]
-    if points and moved[-1, 0] < 0:  # at the end of the line, where nobody changes its set
+    if points and moved[-1, 0] < 0:  # at the end of the line, where no example changes its set
         walk.clip(end)
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
