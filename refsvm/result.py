@@ -299,5 +299,5 @@ class Solution:
 
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
-        """Who has the largest G over I_up and the smallest over I_down, −1 for nobody, and ψ(α)."""
+        """The indices of the largest G over I_up and the smallest over I_down, −1 for none, and ψ(α)."""
         return most_violating_pair(self.alpha, self._exact, self.problem.lower, self.problem.upper)

@@ -153,7 +153,7 @@ def take(walk: PathState, step: Step, end: float) -> str:
     """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
     walk.clip(end)
-    # who is at the end of its set, and moves towards it: (40)–(43)
+    # the ones at the end of their set that move towards it: (40)–(43)
     width = walk.of.upper - walk.of.lower
     near = TIE * np.array([width, width, np.full(len(width), walk.unit)])
     at_end = (walk.rates(step.noise) > 0.0) & (walk.distances() <= near)

@@ -180,13 +180,13 @@ class Walk:
             return False
         # --- direction: the bordered system, then dG = v¹ − K d ---
         db = self.direction()
-        # --- how far, and who has its event there ---
+        # --- how far, and the variable whose event is there ---
         i, step = self.reach()
         # --- move ---
         self.move(min(step, room), db)
         if not step < room:
             return False
-        # --- who has reached a bound leaves M, whose G has reached b joins it ---
+        # --- a variable that has reached a bound leaves M; one whose G has reached b joins it ---
         if self.side[i] != FREE:
             self.join(i)
             return True
@@ -210,7 +210,7 @@ class Walk:
         return float(x[0])
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
-        """Return who has its event first, the lowest index of several, and how far that is.
+        """Return the variable whose event comes first, the lowest index of several, and how far that is.
 
         A free variable has it at a bound, others where G = b. Rates up to `noise` count as zero: of α, and of G − b.
         """
@@ -224,7 +224,7 @@ class Walk:
     def rates(self, noise: tuple[float, float] | None = None) -> np.ndarray:
         """Return how fast free variables near U, and L, and the others G = b, shape (3, n); 0 for all others.
 
-        With `noise` 0 also for who moves no faster, or away.
+        With `noise` 0 also for variables that move no faster, or away.
         """
         of, side = self.of, self.side
         rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
@@ -280,7 +280,7 @@ class Walk:
         return True
 
     def leave(self, i: int, side: int) -> None:
-        """Let i leave M for the bound that it has reached; who was TIED to M and is not any more joins."""
+        """Let i leave M for the bound that it has reached; one that was TIED to M and is not any more joins."""
         of, slot, system = self.of, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (of.upper, of.upper_rate) if side == ABOVE else (of.lower, of.lower_rate)

@@ -131,7 +131,7 @@ def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyp
 
 @called
 def near(values, side, margin):  # type: ignore[no-untyped-def]
-    """Mark as CLOSED who is bounded and far from b; return how many are left."""
+    """Mark as CLOSED the variables that are bounded and far from b; return how many are left."""
     squares, count, left = 0.0, 0, 0
     for i in range(len(side)):
         if (side[i] == ABOVE or side[i] == BELOW) and values[AT.pace, i] == 0.0:
@@ -188,7 +188,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
     places, none = np.arange(n), np.empty((0, 0))
     everyone = Walk(values, side, none, members, system, seeding.kernel, seeding.slots, places, now)
     solve(everyone)
-    # --- how fast G of the others comes nearer to b, and who is near ---
+    # --- how fast G of the others comes nearer to b, and which are near ---
     for t in range(n):
         speed[t] = values[AT.push, t] - system.x[0]
     for s in range(now[0].m):
@@ -228,7 +228,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
         if seeding.slots[walk.places[i]] < 0:
             return -1 - walk.places[i]
         take(walk, i)
-    # --- direction, how far, who is there first ---
+    # --- direction, how far, which is there first ---
     direction(walk)
     i, step = reach(walk, 0.0, 0.0)
     if step < room and seeding.slots[walk.places[i]] < 0:

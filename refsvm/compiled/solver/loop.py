@@ -78,7 +78,7 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # whoever computes it counts it
+            return wait_for_row(state, FETCHING)  # it is counted where it is computed
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock
@@ -94,7 +94,7 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
     twin is wrong.
 
     After MISSING_ROW the step goes on at its stage. A rule that has answered is not asked again: the missing row may
-    have replaced the one that it read. Whoever changes the state in between sets ``now.stage`` to CHECKING.
+    have replaced the one that it read. Code that changes the state in between sets ``now.stage`` to CHECKING.
     """
     now = state.now[0]
     if now.stage != FETCHING:

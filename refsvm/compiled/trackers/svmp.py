@@ -94,7 +94,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 @called
 def may_cross(walk, i, hits, rooted):  # type: ignore[no-untyped-def]
-    """Return s of i if it may join, 1 if it may leave or there is nobody, 0 if the event is not ordinary."""
+    """Return s of i if it may join, 1 if it may leave or there is none, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
         return 1.0 if i < 0 and hits == 0 else 0.0
@@ -115,7 +115,7 @@ def may_cross(walk, i, hits, rooted):  # type: ignore[no-untyped-def]
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Go to the next event and let i leave or join the elbow; −1 is nobody, at the end of the line."""
+    """Go to the next event and let i leave or join the elbow; −1 is none, at the end of the line."""
     values = walk.values
     move(walk, step, way)
     if i < 0:

@@ -163,7 +163,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
 
 @called
 def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return who has its event first, −1 for nobody, and how far that is."""
+    """Return the variable whose event comes first, −1 for none, and how far that is."""
     values, side, first, step = walk.values, walk.side, -1, np.inf
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(side)):
@@ -265,7 +265,7 @@ def join(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def leave(walk, i):  # type: ignore[no-untyped-def]
-    """Let i leave M for the bound that it has reached; mark who was TIED and is not any more; return whether A held."""
+    """Let i leave M for the bound that it has reached; mark those TIED no more; return whether A held."""
     values, side, members, m, slot, u = (
         walk.values,
         walk.side,
