@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import box, positions, real, sealed, vector
-from refsvm.arithmetic import Arithmetic
+from refsvm.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic
 from refsvm.formulations import Formulations
 from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix

@@ -90,15 +90,12 @@ class Run:
     _has_warned = _has_warned_of_float32 = _is_noisy = False
 
     def __init__(
-        self,
-        backend: Backend,
-        limits: Limits[Any],
-        rows: KernelRows,
-        *,
-        shrinking: Any = True,
-        polish: bool = False,
-    ) -> None:
+        self, backend: Backend, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
+        in_float64: Callable[[], KernelRows] | None = None, allowed: float = 1.0,
+    ) -> None:  # fmt: skip
         self.backend, self.limits, self.rows, self._polishes = backend, limits, rows, polish
+        self._allowed = allowed
+        self._in_float64 = None if rows.exact.keeps_float32 or not rows.keeps_float32 else in_float64
         if isinstance(shrinking, bool | np.bool_):
             shrinking = Restriction() if shrinking else NoShrinking()
         self.shrinking: Shrinking = Shrinking.checked("shrinking", shrinking)
@@ -166,7 +163,9 @@ class Run:
     def _until_stopped(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Take chunk after chunk until one of them ends the run; go on if a fresh G disagrees."""
         limits, chunk, spoiled, idle, is_worn = self.limits, 16, 0, 0, True
-        take: Callable[..., int] = partial(self.shrinking.steps if shrinks else all_variables, self.backend, limits)
+        take: Callable[..., int] = partial(
+            self.shrinking.steps if shrinks else all_variables, self.backend, limits
+        )
         in_chunks = not shrinks and not state.problem.is_open
         if state.problem.is_open:
             take = HardMargin(state, take).steps
