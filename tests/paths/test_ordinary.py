@@ -28,7 +28,7 @@ from refsvm.walk.algebra import elbow_matrix
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import BELOW
 
-from ..settings import needs_numba
+from ..settings import NUMBA, needs_numba
 from .sets import small
 
 pytest.importorskip("scipy")
@@ -154,7 +154,7 @@ class Watched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[PathState], None]) -> None:
         self.spoil, self.events, self.systems = spoil, [], []
-        for kind in map(type, map(chosen_backend, ENGINES)):
+        for kind in map(type, map(chosen_backend, ["numpy"] + ["numba"] * NUMBA)):
             monkeypatch.setattr(kind, "events", self.watched(kind.events))
 
     def watched(self, events: Callable[..., Any]) -> Callable[..., Any]:
