@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
-from refsvm.arithmetic import fastest
+from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
@@ -124,7 +124,7 @@ def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_float32_rows_are_summed_like_their_copies_as_float64(compiled, monkeypatch):
     if not compiled:
-        monkeypatch.setattr("refsvm.kernels.rows.compiled", lambda: None)
+        monkeypatch.setattr("refsvm.arithmetic.current", Arithmetic())
     else:
         pytest.importorskip("numba")
         fastest()

@@ -42,7 +42,7 @@ def as_dense(X):
 def test_products_do_not_depend_on_the_way(share, d, m, work, monkeypatch):
     monkeypatch.setattr(module, "SPARSE_BELOW", share)
     monkeypatch.setattr(module, "WORK_BYTES", work)
-    monkeypatch.setattr(module, "compiled", lambda: None)
+    monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
     X = wide(80, d)
     dense, rows = as_dense(X), np.arange(80)[::-1][:m]
     products, out = SparseProducts(X), np.full((m, 80), np.nan)
