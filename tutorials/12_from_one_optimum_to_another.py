@@ -365,6 +365,9 @@ except ValueError as error:
 # .. shipped:: trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
 #
+# .. shipped:: trackers/backup.py
+#    :fold: The way out: points and directions found by SMO
+#
 # .. shipped:: trackers/svmp.py
 #    :twin:
 #    :fold: The whole of SVMP

@@ -82,7 +82,7 @@ def moved(X: Any, origin: np.ndarray, dtype: Any = np.float64) -> Any:
     ----------
     X : ndarray or CSR of shape (m, d)
     origin : ndarray of shape (d,)
-        c. CSR data store the features in which it is not 0 in every row afterwards.
+        The point c. CSR data store the features in which it is not 0 in every row afterwards.
     dtype : numpy type
 
     Examples
@@ -115,7 +115,7 @@ def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) ->
     Parameters
     ----------
     origin : ndarray of shape (d,)
-        c.
+        The point c.
     X : ndarray or CSR of shape (m, d)
     sums : callable
         Returns Σ αᵢ valuesᵢ, shape (p, d), for values of shape (m, d).

@@ -19,7 +19,7 @@ import numpy as np
 from refsvm import RBF, DualProblem, solve
 from refsvm.compiled import auto
 from scipy.sparse import csr_matrix
-auto.ALLOWANCE_SECONDS = 0.0  # so that "auto" goes over to Numba at once
+auto.ALLOWANCE_SECONDS = -1.0  # so that "auto" goes over to Numba at once
 X = np.arange(6.0)[:, None]
 for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto", csr_matrix(X))):
     problem = DualProblem.classification(data, [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
