@@ -216,10 +216,11 @@ class DualProblem(Formulations):
         Returns
         -------
         DualProblem
-            Its gradient at α_B equals this problem's G[B] at α.
+            Its gradient at α_B equals this problem's G[B] at α. If other variables are fixed, both are those of
+            `centred`: z_B is not 0 any more, and the origin would matter from then on.
         """
         B = positions("indices", indices, self.n)
-        v, z = self.v[B], self.z
+        v, z, gram = self.v[B], self.z, self.gram
         if alpha is not None:
             fixed = vector("alpha", alpha, self.n).copy()
             fixed[B] = 0.0
@@ -230,8 +231,9 @@ class DualProblem(Formulations):
             if abs(z - min(max(z, least), most)) <= 1e-12 * float(np.abs(fixed).sum()):
                 z = min(max(z, least), most)
             if len(N):
-                v = v - fixed[N] @ self.gram.block(N, B)
-        return DualProblem(self.gram.restrict(B), v, z, self.lower[B], self.upper[B])
+                gram = self.centred.gram
+                v = v - fixed[N] @ gram.block(N, B)
+        return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the same problem in another box."""

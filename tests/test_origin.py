@@ -36,7 +36,10 @@ from refsvm.kernels import Gram
 from refsvm.kernels.origin import moved, origin_of
 from refsvm.paths import cross_validate_path, load_path, save_path
 
-EXACT = {"stop": KKTGap(1e-8), "engine": "numpy"}
+from .settings import FAST
+
+EXACT = {"stop": KKTGap(1e-8)}
+BOTH = pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 OFFSETS = [np.array([1e9, 1e9, 1e9]), np.array([0.0, -3e9, 0.0]), np.array([1e6, 1.7e9, 0.0])]
 FAR = pytest.mark.parametrize("offset", OFFSETS, ids=["all", "one column", "two columns"])
 
@@ -55,14 +58,16 @@ def assert_near(found, truth, tol=1e-7):
     np.testing.assert_allclose(found, truth, rtol=0, atol=tol)
 
 
+@BOTH
 @FAR
 @pytest.mark.parametrize("shrinking", [True, False])
-def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking):
+def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engine):
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
         problem = make(far, target, C=0.3)
         found, truth = (
-            solve(each, shrinking=shrinking, **EXACT) for each in (problem, make(near, target, C=0.3))
+            solve(each, shrinking=shrinking, **EXACT, engine=engine)
+            for each in (problem, make(near, target, C=0.3))
         )
         assert_near(found.decision_values, truth.decision_values)
         assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
@@ -75,7 +80,7 @@ def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking):
 def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
     far, _, y, _ = data(OFFSETS[1])
     problem = DualProblem.classification(far, y, C=0.3)
-    found = solve(problem, **EXACT)
+    found = solve(problem, **EXACT, engine="numpy")
     exact = y - far.astype(np.longdouble) @ (found.alpha.astype(np.longdouble) @ (far - OFFSETS[1]))
     assert_near(found.gradient / 1e9, exact / 1e9, 1e-15)
     assert_near(problem.gradient(found.alpha) / 1e9, exact / 1e9, 1e-15)
@@ -111,12 +116,13 @@ def test_sparse_features_that_all_rows_store_are_moved_and_others_stay():
     )
 
 
+@BOTH
 @FAR
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
-def test_estimators_and_their_files(offset, container, tmp_path):
+def test_estimators_and_their_files(offset, engine, container, tmp_path):
     far, near, y, t = data(offset)
     far, three = container(far), np.digitize(t, np.quantile(t, [0.3, 0.6]))
-    known = {"kernel": "linear", "C": 0.3, "tol": 1e-8, "engine": "numpy"}
+    known = {"kernel": "linear", "C": 0.3, "tol": 1e-8, "engine": engine}
     for make, target in (
         (lambda: SVC(**known), y),
         (lambda: SVC(**known, decision_function_shape="ovo"), three),
@@ -159,10 +165,11 @@ def test_intervals_do_not_depend_on_the_origin():
     assert_near(of_far, of_near, 1e-6)
 
 
+@BOTH
 @FAR
-def test_rounds_do_not_depend_on_the_origin(offset):
+def test_rounds_do_not_depend_on_the_origin(offset, engine):
     far, near, y, _ = data(offset)
-    options = {"kernel": Linear(), "C": 0.3, "engine": "numpy"}
+    options = {"kernel": Linear(), "C": 0.3, "engine": engine}
     for more in ({}, {"seeder": Cold()}, {"from_full": True}, {"cache_mb": 0.003}):
         found, truth = (
             cross_validate(X, y, folds=4, stop=KKTGap(1e-8), **options, **more) for X in (far, near)
@@ -173,11 +180,11 @@ def test_rounds_do_not_depend_on_the_origin(offset):
     assert found.full_solution.problem.gram.centred is not found.full_solution.problem.gram
     for cv in (3, "loo"):
         found, truth = (
-            SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine="numpy").fit(X, y) for X in (far, near)
+            SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine=engine).fit(X, y) for X in (far, near)
         )
         assert np.array_equal(found.cv_results_["mean_test_score"], truth.cv_results_["mean_test_score"])
     problems = [DualProblem.classification(X, y, C=0.3) for X in (far, near)]
-    found, truth = ([Rounds(each, **EXACT)] for each in problems)
+    found, truth = ([Rounds(each, **EXACT, engine=engine)] for each in problems)
     for r in range(3):
         for family, problem in ((found, problems[0]), (truth, problems[1])):
             origin = family[-1] if r else None
@@ -185,14 +192,15 @@ def test_rounds_do_not_depend_on_the_origin(offset):
         assert_near(found[-1].decision_values, truth[-1].decision_values)
 
 
+@BOTH
 @FAR
-def test_paths_do_not_depend_on_the_origin(offset, tmp_path):
+def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
     far, near, y, t = data(offset)
     for track in (
-        lambda X: regularization_path(X, y, C_min=0.003, C_max=0.3, engine="numpy"),
-        lambda X: regularization_path(DualProblem.regression(X, t), C_min=0.003, C_max=0.3, engine="numpy"),
-        lambda X: epsilon_path(X, t, C=0.3, epsilon=(0.3, 0.01), engine="numpy"),
-        lambda X: cost_path(X, y, C=0.3, engine="numpy"),
+        lambda X: regularization_path(X, y, C_min=0.003, C_max=0.3, engine=engine),
+        lambda X: regularization_path(DualProblem.regression(X, t), C_min=0.003, C_max=0.3, engine=engine),
+        lambda X: epsilon_path(X, t, C=0.3, epsilon=(0.3, 0.01), engine=engine),
+        lambda X: cost_path(X, y, C=0.3, engine=engine),
     ):
         found, truth = track(far), track(near)
         save_path(found, tmp_path / "path.npz")
@@ -205,18 +213,38 @@ def test_paths_do_not_depend_on_the_origin(offset, tmp_path):
             assert_near(h / 1e9, values / 1e9, 1e-13)
         assert load_path(tmp_path / "path.npz").kkt_audit().worst < 1e-6
     found, truth = (
-        cross_validate_path(X, y, C_min=0.01, C_max=0.3, folds=3, engine="numpy") for X in (far, near)
+        cross_validate_path(X, y, C_min=0.01, C_max=0.3, folds=3, engine=engine) for X in (far, near)
     )
     assert_near(found.curve.at(0.1), truth.curve.at(0.1))
 
 
+@BOTH
 @FAR
-def test_examples_come_and_go_wherever_they_are(offset):
+def test_examples_come_and_go_wherever_they_are(offset, engine):
     far, near, y, _ = data(offset)
-    found, truth = (solve(DualProblem.classification(X[:-4], y[:-4], C=0.3), **EXACT) for X in (far, near))
+    found, truth = (
+        solve(DualProblem.classification(X[:-4], y[:-4], C=0.3), **EXACT, engine=engine) for X in (far, near)
+    )
     for change in (lambda s, X: s.problem.extended(X[-4:], y[-4:]), lambda s, X: s.problem.without([2, 5])):
-        moved_on = [s.continue_to(change(s, X), engine="numpy") for s, X in ((found, far), (truth, near))]
+        moved_on = [s.continue_to(change(s, X), engine=engine) for s, X in ((found, far), (truth, near))]
         assert_near(moved_on[0].decision_values, moved_on[1].decision_values)
+
+
+@FAR
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, container):
+    """The sum of the others is not 0 then, but that of all is."""
+    far, near, y, t = data(offset)
+    for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
+        problem, truth = make(container(far), target, C=0.3), make(near, target, C=0.3)
+        best = solve(truth, **EXACT, engine="numpy")
+        B = np.append(np.flatnonzero(np.abs(best.alpha) < 0.3), best.alpha.argmax())
+        assert abs(best.alpha[B].sum()) > 0.1
+        part = problem.restrict(B, best.alpha)
+        found = best.alpha.copy()
+        found[B] = solve(part, **EXACT, engine="numpy", max_iter=2000).alpha
+        assert truth.kkt_gap(found) < 1e-7
+        assert_near(part.gradient(best.alpha[B]), problem.centred.gradient(best.alpha)[B])
 
 
 def test_an_extended_problem_keeps_the_origin():
