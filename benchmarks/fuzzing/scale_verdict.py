@@ -367,7 +367,7 @@ def judge_rounding(problem: Scaled, sentence: str, verdict: Verdict) -> None:
     if DOUBT * rounded < tol * min(1.0, problem.target_unit):
         verdict.complain("false warning", f"kernel values are right to {EPS * largest:.1g}: {sentence}")
     figures = [float(each) for each in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?", sentence)]
-    if "about" in sentence and len(figures) >= 2 and figures[0] <= figures[1]:
+    if "about" in sentence and len(figures) >= 2 and figures[0] < figures[1]:
         verdict.complain("false warning", f"its own figures deny it: {sentence}")
 
 
