@@ -315,9 +315,12 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         unfinished = sum(not cell.converged for cell in cells.values())
         if unfinished:
+            asked = f"tol={self.tol:g} times the range of their decision values, or times 1 if that is less"
+            if self.stop is not None:
+                asked = f"what stop={self.stop!r} asks for"
             warnings.warn(
-                f"{unfinished} of {len(cells)} cells are not solved to tol={self.tol:g}. Scale the features "
-                "(StandardScaler), leave out the largest values of C, or raise max_iter.",
+                f"{unfinished} of {len(cells)} cells are not solved to {asked}. Scale the features (StandardScaler), "
+                "leave out the largest values of C, or raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

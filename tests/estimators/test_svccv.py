@@ -351,8 +351,15 @@ def test_bad_parameters_are_refused_in_one_sentence(change, words, heart):
 def test_unfinished_cells_are_told(heart):
     from sklearn.exceptions import ConvergenceWarning
 
-    with pytest.warns(ConvergenceWarning, match="cells are not solved to tol"):
-        SVCCV(Cs=[1.0, 1e6], gammas=[0.01], max_iter=20).fit(*heart)
+    given = {"Cs": [1.0, 1e6], "gammas": [0.01], "max_iter": 20}
+    with pytest.warns(
+        ConvergenceWarning, match=r"not solved to tol=0.001 times the range of .* 1 if that is less\. Scale"
+    ):
+        SVCCV(**given).fit(*heart)
+    with pytest.warns(
+        ConvergenceWarning, match=r"not solved to what stop=KKTGap\(tol=1e-05.*\) asks for\. Scale"
+    ):
+        SVCCV(**given, cv=3, stop=KKTGap(1e-5), tol=0.1).fit(*heart)
 
 
 def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monkeypatch):
