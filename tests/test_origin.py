@@ -6,6 +6,7 @@ of 1/256 below 16, and the offsets are whole numbers.
 
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -148,6 +149,19 @@ def test_estimators_and_their_files(offset, engine, container, tmp_path):
         assert_near(getattr(grown, ask)(far), getattr(make().fit(near[2:], target[2:]), ask)(near))
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="needs extended precision")
+def test_the_intercept_around_zero_is_right_where_large_summands_cancel():
+    far, _, y, _ = data(np.array([1e9, -1e9, 0.0]))
+    found = solve(DualProblem.classification(far, y, C=0.3), **EXACT, engine="numpy")
+    origin = [Fraction(c) for c in found.problem.centred.gram.origin.tolist()]
+    rows = [[Fraction(value) for value in row] for row in far.tolist()]
+    exact = sum(
+        Fraction(a) * sum((x - c) * c for x, c in zip(row, origin, strict=True))
+        for a, row in zip(found.alpha.tolist(), rows, strict=True)
+    )
+    assert abs(found.offset - float(exact)) < 2e-9 + 1e-15 * abs(float(exact))
+
+
 def test_what_is_added_to_the_intercept_counts():
     far, _, y, _ = data(OFFSETS[0])
     model = SVC(kernel="linear", C=0.3, engine="numpy").fit(far, y)
@@ -247,6 +261,22 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
         assert_near(part.gradient(best.alpha[B]), problem.centred.gradient(best.alpha)[B])
 
 
+def test_parts_of_a_problem_have_its_origin():
+    far, _, y, t = data(OFFSETS[0])
+    some = np.arange(0, 24, 5)
+    for problem in (DualProblem.classification(far, y), DualProblem.regression(far, t)):
+        origin, fixed = problem.centred.gram.origin, 0.01 * (problem.lower + problem.upper)
+        assert not np.array_equal(far[some].mean(axis=0), origin)
+        part = problem.restrict(some, problem.feasible(fixed))
+        for each in (part, part.restrict([0, 2]), problem.centred.restrict(some), problem.without([0, 1])):
+            assert np.array_equal(each.centred.gram.origin, origin)
+
+
+def test_examples_that_are_all_the_same_move_where_digits_would_be_lost():
+    assert np.array_equal(origin_of(np.full((3, 1), 1e9)), [1e9])
+    assert origin_of(np.full((3, 1), 10.0)) is None
+
+
 def test_an_extended_problem_keeps_the_origin():
     far, _, y, _ = data(OFFSETS[0])
     problem = DualProblem.classification(far, y)
@@ -292,7 +322,7 @@ HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0
             [-1, -1, 1, 1],
             kernel=Polynomial(2, 0.5),
             folds=[0, 1, 0, 1],
-            engine="numpy",
+            engine=FAST,
         ),
         lambda: cross_validate(
             np.repeat(STAMPS, 2, axis=0),
@@ -300,10 +330,13 @@ HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0
             kernel=Polynomial(2, 0.5),
             folds=[0, 1, 0, 1],
             seeder=Cold(),
-            engine="numpy",
+            engine=FAST,
+        ),
+        lambda: leave_one_out(
+            np.repeat(STAMPS, 2, axis=0), [-1, -1, 1, 1], kernel=Polynomial(2, 0.5), engine=FAST
         ),
     ],
-    ids=["SVC", "solve", "array", "callable", "sparse", "one-class", "folds", "cold folds"],
+    ids=["SVC", "solve", "array", "callable", "sparse", "one-class", "folds", "cold folds", "left out"],
 )
 def test_rounding_that_moves_decision_values_is_said(run):
     assert said(run)
