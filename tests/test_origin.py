@@ -28,9 +28,11 @@ from refsvm import (
     cross_validate,
     epsilon_path,
     leave_one_out,
+    parametric_path,
     read_model,
     regularization_path,
     solve,
+    weight_path,
     write_model,
 )  # fmt: skip
 from refsvm.kernels import Gram
@@ -230,6 +232,43 @@ def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
         cross_validate_path(X, y, C_min=0.01, C_max=0.3, folds=3, engine=engine) for X in (far, near)
     )
     assert_near(found.curve.at(0.1), truth.curve.at(0.1))
+
+
+@BOTH
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("place", [100.0, 1e6])
+def test_paths_of_equal_examples_are_around_one_origin(place, container, engine, tmp_path):
+    """The mean of merged examples is not that of all; at 100 only merged ones are far enough from 0 to be moved."""
+    copies = np.repeat(np.arange(6), [20, 1, 12, 1, 1, 3])
+    near = np.array([[-9.0], [9.0], [-8.0], [-1.0], [4.0], [2.0]])[copies]
+    y, t = np.array([-1, 1, 1, -1, 1, -1])[copies], np.array([-1.0, 2.0, 1.0, -2.0, 3.0, 0.5])[copies]
+    far, tests = container(near + place), np.linspace(-10.0, 10.0, 7)[:, None]
+    classes, targets = (
+        (lambda X, C: DualProblem.classification(X, y, C=C)),
+        (lambda X, C: DualProblem.regression(X, t, C=C)),
+    )
+    whole, ends = classes(far, 0.3), {"C_min": 0.003, "C_max": 0.3, "engine": engine}
+    for make, path in (
+        (classes, regularization_path(far, y, **ends)),
+        (targets, regularization_path(targets(far, 1.0), **ends)),
+        (targets, epsilon_path(far, t, C=0.3, epsilon=(0.9, 0.01), engine=engine)),
+        (classes, cost_path(far, y, C=0.3, engine=engine)),
+        (classes, weight_path(far, y, C=(0.01, 0.3), engine=engine)),
+        (classes, parametric_path(whole, whole.without(20), engine=engine)),
+    ):
+        save_path(path, tmp_path / "path.npz")
+        for at in (0.05, 0.1, 0.25):
+            truth = make(near, at)
+            if callable(path.problem):
+                truth = path.problem(at).with_gram(truth.gram)
+            alpha = path.alpha(at)
+            w = alpha.reshape(-1, len(y)).sum(axis=0).astype(np.longdouble) @ near
+            for read in (path, load_path(tmp_path / "path.npz")):
+                values = read.decision_function(container(tests + place), at)
+                b = values - tests @ w  # around 0
+                assert np.ptp(b) < 1e-8, (type(path), at)
+                assert truth.primal_objective(alpha, float(b[0])) - truth.objective(alpha) < 1e-8
+                assert_near(values, (tests + place) @ w + read.intercept(at), 1e-12 * place**2)
 
 
 @BOTH

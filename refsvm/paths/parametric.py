@@ -11,7 +11,7 @@ from refsvm._checks import real
 from refsvm.kernels.checked import cross_values
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
-from refsvm.walk.line import ProblemLine, solved_gram
+from refsvm.walk.line import ProblemLine
 
 __all__ = ["ParametricPath"]
 
@@ -124,4 +124,6 @@ class ParametricPath(TrackedPath):
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
-        return cross_values(solved_gram(self.start, self.end), self.merged.first[variables], X)
+        if (gram := self._gram).origin is not None:  # b is around it, not around that of all examples
+            return cross_values(gram, variables, X)
+        return cross_values(self.start.gram, self.merged.first[variables], X)
