@@ -94,7 +94,15 @@ def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
 
 def test_data_near_the_origin_stay_where_they_are():
     _, near, _, _ = data(OFFSETS[0])
-    for X in (near, near + 20.0, 0.1 * near + 3.5, np.ones((5, 2)), near[:1], np.zeros((3, 2)), sparse.csr_array(near)):
+    for X in (
+        near,
+        near + 20.0,
+        0.1 * near + 3.5,
+        np.ones((5, 2)),
+        near[:1],
+        np.zeros((3, 2)),
+        sparse.csr_array(near),
+    ):
         assert origin_of(X) is None
         gram = Gram(Linear(), X)
         assert gram.centred is gram
