@@ -80,7 +80,9 @@ class ProblemLine:
         spread = max(
             0.5 * float(np.ptp(each.v[self.sign > 0.0])) if self.sign.any() else 0.0 for each in (start, end)
         )
-        self.unit = (spread or largest * self.widest or 1.0), 0.0
+        # of one class |Kα| ≤ Σα max |Kᵢⱼ|, and Σα is less than a box is wide where νn < 1
+        most = max(start.z, end.z) if min(start.lower.min(), end.lower.min()) >= 0.0 else 0.0
+        self.unit = (spread or largest * min(self.widest, most or self.widest) or 1.0), 0.0
         self.span, self.least = way, SMALLEST * way
 
     def at(self, t: float) -> DualProblem:

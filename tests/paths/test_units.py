@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from refsvm import Linear, Status, cost_path, weight_path
+from refsvm import RBF, DualProblem, KKTGap, Linear, Status, cost_path, nu_path, solve, weight_path
+
+from ..settings import FAST
 
 
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
@@ -29,3 +31,18 @@ def test_a_singular_elbow_is_left_in_any_unit(unit, path):
     for share in (0.2, 0.3, 0.5):
         h = one.decision_function(X, share * one.t[-1])
         assert other.decision_function(unit * X, share * other.t[-1]) == pytest.approx(h, abs=1e-6)
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)], ids=["linear", "rbf"])
+def test_shares_of_less_than_an_example_are_as_exact_as_others(kernel, engine):
+    """Where νn < 1 no α is at its bound: α and b grow as ν does, and so do the decision values."""
+    X = np.random.default_rng(3).normal(size=(12, 2)) + 3.0
+    truth = solve(DualProblem.one_class(X, kernel=kernel, nu=1.0 / 12.0), stop=KKTGap(1e-11), engine="numpy")
+    for nu in (1e-2, 1e-6, 1e-9):
+        path = nu_path(X, kernel=kernel, nu=(nu, 5.0 * nu), engine=engine)
+        for at in (nu, 1.7 * nu, 5.0 * nu):
+            share = 12.0 * at
+            assert path.intercept(at) / share == pytest.approx(truth.intercept, abs=1e-7)
+            values = path.decision_function(X, at) / share
+            assert values == pytest.approx(truth.decision_values, abs=1e-7)
