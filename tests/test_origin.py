@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from refsvm import (
+    RBF,
     SVC,
     SVCCV,
     SVR,
@@ -387,6 +388,31 @@ HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0
 )
 def test_rounding_that_moves_decision_values_is_said(run):
     assert said(run)
+
+
+@pytest.mark.parametrize("place", [1e7, 1e9])
+def test_rounding_of_sparse_distances_is_said(place):
+    """CSR data are not moved for a kernel of distances; the same data as an array are, and lose nothing."""
+    _, near, y, t = data(OFFSETS[0])
+    folds = np.arange(len(y)) % 3
+    for run in (
+        lambda X: solve(DualProblem.classification(X, y, kernel=RBF(0.1), C=100.0), engine=FAST),
+        lambda X: solve(DualProblem.regression(X, t, kernel=RBF(0.1), C=100.0), engine="numpy"),
+        lambda X: SVC(gamma=0.1, C=100.0, engine="numpy").fit(X, y),
+        lambda X: SVR(gamma=0.1, C=100.0, engine="numpy").fit(X, t),
+        lambda X: OneClassSVM(gamma=0.1, nu=0.9, tol=1e-4, engine="numpy").fit(X),
+        lambda X: cross_validate(X, y, kernel=RBF(0.1), C=100.0, folds=folds, engine=FAST),
+        lambda X: SVC(gamma=0.1, C=100.0, engine="numpy").partial_fit(X, y, classes=[-1, 1]),
+    ):
+        assert said(lambda f=run: f(sparse.csr_array(near + place)))
+        assert not said(lambda f=run: f(near + place))
+        assert not said(lambda f=run: f(sparse.csr_array(near)))
+
+
+def test_sparse_examples_that_are_far_apart_round_to_a_kernel_of_zero():
+    _, near, y, _ = data(OFFSETS[0])
+    problem = DualProblem.classification(sparse.csr_array(near * 1e7), y, kernel=RBF(1.0))
+    assert not said(lambda: solve(problem, engine="numpy"))
 
 
 def test_large_features_around_zero_are_no_reason_for_a_warning():

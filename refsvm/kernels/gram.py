@@ -16,7 +16,7 @@ from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
 from refsvm.kernels.origin import origin_of, weights_at
-from refsvm.kernels.precision import distinct_rows
+from refsvm.kernels.precision import distinct_rows, noise_of_distances
 from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
@@ -134,9 +134,9 @@ class Gram(KernelMatrix):
         return self._noise
 
     def _measured_noise(self, kernel: Kernel) -> float:
-        """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; 0 for kernels of distances."""
+        """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
         if kernel.has_unit_diagonal:
-            return 0.0
+            return noise_of_distances(self)
         norms, zero = self._examples.norms, np.zeros(1)
         ends = np.array([[norms.min()], [norms.max()]])
         values, others = (kernel.from_inner(ends * factor, zero, zero) for factor in (1.0, 1.0 + NUDGE))

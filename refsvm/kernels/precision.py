@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import is_sparse
 from refsvm.kernels.matrix import KernelMatrix
 
 __all__ = ["SHARE", "decision_error", "is_worthwhile", "largest_decision_error", "may_be_held"]
@@ -37,6 +38,12 @@ SHARE: Final = 0.1
 
 ROUNDING: Final = 2.0**-24
 """Most that a value is rounded by, relatively."""
+
+SLIGHT: Final = 1e-12
+"""Rounding of kernel values of which nothing is said."""
+
+FEW: Final = 32
+"""Examples that tell how large kernel values are."""
 
 DEVIATIONS: Final = 4.0
 """How many standard deviations are counted."""
@@ -149,6 +156,19 @@ def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndar
 def largest_value(gram: KernelMatrix) -> float:
     """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
     return 1.0 if gram.has_unit_diagonal or gram.at_once else float(np.abs(gram.diagonal()).max(initial=0.0))
+
+
+def noise_of_distances(gram: Any) -> float:
+    """Return what γ‖x − z‖² loses of a `Gram` of CSR data, ε γ max ‖x‖², times the largest k between a few examples.
+
+    0 where that is slight, and for dense data, which are moved to their mean: no digit is lost there.
+    """
+    if not is_sparse(gram.X) or gram.rounding < SLIGHT or gram.n < 2:
+        return 0.0
+    some = np.unique(np.linspace(0, gram.n - 1, FEW).astype(np.int64))
+    values = gram.block(some, some)
+    np.fill_diagonal(values, 0.0)
+    return float(gram.rounding * values.max())
 
 
 def distinct_rows(X: Any) -> np.ndarray:
