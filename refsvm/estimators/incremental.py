@@ -68,6 +68,7 @@ class Incremental(KernelMachine):
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
         """Let examples come; those of the first call were fitted."""
         if hasattr(self, "held_"):
+            self._go_on()
             before = self.held_
             try:
                 self.held_ = self._held_with(before, X, y, weights)
@@ -230,9 +231,8 @@ class Incremental(KernelMachine):
         return self
 
     def _begins(self) -> bool:
-        """Whether `partial_fit` is called for the first time; refuse to go on with other examples than those held."""
+        """Whether `partial_fit` is called for the first time."""
         if hasattr(self, "held_"):
-            self._go_on()
             return False
         if hasattr(self, "dual_coef_"):
             warnings.warn(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -159,10 +160,10 @@ class Experiment:
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
         store.prepare()
-        total = len(self.strategies) * len(self.problems) * self.permutations
-        finished = store.metrics(run.hash for run in self._runs)
+        alike = Counter(run.hash for run in self._runs)  # problems with the same values share their runs
+        finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
-        done, new = total - len(missing), 0
+        total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         if callback is not None and callback(done, total):
             return new
 
@@ -180,7 +181,7 @@ class Experiment:
                 if metrics is not None:
                     store.add(run, metrics=metrics, **missing[run].described())
                 del missing[run]
-                done, new = done + 1, new + (metrics is not None)
+                done, new = done + alike[run], new + (metrics is not None)
                 if callback is not None and callback(done, total):
                     break
                 if interrupt.pressed:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import vector
+from refsvm._checks import positive_or_inf, vector
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
 from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
@@ -139,6 +139,7 @@ def row_store(
     n, gram, (selector, step, stop) = problem.n, problem.gram, rules
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
+    cache_mb = positive_or_inf("cache_mb", cache_mb)
     chosen = dtype == "auto" and bool(shrinking) and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
     # two of the pair, or those of a rule that wants more

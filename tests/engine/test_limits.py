@@ -285,7 +285,8 @@ def test_a_rule_without_a_twin_runs_in_the_readable_engine(rule, shrinking):
 
 
 def test_without_numba_auto_is_the_readable_engine_and_numba_a_sentence(monkeypatch):
-    monkeypatch.setattr("refsvm.compiled.twins.numba_is_installed", lambda: False)
+    for user in ("twins", "auto"):  # both ask
+        monkeypatch.setattr(f"refsvm.compiled.{user}.numba_is_installed", lambda: False)
     problem = DualProblem.classification([[0.0], [1.0]], [-1, 1], kernel=RBF(1.0))
     assert solve(problem).engine == "numpy"
     with pytest.raises(ValueError, match='engine="numba" needs the package numba'):

@@ -148,7 +148,9 @@ def test_data_in_place_of_problems_are_refused_in_one_sentence(tmp_path):
 
 def test_examples_that_change_between_two_runs_are_refused(tmp_path):
     data = make_banana(20, rng=0)
-    problems = [Problem(name, lambda: data, kernel=RBF(0.5)) for name in ("one", "other")]
+    problems = [
+        Problem(name, lambda: data, kernel=RBF(gamma)) for name, gamma in (("one", 0.5), ("other", 1.0))
+    ]
     experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
     experiment.run(callback=lambda done, total: done == 1)
     data.X[0] += 1.0
@@ -157,3 +159,12 @@ def test_examples_that_change_between_two_runs_are_refused(tmp_path):
     ):
         experiment.run()
     assert len(experiment.records()) == 1
+
+
+def test_problems_with_the_same_values_share_their_runs_and_all_are_counted(tmp_path):
+    data, counts = make_banana(20, rng=0), []
+    problems = [Problem(name, lambda: data, kernel=RBF(0.5)) for name in ("one", "other")]
+    experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
+    assert experiment.run(callback=lambda *count: counts.append(count)) == 1
+    assert counts == [(0, 2), (2, 2)]
+    assert [record["problem"] for record in experiment.records()] == ["one", "other"]
