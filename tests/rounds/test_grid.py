@@ -94,6 +94,7 @@ def test_compiled_rounds_are_the_readable_ones(name, long, monkeypatch):
     assert_same(run("numba", X, y, **case), run("numpy", X, y, **case))
 
 
+@pytest.mark.filterwarnings("ignore:float32 kernel values")  # a huge C; what is compared are the engines
 @needs_numba
 @pytest.mark.parametrize("long", [False, True], ids=["short rounds", "long rounds"])
 @pytest.mark.parametrize("name", ["usual", "duplicates", "tiny and huge C", "one class in training"])
