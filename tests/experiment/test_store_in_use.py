@@ -168,6 +168,7 @@ def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, 
 
 
 def test_crashes_in_a_row_end_the_experiment_and_what_is_finished_is_kept(store, monkeypatch):
+    pytest.importorskip("joblib")
     pools = []
 
     def broken(work, arguments, workers):

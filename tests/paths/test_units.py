@@ -7,6 +7,8 @@ from refsvm import RBF, DualProblem, KKTGap, Linear, Status, cost_path, nu_path,
 
 from ..settings import FAST
 
+pytest.importorskip("scipy")
+
 
 @pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
 @pytest.mark.parametrize("path", ["cost", "weight"])
