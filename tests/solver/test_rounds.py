@@ -47,7 +47,7 @@ def boxes():
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
 def test_a_cold_round_is_the_separate_solve_bit_for_bit(engine, shrinking, cache_mb):
     options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}
-    rounds = Rounds(PROBLEM, **options)
+    rounds, options["stop"] = Rounds(PROBLEM, **options), KKTGap(1e-3, relative=True)  # the rule of rounds
     for lower, upper in boxes():
         alone = solve(PROBLEM.boxed(lower, upper), trace=True, **options)
         for trace in (True, False):
@@ -204,11 +204,12 @@ def test_a_precomputed_matrix(engine):
     K = RBF(0.5)(X, X)
     K = 0.5 * (K + K.T)
     problem = DualProblem.classification(K, Y, kernel=Precomputed(), C=5.0)
-    rounds = Rounds(problem, engine=engine)
+    rounds, rule = Rounds(problem, engine=engine), KKTGap(1e-3, relative=True)
     for lower, upper in boxes():
         solution = rounds.solve(lower=lower, upper=upper)
         assert solution.kernel_rows == 0
-        assert np.array_equal(solution.alpha, solve(problem.boxed(lower, upper), engine=engine).alpha)
+        alone = solve(problem.boxed(lower, upper), stop=rule, engine=engine)
+        assert np.array_equal(solution.alpha, alone.alpha)
 
 
 def test_closing_is_harmless(engine):
