@@ -297,9 +297,11 @@ class SolverState:
 
     def noise(self) -> float:
         """About how much rounding of the kernel values moves decision values; 0 where those are exact to 10⁻¹²."""
-        noise = self.rows.noise
-        noise = EPSILON * self.largest_diagonal if noise is None else noise
-        return noise * float(np.linalg.norm(self.alpha)) if noise > COARSE else 0.0
+        noise, alpha = self.rows.noise, self.alpha
+        if noise is None:  # a given K, whose examples may differ by orders of magnitude: |Kᵢⱼ| ≤ √(Kᵢᵢ Kⱼⱼ)
+            noise = EPSILON * self.largest_diagonal
+            alpha = alpha * np.sqrt(np.abs(self.diagonal) / max(self.largest_diagonal, TAU))
+        return noise * float(np.linalg.norm(alpha)) if noise > COARSE else 0.0
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a rule that wants to look at it; it cannot be written to."""

@@ -14,9 +14,10 @@ import refsvm
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
-    "tests/solver/test_solve.py tests/solver/test_shrinking.py tests/solver/test_rounds.py "
-    "tests/solver/test_active_sets.py tests/rounds tests/seeders tests/paths/test_svmp.py tests/paths/test_hastie.py"
+    "tests/solver/test_solve.py tests/solver/test_rounds.py tests/rounds/test_trace.py "
+    "tests/seeders/test_exchange.py tests/seeders/test_spread.py tests/paths/test_hastie.py"
 )
+"""Some of each room: all of them, without Numba, are a stage of `.ci/run`."""
 
 
 @pytest.fixture(scope="module")

@@ -76,12 +76,11 @@ def is_worthwhile(
     >>> is_worthwhile(gram, 1e-3, True), is_worthwhile(gram, 1e-5, True)
     (True, False)
     """
-    if tolerance < FLOAT32_TOLERANCE:
+    if gram.n < (FLOAT32_HELD_FROM if held else FLOAT32_FROM) or tolerance < FLOAT32_TOLERANCE:
         return False
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
-    enough = gram.n >= (FLOAT32_HELD_FROM if held else FLOAT32_FROM)
-    return enough and reads_float32 and (gram.has_unit_diagonal if held else gram.supports_float32)
+    return reads_float32 and (gram.has_unit_diagonal if held else gram.supports_float32)
 
 
 def may_be_held(gram: KernelMatrix, C: np.ndarray, tolerance: float) -> bool:

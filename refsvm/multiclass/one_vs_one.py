@@ -273,7 +273,7 @@ def shortcoming(results: Sequence[Trained], tol: float) -> str:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
         count = f" {unfinished} of {len(results)} pairs of classes are not finished."
     gap, s = f"The KKT gap is {result.kkt_gap:.3g}, asked for was tol={tol:g}", result.decision_range
-    if s < 1.0:
+    if 0.0 < s < 1.0:
         gap += f" times {s:.3g}, by which the decision values differ: {tol * s:.3g}"
     return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"
 

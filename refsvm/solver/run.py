@@ -146,12 +146,12 @@ class Run:
         if self._block.pressed:  # report Ctrl-C even if the solve has converged
             status, code = Status.INTERRUPTED, 0
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
-        if self._in_float64 is None and rounding > SHARE * tolerance:
+        if self._in_float64 is None and rounding > 0.0 and rounding > SHARE * tolerance:
             self._warn_of_float32(rounding, tolerance)
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
-        if status is Status.CONVERGED and (noise := state.noise()) > tolerance:
+        if status is Status.CONVERGED and (noise := state.noise()) > 0.0 and noise > tolerance:
             self.warn_of_noise(noise, tolerance)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
@@ -215,7 +215,7 @@ class Run:
         values where they decide. If it goes on, less rounding is allowed from then on.
         """
         error, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
-        if self._in_float64 is None or error <= SHARE * tolerance:
+        if self._in_float64 is None or error == 0.0 or error <= SHARE * tolerance:
             return True
         if error <= self._allowed * tolerance:
             state.gradient[:] = state.problem.with_exact_ends(state.alpha, state.gradient, error)
@@ -227,8 +227,10 @@ class Run:
 
     def _leave_float32(self, state: SolverState, rules: Rules) -> None:
         """Go on in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
-        most = self._allowed * rules.stop.absolute(state).tolerance
-        if self._in_float64 is None or self._rounding(state) <= most:
+        rounding = self._rounding(state)
+        if self._in_float64 is None or rounding == 0.0:
+            return
+        if rounding <= self._allowed * rules.stop.absolute(state).tolerance:
             return
         rows, self._in_float64 = self._in_float64(), None
         state.session = state.shrinking = None  # made of the other rows
