@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,6 +16,13 @@ from .settings import needs_numba
 # Who needs compiled code waits for it here: which engine takes which step does not depend on what is on disk, and no
 # test leaves a process behind.
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"
+
+# These compare with scikit-learn and SciPy throughout, and import them at once.
+if find_spec("sklearn") is None:
+    collect_ignore = [
+        "estimators/test_one_class.py", "kernels/test_distinct_rows.py", "solver/test_precision.py",
+        "stopping/test_relative.py", "test_origin.py",
+    ]  # fmt: skip
 
 try:
     from hypothesis import settings
