@@ -170,3 +170,10 @@ def test_what_is_small_beside_other_examples_is_not_rounding(engine):
         alone = solve(without, stop=KKTGap(1e-6), engine="numpy")
         assert without.kkt_gap(alone.alpha) <= 1.1e-6
         assert abs(rounds.decision_values[r] - without.intercept(alone.alpha)) <= 2e-6
+
+
+def test_a_given_matrix_of_unlike_examples_draws_no_warning_of_rounding(engine):
+    """The largest kernel value and the largest α belong to examples that know nothing of each other."""
+    K = np.diag([1e8] * 4 + [1e-9] * 4)
+    problem = DualProblem.classification(gram=K, y=np.tile([1, -1], 4), C=1e10)
+    assert solve(problem, engine=engine).status is Status.CONVERGED  # a warning is an error here
