@@ -140,10 +140,20 @@ def crashing(store, marks):
             first = int(instance.X[0, 0])
             with (marks / f"{first}").open("a") as mark:
                 mark.write("begun\n")
-            if first == fatal and len((marks / f"{first}").read_text().splitlines()) == 1:
+            crashed = (marks / "crashed").exists()
+            if first == fatal and not crashed:
+                while not (marks / "held").exists() or stored() < len([*marks.glob("[0-9]*")]) - 2:
+                    time.sleep(0.01)  # what is finished is in the file: two runs are under way
+                (marks / "crashed").touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            time.sleep(0.1)  # longer than a result is on its way
+            if (marks / f"{fatal}").exists() and not crashed:
+                (marks / "held").touch()
+                time.sleep(60)  # until this worker is ended, too
             return {"first": first}
+
+    def stored():
+        with closing(sqlite3.connect(store)) as connection:
+            return connection.execute("SELECT COUNT(*) FROM runs").fetchone()[0]
 
     fatal = int(np.arange(1.0, 41)[np.random.default_rng((0, 2)).permutation(40)][0])
     problem = Problem("numbered", partial(numbered, 40))
@@ -163,7 +173,9 @@ def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, 
     orders = [np.arange(1.0, 41)[np.random.default_rng((0, k)).permutation(40)][0] for k in range(6)]
     assert [record["first"] for record in experiment.records()] == orders
     assert [len(stored) for stored in finished] == [*range(7)]  # each is in the file before it is told
-    begun = {int(mark.name): len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").iterdir()}
+    begun = {
+        int(mark.name): len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").glob("[0-9]*")
+    }
     assert sum(begun.values()) <= 6 + 2  # joblib ends both workers; each had one run under way
 
 
