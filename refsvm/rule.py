@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import cache, wraps
-from types import FunctionType
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule", "is_shipped"]
+__all__ = ["Rule", "is_shipped", "memory_of"]
 
 Kind = TypeVar("Kind", bound="Rule")
 
@@ -48,9 +47,6 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     role: ClassVar[str] = ""
     find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
     """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
-
-    answers: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """Validators of the return values of user methods: ``look(rule, answer, *arguments)``."""
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
@@ -93,13 +89,6 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
             )
         return rule
 
-    def __init_subclass__(cls) -> None:
-        """Validate what the methods of a rule from outside the package return."""
-        super().__init_subclass__()
-        if not is_shipped(cls):
-            for name, look in cls.answers.items():
-                look_at(cls, name, look)
-
 
 @cache
 def is_shipped(rule: type) -> bool:
@@ -107,33 +96,17 @@ def is_shipped(rule: type) -> bool:
     return rule.__module__.startswith("refsvm.")
 
 
-def look_at(cls: type[Rule], name: str, look: Callable[..., Any]) -> None:
-    """Wrap a method that comes from outside the package with the validator of its return value."""
-    method = next(parent for parent in cls.__mro__ if name in parent.__dict__).__dict__[name]
-    if not isinstance(method, FunctionType) or is_shipped(method) or hasattr(method, "__wrapped__"):
-        return
+def memory_of(rule: Rule, *of: Any) -> np.ndarray:
+    """Return the memory of a rule for a new solve. Compiled code would read another one as what it is not.
 
-    @wraps(method)
-    def hook(rule: Rule, *arguments: Any, **more: Any) -> Any:
-        return look(rule, method(rule, *arguments, **more), *arguments)
-
-    setattr(cls, name, hook)
-
-
-def memory_of(rule: Rule, memory: Any, *_: Any) -> np.ndarray:
-    """Return the memory of a rule for a new solve, if it is what `memory` has to return."""
+    Raises
+    ------
+    ValueError
+        If it is no float64 vector.
+    """
+    memory: Any = rule.memory(*of)
     if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:
         return memory
     raise ValueError(
         f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new one each time."
     )
-
-
-def rows_of(rule: Rule, rows: Any, n: int) -> int:
-    """Return how many kernel rows of n a rule wants in memory, if that is a number."""
-    if isinstance(rows, int | np.integer):
-        return int(rows)
-    raise ValueError(f"{rule!r}.rows_needed({n}) returned {rows!r}; return a whole number of kernel rows.")
-
-
-Rule.answers = {"memory": memory_of, "rows_needed": rows_of}

@@ -333,6 +333,11 @@ class SolverState:
 
     def measure(self, i: int, j: int) -> None:
         """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
+        if i < 0 or j < 0 or i == j:  # NumPy would count from the end
+            raise ValueError(
+                f"select() returned ({i}, {j}), which is no pair; return two different indices (i, j), i of I_up and j "
+                "of I_down, or (-1, -1) where no pair gains."
+            )
         alpha, lower, upper = self.alpha, self.lower, self.upper
         # ℓ = Gᵢ − Gⱼ
         self.slope = float(self.gradient[i] - self.gradient[j])

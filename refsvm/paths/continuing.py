@@ -16,6 +16,7 @@ from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.trackers.backup import solve_at
+from refsvm.trackers.base import points_of
 from refsvm.walk.bordered import Bordered
 from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
@@ -99,7 +100,7 @@ def continued(
         walk.deadline = limits.deadline
         if reached is None or not _resumed(walk, alpha, reached):
             solve_at(walk, 0.0, POLISHED, "start")
-        for events, point in enumerate(tracker.follow(walk, 1.0), 1):
+        for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
             limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
                 status, walk.of.alpha[:] = limit, point[1]  # compiled code may be further on

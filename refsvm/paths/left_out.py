@@ -26,7 +26,7 @@ from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import Timeline
 from refsvm.paths.regularization_path import EPS_START, chosen_tracker
 from refsvm.trackers.backup import solve_at
-from refsvm.trackers.base import PathTracker
+from refsvm.trackers.base import PathTracker, points_of
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
@@ -200,7 +200,7 @@ class LeftOut:
         points = []
         if solve_at(walk, float(self.lam[first]), EPS_START, "start"):
             points = [(walk.t, float(K[r] @ walk.of.alpha) + walk.b)]
-            for point in self._tracker.follow(walk, float(self.lam[last])):
+            for point in points_of(self._tracker, walk, float(self.lam[last])):
                 points.append((1.0 / point[0], float(K[r] @ point[1]) + point.intercept))
         if walk.status is not None:
             raise ValueError(

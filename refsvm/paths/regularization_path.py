@@ -21,7 +21,7 @@ from refsvm.paths.recorder import PathRecord, PathRecorder
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.trackers.backup import ACCEPTED, solve_at
-from refsvm.trackers.base import PathTracker
+from refsvm.trackers.base import PathTracker, points_of
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.breakpoint import Breakpoint
 from refsvm.walk.line import ProblemLine, RegularizationLine
@@ -189,7 +189,7 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
-            for events, point in enumerate(tracker.follow(walk, end), 1):
+            for events, point in enumerate(points_of(tracker, walk, end), 1):
                 recorder.add(point)
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:

@@ -20,7 +20,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.workers import in_parts, pays_to_share
-from refsvm.rule import Rule, is_shipped
+from refsvm.rule import Rule, is_shipped, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import as_the_neighbour
 from refsvm.solver.rules import Rules, feasible_start
@@ -149,7 +149,7 @@ class Runner:
             left_out = [NONE_LEFT_OUT if each.out is None else each.out for each in rounds]
             if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
-            memory = self.seeder.memory(solved, steps)
+            memory = memory_of(self.seeder, solved, steps)
             self._shared = solved, steps, memory
         return memory
 

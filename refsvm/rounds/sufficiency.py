@@ -259,16 +259,6 @@ def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tup
     return names, signs, values
 
 
-def signs_of(check: Check, signs: Any, full: Solution, _: KernelRows) -> np.ndarray:
-    """Return what a check says of each example, if that is 1, −1 or 0."""
-    signs = np.asarray(signs)
-    if signs.shape == full.alpha.shape and np.isin(signs, (-1, 0, 1)).all():
-        return signs
-    raise ValueError(
-        f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {len(full.alpha)} examples."
-    )
-
-
 def largest_distance(rows: KernelRows) -> float:
     """R², a bound on k(x, x) − k(x, x′): 1 for an RBF kernel, max Kᵢᵢ − min Kᵢⱼ where all rows are stored, else ∞."""
     if isinstance(getattr(rows.gram, "kernel", None), RBF):
@@ -276,6 +266,3 @@ def largest_distance(rows: KernelRows) -> float:
     if not (rows.holds_all and rows.filled == rows.gram.n):
         return np.inf
     return float(rows.gram.diagonal().max() - rows.values.min())
-
-
-Check.answers = {"decide": signs_of}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from operator import index
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from refsvm.rule import Rule
 from refsvm.state import SolverState
@@ -39,20 +38,3 @@ class WorkingSetSelector(Rule):
     @abstractmethod
     def select(self, state: SolverState) -> tuple[int, int]:
         """Return the working set (i, j) for the coming step, or (−1, −1)."""
-
-
-def pair_of(selector: WorkingSetSelector, pair: Any, _: SolverState) -> tuple[int, int]:
-    """Return what `select` gave as two numbers; refuse what is neither a pair nor (−1, −1)."""
-    try:
-        i, j = map(index, pair)
-    except (TypeError, ValueError):
-        i = j = 0
-    if (i, j) == (-1, -1) or (min(i, j) >= 0 and i != j):
-        return i, j
-    raise ValueError(
-        f"{selector!r}.select() returned {pair!r}, which is no pair; return two different indices (i, j), i of I_up "
-        "and j of I_down, or (-1, -1) where no pair gains."
-    )
-
-
-WorkingSetSelector.answers = {**WorkingSetSelector.answers, "select": pair_of}

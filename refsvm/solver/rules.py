@@ -12,6 +12,7 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
 from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
+from refsvm.rule import memory_of
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
 from refsvm.selectors.second_order import SecondOrder
@@ -60,7 +61,7 @@ class Rules(NamedTuple):
 
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
-        return self.selector.memory(problem), self.step.memory(problem), self.stop.memory(problem)
+        return memory_of(self.selector, problem), memory_of(self.step, problem), memory_of(self.stop, problem)
 
     def restricted(self, tolerance: float) -> Rules:
         """Return the rules that solve a restricted problem to this KKT gap."""

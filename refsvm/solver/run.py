@@ -139,7 +139,7 @@ class Run:
             error.add_note(_where(state, rules))
             raise
         if not all(map(is_shipped, map(type, rules))):
-            _refuse_impossible(state, rules, code)
+            _refuse_impossible(state, rules)
         if self._polishes and status is Status.CONVERGED:
             polish(state)
         state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
@@ -169,6 +169,8 @@ class Run:
         in_chunks = not shrinks and not state.problem.is_open
         if state.problem.is_open:
             take = HardMargin(state, take).steps
+        # negative codes are the run's own; that of a stopping rule would pass for one of them
+        own = ENDINGS if state.problem.is_open else (-1,)
         while True:
             if is_worn:
                 self._leave_float32(state, rules)
@@ -180,7 +182,8 @@ class Run:
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
-            code = code or rules.stop.check(state)
+            if code not in own:
+                code = verdict(rules.stop, code or rules.stop.check(state))
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
@@ -275,9 +278,8 @@ def all_variables(
     return backend.steps(state, rules, budget, trace)
 
 
-def _refuse_impossible(state: SolverState, rules: Rules, code: int) -> None:
-    """Refuse what rules that do as they are asked to cannot lead to: such a point, or a code without a reason."""
-    verdict(rules.stop, max(code, 0))
+def _refuse_impossible(state: SolverState, rules: Rules) -> None:
+    """Refuse a point that steps inside the box cannot lead to."""
     if wrong := state.impossible():
         raise PointError(
             f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "

@@ -52,15 +52,3 @@ class StepRule(Rule):
     @abstractmethod
     def length(self, state: SolverState, i: int, j: int) -> Any:
         """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule carries."""
-
-
-def lengths(step: StepRule, mu: Any, *_: Any) -> Any:
-    """Return what `length` gave, if that is one number, or two where the step carries."""
-    both = mu if step.carries and isinstance(mu, tuple) else (mu,)
-    if len(both) == 1 + step.carries and all(isinstance(each, int | float | np.number) for each in both):
-        return mu
-    wanted = "(μ, κ), two real numbers, because it carries" if step.carries else "one real number μ"
-    raise ValueError(f"{step!r}.length() returned {mu!r:.80}; return {wanted}.")
-
-
-StepRule.answers = {**StepRule.answers, "length": lengths}

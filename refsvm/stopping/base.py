@@ -8,7 +8,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from refsvm._checks import not_negative, positive
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
@@ -94,7 +93,7 @@ def names_example(stop: StoppingRule) -> bool:
     return stop.left_out and hasattr(stop, "example")
 
 
-def verdict(stop: StoppingRule, code: Any, *_: Any) -> int:
+def verdict(stop: StoppingRule, code: Any) -> int:
     """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
@@ -106,44 +105,6 @@ def verdict(stop: StoppingRule, code: Any, *_: Any) -> int:
         f"{stop!r}.check() returned {code!r}; expected a whole number from 0 to {count}: 0 to go on, or the number of "
         "one of its reasons."
     )
-
-
-def restricted_to(stop: StoppingRule, value: Any, gap: float) -> float:
-    """Return what `restricted_tolerance` gives for this gap, if that is a tolerance."""
-    if isinstance(value, float) and 0.0 <= value < np.inf and (value or not gap > 0.0):
-        return value
-    return (positive if gap > 0.0 else not_negative)(f"{stop!r}.restricted_tolerance({gap:.3g})", value)
-
-
-def known_to(stop: StoppingRule, known: Any, _: Solution) -> StoppingRule:
-    """Return the rule that `knowing` gives, if that is one."""
-    if isinstance(known, StoppingRule):
-        return known
-    raise ValueError(f"{stop!r}.knowing(solved) returned {known!r}; return a stopping rule, such as itself.")
-
-
-def outcome_of(stop: StoppingRule, found: Any, *_: Any) -> tuple[str, float]:
-    """Return what `outcome` gives, if that is a name and a number."""
-    if (
-        isinstance(found, tuple)
-        and len(found) == 2
-        and isinstance(found[0], str)
-        and isinstance(found[1], float)
-    ):
-        return found
-    raise ValueError(
-        f"{stop!r}.outcome() returned {found!r}; return what decided the example, a name, and its decision value, a "
-        "float."
-    )
-
-
-StoppingRule.answers = {
-    **StoppingRule.answers,
-    "check": verdict,
-    "restricted_tolerance": restricted_to,
-    "knowing": known_to,
-    "outcome": outcome_of,
-}
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:

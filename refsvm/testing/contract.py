@@ -129,14 +129,11 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
 def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that pair and step are allowed, and that they explain all that has changed."""
     t, (i, j), mu = state.iteration, state.working_sets[0].tolist(), state.last_step
-    n, carries, pair = case.problem.n, case.rules.step.carries, 0 <= min(i, j) <= max(i, j) < case.problem.n
+    carries = case.rules.step.carries
     outside = f"length() returned μ = {mu!r}, outside [lo, hi] = [{state.low!r}, {state.high!r}]."
-    case.require(carries or np.isfinite(mu), t, outside)
-    if pair and not carries:
+    case.require(carries or (type(mu) in (int, float, np.float64) and np.isfinite(mu)), t, outside)
+    if not carries:
         _check_explained(case, state, before)
-    wanted = "return two different indices (i, j), or (-1, -1) where no pair gains"
-    said = f"select() returned ({i}, {j}), which is no pair of {n} variables; {wanted}."
-    case.require(pair and i != j, t, said)
     case.require(
         before.alpha[i] < case.problem.upper[i], t, f"select() returned i = {i}, which is not in I_up."
     )
@@ -230,6 +227,9 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
     """Check that the loop ended for an allowed reason, at a feasible point that is good enough."""
     problem, (selector, step, stop), t = case.problem, case.rules, state.iteration
     alpha, gradient = last.alpha, last.gradient
+    if code != -1:
+        with telling(case.name, case.rules):
+            verdict(stop, code)
     for name in ("alpha", "gradient"):
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _who_writes(case, state, last, name)

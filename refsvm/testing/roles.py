@@ -79,7 +79,12 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         rows = stored_rows(problem.gram)
         rows.fetch(np.arange(problem.n))
         with telling(name, (check,)):
-            signs = check.decide(for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
+            signs = np.asarray(
+                check.decide(for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
+            )
+        right = signs.shape == (problem.n,) and np.isin(signs, (-1, 0, 1)).all()
+        said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
+        case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with telling(name, (check,)):

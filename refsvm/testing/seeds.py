@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Seeder, Solution, solve
+from refsvm.rule import memory_of
 from refsvm.solver.rules import stored_rows
 from refsvm.state import NOTHING
 from refsvm.testing import engines
@@ -78,7 +79,7 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
     if type(seeder).memory is Rule.memory:
         return
     with telling(case.name, (seeder,)):
-        memory = seeder.memory(solved)
+        memory = memory_of(seeder, solved)
         pays: Any = seeder.pays(solved, 100, [np.arange(1), np.arange(2)])
         others = [seeder.seed(solved, case.problem, memory=each) for each in (memory, NOTHING)]  # type: ignore[call-arg]
     case.require(

@@ -8,13 +8,14 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import index
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from refsvm.selectors import WorkingSetSelector
 from refsvm.state import SolverState
+from refsvm.steps import StepRule
 
 __all__ = ["MOST_SECONDS", "require", "telling", "within"]
 
@@ -46,7 +47,7 @@ def telling(name: str, rules: Iterable[object], state: SolverState | None = None
         if isinstance(error, AssertionError) and not asked:  # a check has failed, and said so
             raise
         step, said = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
-        if asked or not said.startswith(tuple(type(rule).__name__ for rule in rules)):
+        if asked or not said.startswith((*(type(rule).__name__ for rule in rules), "select() returned")):
             subject = asked or _wrong_answer(rules, state)
             said = f"{subject} raised {type(cause).__name__}: {said}".rstrip(": ")
         raise AssertionError(
@@ -66,19 +67,17 @@ def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
 
 
 def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
-    """Say what the selector answers where the loop, and none of them, has raised, if it is no pair of variables."""
-    if state is None or not isinstance(rules[0], WorkingSetSelector):
+    """Say which rule's answer the loop has raised at: no pair of variables, else the step length."""
+    if state is None or not isinstance(rules[0], WorkingSetSelector) or not isinstance(rules[1], StepRule):
         return "the solve"
-    try:
-        i, j = map(index, rules[0].select(state))
-    except Exception:  # noqa: BLE001  it is in the message
-        return "the loop"
-    n = len(state.alpha)
-    return (
-        f"select() returned ({i}, {j}), which is no pair of {n} variables; the loop"
-        if max(i, j) >= n
-        else "the loop"
-    )
+    pair: Any = None
+    with suppress(Exception):
+        pair = rules[0].select(state)
+        i, j = map(index, pair)
+        if max(i, j) < len(state.alpha):
+            mu, wanted = rules[1].length(state, i, j), "(μ, κ)" if rules[1].carries else "one number"
+            return f"length() returned {mu!r:.80}, in place of {wanted}; the loop"
+    return f"select() returned {pair!r:.80}, which is no pair of {len(state.alpha)} variables; the loop"
 
 
 def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Found]) -> Found:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Rule, solve
+from refsvm._checks import not_negative, positive
+from refsvm.rule import memory_of
 from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import StoppingRule
@@ -41,7 +43,9 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
         _check_twin(rule)
     if isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         _check_memory(rule, problem)
-        rule.rows_needed(problem.n)
+        rows: Any = rule.rows_needed(problem.n)
+        said = f"{name}.rows_needed({problem.n}) returned {rows!r}; return a whole number of kernel rows."
+        require(isinstance(rows, int | np.integer), said)
     if isinstance(rule, StepRule):
         StepRule.checked("step", rule)
     if isinstance(rule, StoppingRule):
@@ -54,7 +58,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
 
 def _check_memory(rule: Rule, problem: DualProblem) -> None:
     """Check that the memory is a float64 vector, a new one each time."""
-    memory, another = rule.memory(problem), rule.memory(problem)
+    memory, another = memory_of(rule, problem), memory_of(rule, problem)
     shared = np.shares_memory(memory, another)
     said = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
     require(not shared, said)
@@ -73,9 +77,16 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
     right = isinstance(tolerance, int | float) and 0.0 <= tolerance < np.inf
     require(right, f"{name}.tolerance is {tolerance!r}; give a KKT gap, 0 or more.")
     for gap in (0.0, 1e-2, 1.0):
-        rule.restricted_tolerance(gap)
-    rule.knowing(solve(problem, engine="numpy"))
-    rule.outcome(reasons[0], 0.5)
+        (positive if gap else not_negative)(
+            f"{name}.restricted_tolerance({gap:.3g})", rule.restricted_tolerance(gap)
+        )
+    known: Any = rule.knowing(solve(problem, engine="numpy"))
+    said = f"{name}.knowing(solved) returned {known!r}; return a stopping rule, such as itself."
+    require(isinstance(known, StoppingRule), said)
+    found: Any = rule.outcome(reasons[0], 0.5)
+    right = isinstance(found, tuple) and list(map(type, found)) == [str, float]
+    said = f"{name}.outcome() returned {found!r}; return what decided the example, a name, and its decision value."
+    require(right, said)
 
 
 def _check_twin(rule: Rule) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.rule import Rule
-from refsvm.walk.breakpoint import Move, Point
+from refsvm.rule import Rule, is_shipped
+from refsvm.walk.breakpoint import Point
 from refsvm.walk.state import PathState
 
-__all__ = ["PathTracker"]
+__all__ = ["PathTracker", "points_of"]
 
 
 class PathTracker(Rule):
@@ -50,38 +50,33 @@ class PathTracker(Rule):
         """
 
 
-def points_of(tracker: PathTracker, points: Any, walk: PathState, end: float) -> Iterator[Point]:
-    """Yield what `follow` yields, if it is breakpoints of finite numbers that reach the end, or a status says why not.
+def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
+    """Return the breakpoints that `follow` yields; those of a user's tracker are looked at on the way."""
+    points = tracker.follow(walk, end)
+    return points if is_shipped(type(tracker)) else _as_far_as(tracker, points, walk, end)
+
+
+def _as_far_as(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
+    """Yield the points. A path of other numbers, or one that ends early, would be taken for the whole one.
 
     Raises
     ------
     TypeError, RuntimeError
     """
-    must = "it must yield what walk.breakpoint(kind) returns."
-    if not isinstance(points, Iterable):
-        raise TypeError(f"{tracker!r}.follow() returned {points!r}; {must}")
     first, last = (1.0 / t if walk.along.rooted else t for t in (walk.t, end))
-    at, numbers = first, np.empty(1 + len(walk.side))
+    at = first
     for point in points:
         if not isinstance(point, Point):
+            must = "it must yield what walk.breakpoint(kind) returns."
             raise TypeError(f"{tracker!r}.follow() yielded {point!r}; {must}")
-        try:
-            at, numbers[1:], numbers[0], _, moves, _ = point
-            [Move(*move) for move in moves]
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"{tracker!r}.follow() yielded a point of other fields ({error}); {must}"
-            ) from error
-        if not np.isfinite(numbers).all():
+        if not np.isfinite(np.append(point[1], point.intercept)).all():
             raise RuntimeError(
                 f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite."
             )
+        at = point[0]
         yield point
     if walk.status is None and not abs(at - last) <= 1e-6 * abs(last - first) + 1e-9 * abs(last):
         raise RuntimeError(
             f"{tracker!r}: the path goes from {first:.6g} to {at:.6g}, not from {first:.6g} to {last:.6g}; "
             "follow(walk, end) must yield breakpoints until walk.t is `end`."
         )
-
-
-PathTracker.answers = {**PathTracker.answers, "follow": points_of}

@@ -62,13 +62,21 @@ class Answering(WorkingSetSelector):
         return (state.top, state.bottom) if state.iteration < 2 else self.answer
 
 
-@pytest.mark.parametrize("answer", [None, 3, (0.0, 1.0), (2,), (0, 1, 2), "no", (1, 1)], ids=repr)
+@pytest.mark.parametrize("answer", [(1, 1), (2, -3)], ids=repr)
 def test_what_is_no_pair_is_refused_in_a_sentence(answer):
-    said = re.escape(f"{Answering(answer)!r}.select() returned {answer!r}, which is no pair; return two")
+    said = re.escape(f"select() returned {answer!r}, which is no pair; return two")
     with pytest.raises(ValueError, match=said):
         list(iterate(PLAIN, selector=Answering(answer)))
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=said) as failure:
         solve(PLAIN, selector=Answering(answer), shrinking=False)
+    assert repr(Answering(answer)) in failure.value.__notes__[0]
+
+
+@pytest.mark.parametrize("answer", [None, 3, (0.0, 1.0), (2,), (0, 1, 2), (0, 10**6)], ids=repr)
+def test_what_is_no_pair_of_numbers_raises_and_the_rules_are_named(answer):
+    with pytest.raises((TypeError, ValueError, IndexError)) as failure:
+        solve(PLAIN, selector=Answering(answer), shrinking=False)
+    assert repr(Answering(answer)) in failure.value.__notes__[0]
 
 
 @pytest.mark.parametrize("answer", [[0, 1], np.array([-1, -1]), (np.int32(1), np.uint8(2))], ids=repr)
