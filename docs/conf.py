@@ -33,6 +33,7 @@ extensions = [
     "sphinx_design",  # answers to exercises, folded
     "sphinx_gallery.gen_gallery",
     "stepper",  # SMO and the path of C, driven by the reader
+    "rules",  # the table of all rules
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
@@ -99,6 +100,7 @@ html_sidebars = {
         "stepper",
         "papers/**",
         "choosing",
+        "adding",
         "experiments",
         "rounds",
         "lines",

@@ -29,52 +29,47 @@
 ================  =========================================================================
 """
 
-from importlib.util import find_spec
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
-from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
-from refsvm.paths.parametric_path import parametric_path
-from refsvm.paths.regularization_path import regularization_path
-from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
-from refsvm.rounds import cross_validate, leave_one_out
-from refsvm.rounds.rounds import Rounds
-from refsvm.rounds.sufficiency import Ball, Check, TrainingError, XiAlphaBound, ZeroAlpha
-from refsvm.rule import Rule
-from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
-from refsvm.selectors import (
-    ConjugateSecondOrder,
-    Greedy,
-    HybridMaximumGain,
-    MaximumGain,
-    MostViolatingPair,
-    SecondOrder,
-    WorkingSetSelector,
-)
-from refsvm.solver import LIBSVMShrinking, NoShrinking, Restriction, Shrinking, iterate, solve
-from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
-from refsvm.stopping import BallRule, KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
-from refsvm.trackers import SVMP, Hastie, PathTracker
+from refsvm.kernels.functions import *
+from refsvm.paths.lines import *
+from refsvm.paths.parametric_path import parametric_path as parametric_path
+from refsvm.paths.regularization_path import regularization_path as regularization_path
+from refsvm.problem import DualProblem as DualProblem
+from refsvm.result import Solution as Solution
+from refsvm.result import Status as Status
+from refsvm.rounds import cross_validate as cross_validate
+from refsvm.rounds import leave_one_out as leave_one_out
+from refsvm.rounds.rounds import Rounds as Rounds
+from refsvm.rounds.sufficiency import Ball as Ball
+from refsvm.rounds.sufficiency import Check as Check
+from refsvm.rounds.sufficiency import TrainingError as TrainingError
+from refsvm.rounds.sufficiency import XiAlphaBound as XiAlphaBound
+from refsvm.rounds.sufficiency import ZeroAlpha as ZeroAlpha
+from refsvm.rule import Rule as Rule
+from refsvm.rule import export as _export
+from refsvm.seeders import *
+from refsvm.selectors import *
+from refsvm.solver import LIBSVMShrinking as LIBSVMShrinking
+from refsvm.solver import NoShrinking as NoShrinking
+from refsvm.solver import Restriction as Restriction
+from refsvm.solver import Shrinking as Shrinking
+from refsvm.solver import iterate as iterate
+from refsvm.solver import solve as solve
+from refsvm.steps import *
+from refsvm.stopping import *
+from refsvm.trackers import *
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
-    from refsvm.estimators import SVC, SVCCV, SVR, OneClassSVM
-    from refsvm.multiclass.model_file import read_model, write_model
+    from refsvm.estimators import SVC as SVC
+    from refsvm.estimators import SVCCV as SVCCV
+    from refsvm.estimators import SVR as SVR
+    from refsvm.estimators import OneClassSVM as OneClassSVM
+    from refsvm.multiclass.model_file import read_model as read_model
+    from refsvm.multiclass.model_file import write_model as write_model
 
 __version__ = "0.2.0"
-
-__all__ = [
-    "ATO", "AVG", "MIR", "RBF", "SIR", "SVC", "SVCCV", "SVMP", "SVR", "TOP", "ActiveSet", "Ball", "BallRule",
-    "Check", "Cold", "ConjugateSecondOrder", "ConjugateStep", "DualProblem", "Greedy", "Hastie",
-    "HybridMaximumGain", "KKTGap", "LIBSVMShrinking", "LOODualityGap", "Linear", "MaximumGain", "MostViolatingPair",
-    "NewtonStep", "NoShrinking", "OneClassSVM", "OverrelaxedNewtonStep", "PathTracker", "PlanningAheadStep",
-    "Polynomial", "Precomputed", "Restriction", "Rounds", "Rule", "SecondOrder", "Seeder", "Shrinking",
-    "Sigmoid", "Solution", "Status", "StepRule", "StoppingRule", "TrainingError", "WorkingSetGap",
-    "WorkingSetSelector", "XiAlphaBound", "ZeroAlpha", "cost_path", "cross_validate", "epsilon_path", "iterate",
-    "leave_one_out", "nu_path", "parametric_path", "read_model", "regularization_path", "solve", "warm_up",
-    "weight_path", "write_model",
-]  # fmt: skip
-
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR")
 _FILES = ("read_model", "write_model")
@@ -85,14 +80,10 @@ _ELSEWHERE = {
     "LinearSVR": 'use SVR(kernel="linear"), which penalises no intercept, or sklearn.svm.LinearSVR',
 }
 
-_missing = [] if find_spec("sklearn") else [*_ESTIMATORS]
-if find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
+if _find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
     import refsvm.compiled.auto  # noqa: F401  which enters itself among the backends
-    from refsvm.compiled.warming import warm_up
-else:
-    _missing.append("warm_up")
-for _name in _missing:  # a star import takes what is there
-    __all__.remove(_name)
+    from refsvm.compiled.warming import warm_up as warm_up
+_export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker

@@ -6,11 +6,13 @@ from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
+from inspect import isabstract
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule", "is_shipped", "memory_of"]
+__all__ = ["Rule", "export", "is_shipped", "memory_of", "rules_in"]
 
 Kind = TypeVar("Kind", bound="Rule")
 
@@ -94,6 +96,41 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
 def is_shipped(rule: type) -> bool:
     """Whether a rule of this type belongs to the package."""
     return rule.__module__.startswith("refsvm.")
+
+
+def export(room: dict[str, Any], *lazy: str) -> None:
+    """Set ``__all__`` of a room: the classes and functions that its ``__init__`` imports from the package.
+
+    A line ``from refsvm.steps.newton import NewtonStep as NewtonStep`` in the room's ``__init__`` is all that registers
+    a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page of all rules
+    read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the lines.
+
+    Parameters
+    ----------
+    room : dict
+        The names of the module, ``vars()``.
+    *lazy : str
+        Names that are imported when first needed.
+    """
+    here = [
+        name
+        for name, thing in room.items()
+        if getattr(thing, "__module__", "").startswith("refsvm.") and thing is not export
+    ]
+    room["__all__"] = sorted([name for name in here if not name.startswith("_")] + [*lazy])
+
+
+def rules_in(room: ModuleType) -> list[type[Any]]:
+    """Return the rules, or kernels, that a room registers, without its base.
+
+    Examples
+    --------
+    >>> from refsvm import trackers
+    >>> from refsvm.rule import rules_in
+    >>> [rule.__name__ for rule in rules_in(trackers)]
+    ['Hastie', 'SVMP']
+    """
+    return [rule for name in room.__all__ if not isabstract(rule := getattr(room, name))]
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:

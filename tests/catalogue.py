@@ -1,6 +1,6 @@
 """Every rule and every problem: what the contracts, the twins and the known answers are checked on.
 
-To add a rule, add an instance to its list; those of selectors and steps are in `refsvm.testing.shipped`. To add a
+The rules are those that the package registers, and those of `refsvm.testing.shipped` with other parameters. To add a
 problem, add an entry to `PROBLEMS`.
 """
 
@@ -14,49 +14,17 @@ from typing import Any
 import numpy as np
 
 from refsvm import (
-    ATO,
-    AVG,
-    MIR,
     RBF,
-    SIR,
-    TOP,
-    ActiveSet,
-    BallRule,
-    Cold,
     DualProblem,
-    KKTGap,
     Linear,
-    LOODualityGap,
     Polynomial,
     Precomputed,
-    WorkingSetGap,
 )
 from refsvm.datasets import make_banana, make_chessboard, make_ringnorm, make_waveform
 from refsvm.kernels import Gram
 from refsvm.testing import practice_problems
-from refsvm.testing.shipped import SELECTORS, STEPS
+from refsvm.testing.shipped import SEEDERS, SELECTORS, STEPS, STOPS
 
-STOPS = [
-    KKTGap(),
-    KKTGap(tol=1e-8),
-    KKTGap(relative=True),
-    WorkingSetGap(),
-    LOODualityGap(),
-    LOODualityGap(variables=1),
-    BallRule(),
-    BallRule(1e-6, every=1),
-]
-SEEDERS = [
-    Cold(),
-    AVG(),
-    TOP(),
-    SIR(),
-    MIR(),
-    ATO(),
-    ATO(margin=0.1, max_events=20),
-    ATO(max_free=2),
-    ActiveSet(),
-]
 RULES = [*SELECTORS, *STEPS, *STOPS, *SEEDERS]
 
 

@@ -182,7 +182,7 @@ plt.show()
 # :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for
 # every :math:`d`. The most used one is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
-# .. shipped:: kernels/functions.py
+# .. shipped:: kernels/functions/rbf.py
 #    :object: RBF
 #    :fold: The Gaussian kernel in the package
 

@@ -139,5 +139,5 @@ for name, gamma in (("heart", 0.005), ("sonar", 0.1), ("ionosphere", 0.4)):
         print(f"{name:10s} {C:4.0f} {above:13d} {below:12d}")
 
 # %%
-# Some rows favour the one, some the other. To put a rule into the package itself, move its class into a file of
-# ``refsvm/selectors/``, its twin into ``refsvm/compiled/``, and add its name to ``refsvm/__init__.py``.
+# Some rows favour the one, some the other. To put a rule into the package itself, see :doc:`/adding`: its file, the
+# file of its twin, and one line.

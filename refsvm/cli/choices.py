@@ -1,37 +1,38 @@
-"""What can be asked for by name on the command line, one table each; that of the kernels is `refsvm.kernels.names`.
+"""The names on the command line, one table each; that of the kernels is `refsvm.kernels.names`.
 
-Selectors and steps are those that `refsvm` exports: a rule with a line in ``refsvm/__init__.py`` has its name here.
+The rules are those that their rooms register: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, Final
 
-import refsvm
-from refsvm import Seeder, StepRule, StoppingRule, WorkingSetSelector
+from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm._checks import hint, positive
+from refsvm.rule import rules_in
 
-__all__ = ["ENGINES", "SEEDERS", "SELECTORS", "STEPS", "STOPS", "names", "one", "scale_or_number"]
+__all__ = ["ENGINES", "SEEDERS", "SELECTORS", "STEPS", "STOPS", "TRACKERS", "names", "one", "scale_or_number"]
 
 _SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
 
 
-def _exported(base: type) -> dict[str, Any]:
-    """Return the rules of one role: HybridMaximumGain as hybrid-maximum-gain, NewtonStep as newton."""
+def _named(room: ModuleType) -> dict[str, Any]:
+    """Return the rules of a room by their names on the command line."""
     table = {}
-    for name, rule in vars(refsvm).items():
-        if isinstance(rule, type) and issubclass(rule, base) and rule is not base:
-            long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", name.removesuffix("Step")).lower()
-            table[_SHORT.get(long, long)] = rule
+    for rule in rules_in(room):
+        long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", rule.__name__.removesuffix("Step")).lower()
+        table[_SHORT.get(long, long)] = rule
     return dict(sorted(table.items()))
 
 
-SELECTORS: Final[dict[str, type[WorkingSetSelector]]] = _exported(WorkingSetSelector)
-SEEDERS: Final[dict[str, type[Seeder]]] = _exported(Seeder)
-STEPS: Final[dict[str, type[StepRule]]] = _exported(StepRule)
-STOPS: Final[dict[str, type[StoppingRule]]] = _exported(StoppingRule)
+SELECTORS: Final = _named(selectors)
+SEEDERS: Final = _named(seeders)
+STEPS: Final = _named(steps)
+STOPS: Final = _named(stopping)
+TRACKERS: Final = _named(trackers)
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
 
 

@@ -49,7 +49,7 @@ def loo(
     instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
-    rules = {t: STOPS[t](tol=training.tol, relative=True) for t in FIT}  # type: ignore[call-arg]
+    rules = {t: STOPS[t](tol=training.tol, relative=True) for t in FIT}
     strategies = [
         LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=rules[t], **limits) for s, t in pairs
     ]

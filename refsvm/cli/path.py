@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from refsvm import SVMP, Hastie, Status, regularization_path
+from refsvm import Status, regularization_path
 from refsvm._checks import whole
 from refsvm.cli import options, tables
-from refsvm.cli.choices import one
+from refsvm.cli.choices import TRACKERS, one
 from refsvm.cli.data import Output, Training, described
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
@@ -25,8 +25,6 @@ from refsvm.experiment import TrackPath
 from refsvm.paths import Breakpoint, RegularizationPath, cross_validate_path
 
 __all__ = ["path"]
-
-TRACKERS = {"svmp": SVMP, "hastie": Hastie}
 
 
 @options.in_one("C", "tol", "max_iter", cache_mb=1000.0)

@@ -8,7 +8,7 @@ import numba
 
 from refsvm import arithmetic
 from refsvm.compiled.kernels import sparse
-from refsvm.compiled.kernels.functions import exponents
+from refsvm.compiled.kernels.functions.rbf import exponents
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
 

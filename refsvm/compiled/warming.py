@@ -8,19 +8,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed
-from refsvm.seeders import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, Seeder
-from refsvm.selectors import (
-    ConjugateSecondOrder,
-    Greedy,
-    HybridMaximumGain,
-    MaximumGain,
-    MostViolatingPair,
-    SecondOrder,
-)
+from refsvm import seeders, selectors, steps, stopping, trackers
+from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed, place_of_twin
+from refsvm.rule import rules_in
+from refsvm.seeders import TOP, ActiveSet, Cold, Seeder
+from refsvm.selectors import ConjugateSecondOrder, MostViolatingPair, SecondOrder
 from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
-from refsvm.stopping import BallRule, KKTGap, LOODualityGap, WorkingSetGap
-from refsvm.trackers import SVMP
+from refsvm.stopping import BallRule, KKTGap, WorkingSetGap
 
 __all__ = ["prepare", "warm_up"]
 
@@ -32,11 +26,13 @@ NEWTON: Final = SecondOrder(), NewtonStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
 """None of these is built into the loop, which serves all others then."""
 
-SEEDERS: Final = TOP(), ATO(), AVG(), SIR(), MIR(), ActiveSet(), Cold()
-OTHERS: Final = (
-    Greedy(), MaximumGain(), HybridMaximumGain(), ConjugateSecondOrder(), *DEFAULT, *POINTERS, NewtonStep(),
-    ConjugateStep(), BallRule(), LOODualityGap(), SVMP(),
-)  # fmt: skip
+TWINS: Final = [
+    rule()
+    for room in (seeders, selectors, steps, stopping, trackers)
+    for rule in rules_in(room)
+    if place_of_twin(rule.__module__)
+]
+"""One rule for each twin."""
 
 FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
@@ -52,7 +48,7 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("rounds", (Cold(), *POINTERS)),
     ("loop", NEWTON),
     ("single loop", NEWTON),
-    *(("twin", (rule,)) for rule in (*SEEDERS, *OTHERS)),
+    *(("twin", (rule,)) for rule in TWINS),
 ]
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
 

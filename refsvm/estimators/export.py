@@ -12,12 +12,14 @@ import numpy as np
 from sklearn import svm
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.names import KERNELS
+from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 
 __all__ = ["to_sklearn"]
 
-NAMES: Final = {kind: name for name, kind in KERNELS.items()}
-"""What scikit-learn calls our kernels."""
+NAMES: Final[dict[type, str]] = {
+    Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",
+}  # fmt: skip
+"""The kernels that scikit-learn has, and its names of them; it takes others as callables."""
 
 COPIED: Final = (
     "support_", "support_vectors_", "dual_coef_", "intercept_", "shape_fit_", "fit_status_", "n_iter_", "offset_",
@@ -60,8 +62,18 @@ def to_sklearn(estimator: Any) -> Any:
     )
     theirs._effective_probability, theirs._probA, theirs._probB = False, np.empty(0), np.empty(0)
     if callable(theirs.kernel):
-        theirs._BaseLibSVM__Xfit = estimator._examples  # which a user's kernel meets
+        theirs._BaseLibSVM__Xfit = _examples(estimator)
     return theirs
+
+
+def _examples(estimator: Any) -> Any:
+    """Return the examples on which scikit-learn calls a kernel: it reads the columns of the support vectors alone."""
+    if estimator._examples is not None:
+        return estimator._examples
+    vectors = estimator.support_vectors_
+    examples = np.zeros(estimator.shape_fit_)
+    examples[estimator.support_] = vectors.toarray() if is_sparse(vectors) else vectors
+    return examples
 
 
 def _kernel_parameters(kernel: Any) -> dict[str, Any]:

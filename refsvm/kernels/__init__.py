@@ -1,7 +1,7 @@
 """Kernels, and everything about the matrix they span on data.
 
 =============  ====================================================
-`functions`    Linear, RBF, Polynomial, Sigmoid, Precomputed: the formulas
+`functions`    the formulas, one kernel per file, `base` first
 `names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
 `matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
@@ -14,7 +14,9 @@
 =============  ====================================================
 """
 
-from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.kernels.gram import Gram, KernelMatrix
+from refsvm.kernels.functions import *
+from refsvm.kernels.gram import Gram as Gram
+from refsvm.kernels.matrix import KernelMatrix as KernelMatrix
+from refsvm.rule import export
 
-__all__ = ["RBF", "Gram", "Kernel", "KernelMatrix", "Linear", "Polynomial", "Precomputed", "Sigmoid"]
+export(vars())

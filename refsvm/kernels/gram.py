@@ -137,9 +137,10 @@ class Gram(KernelMatrix):
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
         if kernel.has_unit_diagonal:
             return noise_of_distances(self)
-        norms, zero = self._examples.norms, np.zeros(1)
-        ends = np.array([[norms.min()], [norms.max()]])
-        values, others = (kernel.from_inner(ends * factor, zero, zero) for factor in (1.0, 1.0 + NUDGE))
+        norms = self._examples.norms
+        ends = np.array([norms.min(), norms.max()])
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # no distance is negative
+        values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
 
@@ -304,7 +305,9 @@ class Gram(KernelMatrix):
         """kᵢᵢ for every example, shape (n,)."""
         if self.dense is not None:
             return self.dense.diagonal().astype(np.float64)
-        if not isinstance(self.kernel, Kernel):
+        if not isinstance(self.kernel, Kernel) or (
+            self.kernel.uses_norms and not self.kernel.has_unit_diagonal
+        ):
             steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
             return np.concatenate([self.block(s, s).diagonal() for s in steps])
         if self.kernel.has_unit_diagonal:
@@ -321,6 +324,15 @@ class Gram(KernelMatrix):
             gather(self.dense, indices, indices, part)
             return _holding(part, self, is_checked=True)
         return Gram(self.kernel, self.X[indices], origin=self.origin, may_move=self.may_move)
+
+
+def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    """Return the kernel values of pairs with these inner products, both of a pair with the same norm; shape (m,)."""
+    values = [
+        kernel.from_inner(np.full((1, 1), s), np.full(1, t), np.full(1, t)).item()
+        for s, t in zip(inner, norms, strict=True)
+    ]
+    return np.array(values)
 
 
 def is_all(rows: np.ndarray, n: int) -> bool:

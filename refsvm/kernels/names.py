@@ -11,18 +11,17 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.functions import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels import functions
+from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.sparse import canonical
+from refsvm.rule import rules_in
 
 __all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called", "parameters_named"]
 
 KERNELS: Final[dict[str, Any]] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "rbf": RBF,
-    "sigmoid": Sigmoid,
-    "precomputed": Precomputed,
-}
+    kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
+} | {"precomputed": Precomputed}
+"""The kernels of the package by their names."""
 
 
 def kernel_called(
@@ -35,6 +34,8 @@ def kernel_called(
     weights: np.ndarray | None = None,
 ) -> Any:
     """Return the kernel of a name, with those of the parameters that it has; one that is no name as it is.
+
+    Its other parameters, which LIBSVM's kernels do not have, keep their defaults.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def kernel_called(
 
 
 def parameters_named(kernel: str) -> list[str]:
-    """Return the names of the parameters that the kernel of a name has.
+    """Return which of gamma, degree and coef0, the parameters of LIBSVM's kernels, the kernel of a name has.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def parameters_named(kernel: str) -> list[str]:
     >>> parameters_named("rbf"), parameters_named("linear")
     (['gamma'], [])
     """
-    return [field.name for field in fields(KERNELS[kernel])]
+    return [field.name for field in fields(KERNELS[kernel]) if field.name in ("gamma", "degree", "coef0")]
 
 
 def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> float:

@@ -249,7 +249,7 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
     if name is None:
         raise ValueError(
             f"kernel={estimator.kernel_!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, "
-            "sigmoid or precomputed."
+            "sigmoid or precomputed, or pickle the estimator."
         )
     function = "one_class" if hasattr(estimator, "offset_") else "epsilon_svr"
     header = {

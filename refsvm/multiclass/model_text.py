@@ -10,15 +10,15 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import version
-from refsvm.kernels.names import KERNELS as OURS
+from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 
 __all__ = ["COLUMNS", "KERNELS", "NAMES", "SCALING", "TASKS", "VERSION", "model_of", "sign"]
 
 KERNELS: Final[dict[str, Any]] = {
-    "polynomial" if name == "poly" else name: kind for name, kind in OURS.items()
-}
-"""LIBSVM's names in its files; its parameters have the names of ours."""
+    "linear": Linear, "polynomial": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed,
+}  # fmt: skip
+"""The kernels that LIBSVM has, by their names in its files; its parameters have the names of ours."""
 
 NAMES: Final = "# names "
 """Begins the line, behind the support vectors and unread by LIBSVM, of classes that are no numbers."""

@@ -4,60 +4,38 @@
 `refsvm.trackers`                           the trackers: `SVMP`, `Hastie`
 `refsvm.walk`                               the walk, its linear system, and what to do where that is singular
 `path`, `error_curve`, `cross_validation`   what a path tells: α, b, h at any C, and the error as a function of C
-`regularization_path`, `parametric_path`    the front doors
+`regularization_path`, `parametric_path`    the public functions
 ==========================================  =======================================================================
 """
 
-from refsvm.paths.audit import PathAudit
-from refsvm.paths.continuing import continue_to
-from refsvm.paths.cross_validation import PathCrossValidation, cross_validate_path
-from refsvm.paths.error_curve import ErrorCurve
-from refsvm.paths.lines import cost_path, epsilon_path, nu_path, weight_path
-from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.parametric_path import parametric_path
-from refsvm.paths.path import RegularizationPath
-from refsvm.paths.path_file import load_path, save_path
-from refsvm.paths.recorder import EVENT
-from refsvm.paths.regularization_path import regularization_path, track
-from refsvm.paths.roc_curve import CostPath, RocCurve
-from refsvm.trackers.base import PathTracker
-from refsvm.trackers.hastie import Hastie
-from refsvm.trackers.svmp import SVMP
-from refsvm.walk.algebra import SVD, ElbowAlgebra, PivotedQR, UpdatedInverse
-from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move
-from refsvm.walk.line import ProblemLine
-from refsvm.walk.state import PathState
+from refsvm.paths.audit import PathAudit as PathAudit
+from refsvm.paths.continuing import continue_to as continue_to
+from refsvm.paths.cross_validation import PathCrossValidation as PathCrossValidation
+from refsvm.paths.cross_validation import cross_validate_path as cross_validate_path
+from refsvm.paths.error_curve import ErrorCurve as ErrorCurve
+from refsvm.paths.lines import *
+from refsvm.paths.parametric import ParametricPath as ParametricPath
+from refsvm.paths.parametric_path import parametric_path as parametric_path
+from refsvm.paths.path import RegularizationPath as RegularizationPath
+from refsvm.paths.path_file import load_path as load_path
+from refsvm.paths.path_file import save_path as save_path
+from refsvm.paths.recorder import EVENT as EVENT
+from refsvm.paths.regularization_path import regularization_path as regularization_path
+from refsvm.paths.regularization_path import track as track
+from refsvm.paths.roc_curve import CostPath as CostPath
+from refsvm.paths.roc_curve import RocCurve as RocCurve
+from refsvm.rule import export
+from refsvm.trackers.base import PathTracker as PathTracker
+from refsvm.trackers.hastie import Hastie as Hastie
+from refsvm.trackers.svmp import SVMP as SVMP
+from refsvm.walk.algebra import SVD as SVD
+from refsvm.walk.algebra import ElbowAlgebra as ElbowAlgebra
+from refsvm.walk.algebra import PivotedQR as PivotedQR
+from refsvm.walk.algebra import UpdatedInverse as UpdatedInverse
+from refsvm.walk.breakpoint import Breakpoint as Breakpoint
+from refsvm.walk.breakpoint import LinePoint as LinePoint
+from refsvm.walk.breakpoint import Move as Move
+from refsvm.walk.line import ProblemLine as ProblemLine
+from refsvm.walk.state import PathState as PathState
 
-__all__ = [
-    "EVENT",
-    "SVD",
-    "SVMP",
-    "Breakpoint",
-    "CostPath",
-    "ElbowAlgebra",
-    "ErrorCurve",
-    "Hastie",
-    "LinePoint",
-    "Move",
-    "ParametricPath",
-    "PathAudit",
-    "PathCrossValidation",
-    "PathState",
-    "PathTracker",
-    "PivotedQR",
-    "ProblemLine",
-    "RegularizationPath",
-    "RocCurve",
-    "UpdatedInverse",
-    "continue_to",
-    "cost_path",
-    "cross_validate_path",
-    "epsilon_path",
-    "load_path",
-    "nu_path",
-    "parametric_path",
-    "regularization_path",
-    "save_path",
-    "track",
-    "weight_path",
-]
+export(vars(), "EVENT")

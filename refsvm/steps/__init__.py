@@ -1,9 +1,10 @@
-"""Step rules: one rule per file, `base` first."""
+"""Step rules: one rule per file, `base` first; its line here registers it."""
 
-from refsvm.steps.base import StepRule
-from refsvm.steps.conjugate import ConjugateStep
-from refsvm.steps.newton import NewtonStep
-from refsvm.steps.overrelaxed import OverrelaxedNewtonStep
-from refsvm.steps.planning_ahead import PlanningAheadStep
+from refsvm.rule import export
+from refsvm.steps.base import StepRule as StepRule
+from refsvm.steps.conjugate import ConjugateStep as ConjugateStep
+from refsvm.steps.newton import NewtonStep as NewtonStep
+from refsvm.steps.overrelaxed import OverrelaxedNewtonStep as OverrelaxedNewtonStep
+from refsvm.steps.planning_ahead import PlanningAheadStep as PlanningAheadStep
 
-__all__ = ["ConjugateStep", "NewtonStep", "OverrelaxedNewtonStep", "PlanningAheadStep", "StepRule"]
+export(vars())

@@ -10,7 +10,7 @@
 `engines`       both engines compared bit for bit
 `telling`       what goes wrong, told with the rule, the problem, the step and the cause
 `practice`      the problems that this is done on: random ones and degenerate ones
-`shipped`       the shipped selectors and step rules, with several parameters
+`shipped`       the shipped rules, with several parameters
 ==============  ====================================================================================
 
 NumPy is all they need. Where Numba is missing the engines are not compared, and the report says so.

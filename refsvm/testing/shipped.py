@@ -1,31 +1,36 @@
-"""The shipped selectors and step rules, each with several parameters: what checks and trials combine."""
+"""The shipped rules: each as it is by default, and some with other parameters; what checks and trials combine."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from refsvm import selectors, steps
+from refsvm import seeders, selectors, steps, stopping
+from refsvm.rule import rules_in
 
-__all__ = ["SELECTORS", "STEPS"]
+__all__ = ["SEEDERS", "SELECTORS", "STEPS", "STOPS"]
 
 SELECTORS: Final[tuple[selectors.WorkingSetSelector, ...]] = (
-    selectors.MostViolatingPair(),
-    selectors.SecondOrder(),
+    *(rule() for rule in rules_in(selectors)),
     selectors.SecondOrder(planned_range=0.1),
-    selectors.ConjugateSecondOrder(),
-    selectors.Greedy(),
-    selectors.MaximumGain(),
     selectors.MaximumGain(rows=1),
     selectors.MaximumGain(rows="all"),
-    selectors.HybridMaximumGain(),
     selectors.HybridMaximumGain(eta=0.1, rows=1),
     selectors.HybridMaximumGain(rows="all"),
 )
 STEPS: Final[tuple[steps.StepRule, ...]] = (
-    steps.NewtonStep(),
-    steps.OverrelaxedNewtonStep(),
+    *(rule() for rule in rules_in(steps)),
     steps.OverrelaxedNewtonStep(factor=0.5),
-    steps.PlanningAheadStep(),
     steps.PlanningAheadStep(history=3),
-    steps.ConjugateStep(),
+)
+STOPS: Final[tuple[Any, ...]] = (
+    *(rule() for rule in rules_in(stopping)),
+    stopping.KKTGap(tol=1e-8),
+    stopping.KKTGap(relative=True),
+    stopping.LOODualityGap(variables=1),
+    stopping.BallRule(1e-6, every=1),
+)
+SEEDERS: Final[tuple[seeders.Seeder, ...]] = (
+    *(rule() for rule in rules_in(seeders)),
+    seeders.ATO(margin=0.1, max_events=20),
+    seeders.ATO(max_free=2),
 )

@@ -1,7 +1,11 @@
-"""Path trackers: following the optimum from one breakpoint to the next; one tracker a file, `base` first."""
+"""Path trackers: following the optimum from one breakpoint to the next.
 
-from refsvm.trackers.base import PathTracker
-from refsvm.trackers.hastie import Hastie
-from refsvm.trackers.svmp import SVMP
+One tracker per file, `base` first; its line here registers it.
+"""
 
-__all__ = ["SVMP", "Hastie", "PathTracker"]
+from refsvm.rule import export
+from refsvm.trackers.base import PathTracker as PathTracker
+from refsvm.trackers.hastie import Hastie as Hastie
+from refsvm.trackers.svmp import SVMP as SVMP
+
+export(vars())

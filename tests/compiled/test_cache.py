@@ -129,7 +129,7 @@ def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
         "selectors.most_violating_pair.most_violating_pair": (1, 0),
         "steps.newton.newton": (1, 0),
         "stopping.kkt_gap.kkt_gap": (1, 0),
-        "kernels.functions.exponents": (2, 0),  # of float64 and of float32 rows
+        "kernels.functions.rbf.exponents": (2, 0),  # of float64 and of float32 rows
         "problem.most_violating_pair": (1, 0),
     }
 
@@ -174,7 +174,7 @@ def test_rounds_are_loaded_by_the_next_process():
         "solver.loop.compiled_steps": (1, 0),
         "rounds.rounds.compiled_rounds": (1, 0),
         "seeders.top.top": (1, 0),
-        "kernels.functions.exponents": (2, 0),
+        "kernels.functions.rbf.exponents": (2, 0),
         "problem.most_violating_pair": (1, 0),
     }
 

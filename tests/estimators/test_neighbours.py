@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from refsvm import RBF, SVC, SVR, OneClassSVM, Sigmoid
+from refsvm import RBF, SVC, SVR, Kernel, OneClassSVM, Sigmoid
 
 IRIS = load_iris()
 TWO = IRIS.target < 2
@@ -23,6 +25,14 @@ TWO = IRIS.target < 2
 
 def inner_products(X, Z):
     return X @ Z.T
+
+
+@dataclass(frozen=True)
+class Cauchy(Kernel):
+    """A kernel object that scikit-learn does not have."""
+
+    def from_inner(self, inner, x_norms, z_norms):
+        return 1.0 / (1.0 + x_norms[:, None] + z_norms - 2.0 * inner)
 
 
 KERNELS = [
@@ -33,6 +43,7 @@ KERNELS = [
     {"kernel": RBF(0.3)},
     {"kernel": Sigmoid(0.01, 0.5)},
     {"kernel": inner_products},
+    {"kernel": Cauchy()},
 ]
 
 
@@ -53,7 +64,7 @@ def the_same(ours, X, atol=1e-10):
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
 def test_to_sklearn_decides_the_same(parameters, container):
     X = container(IRIS.data)
-    if container is not np.asarray and parameters["kernel"] is inner_products:
+    if container is not np.asarray and parameters["kernel"] in (inner_products, Cauchy()):
         pytest.skip("scikit-learn gives no sparse data to a user's kernel")
     the_same(SVC(**parameters, decision_function_shape="ovo").fit(X, IRIS.target), X)
     the_same(SVC(**parameters).fit(X[TWO], IRIS.target[TWO]), X)

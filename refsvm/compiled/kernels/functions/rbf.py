@@ -1,4 +1,4 @@
-"""Twin of `refsvm.kernels.functions`."""
+"""Twin of `refsvm.RBF`: its exponents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _vector, _matrix, _single = (
 
 @from_python(*(void(rows, float64, _vector, _vector) for rows in (_matrix, _single)))
 def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
-    """Twin of the exponents in `refsvm.kernels.functions.RBF.from_inner`: one pass instead of four, the same bits."""
+    """Twin of the exponents in `refsvm.RBF.from_inner`: one pass instead of four, the same bits."""
     for i in range(len(inner)):
         row, x_part = inner[i], gamma * x_norms[i]
         for t in range(len(row)):

@@ -1,0 +1,16 @@
+"""Twin of `refsvm.ShortStep`."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.layout import LENGTH
+from refsvm.compiled.interface.twin import twin
+
+__all__ = ["short"]
+
+
+@twin(LENGTH)
+def short(parameters, state, i, j):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.ShortStep`."""
+    now = state.now[0]
+    # μ = clip(ω ℓ/q, lo, hi)
+    return min(max(parameters[0] * (now.slope / now.curvature), now.low), now.high)

@@ -1,0 +1,89 @@
+"""Kernel: what turns inner products into kernel values; Precomputed: a matrix in the place of one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+from refsvm.kernels.products import PreparedExamples, inner_products, squared_norms
+
+__all__ = ["Kernel", "Precomputed"]
+
+
+class Kernel(ABC):
+    """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
+
+    A subclass states one formula, `from_inner`; the inner products themselves are computed once, here.
+    """
+
+    name: ClassVar[str] = ""
+    """The name of a kernel of the package in estimators and on the command line, such as "rbf"."""
+
+    @abstractmethod
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Turn inner products into kernel values, in place where possible.
+
+        Parameters
+        ----------
+        inner : ndarray of shape (m, n), float64, or float32 where `takes_single`
+            x·z for every pair; may be overwritten.
+        x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
+            Squared norms ‖x‖², ‖z‖².
+
+        Returns
+        -------
+        ndarray of shape (m, n), of the type of `inner`
+        """
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
+        if is_sparse(X) or is_sparse(Z):
+            return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
+        others = PreparedExamples(self, Z)
+        X, norms = others.prepared(X)
+        return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
+
+    is_bounded: ClassVar[bool] = False
+    """Whether |k(x, z)| ≤ 1, so that values need no check."""
+
+    has_unit_diagonal: ClassVar[bool] = False
+    """Whether k(x, x) = 1, which rounding of ‖x − x‖² would miss."""
+
+    uses_norms: ClassVar[bool] = True
+    """Whether `from_inner` reads the norms; if not, the diagonal takes one call."""
+
+    takes_single: ClassVar[bool] = False
+    """Whether `from_inner` takes float32 products, for rows that are kept as float32."""
+
+    is_inner_product: ClassVar[bool] = False
+    """Whether k(x, z) = x·z: where Σα = 0, moving the origin changes Kα by one number in all components."""
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether every matrix of this kernel is known to be positive semi-definite."""
+        return False
+
+    @property
+    def distance_scale(self) -> float:
+        """γ of a kernel that depends on γ‖x − z‖² alone, which may therefore move the origin; 0 of all others."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """The caller computed K: ``X`` is the (n, n) Gram matrix itself.
+
+    No kernel row is ever computed, so `KernelRows` counts none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Precomputed
+    >>> K = np.array([[1.0, 0.2], [0.2, 1.0]])
+    >>> DualProblem.classification(K, np.array([1, -1]), kernel=Precomputed(), C=1.0).n
+    2
+    """

@@ -1,0 +1,64 @@
+"""All penalties between two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refsvm.kernels.checked import matrix_given
+from refsvm.paths.parametric import ParametricPath
+from refsvm.paths.parametric_path import parametric_path
+from refsvm.problem import DualProblem
+
+__all__ = ["weight_path"]
+
+
+def weight_path(
+    X: Any = None,
+    y: Any = None,
+    *,
+    C: tuple[Any, Any],
+    kernel: Any = None,
+    gram: Any = None,
+    **options: Any,
+) -> ParametricPath:
+    """Train for all penalties between two: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
+
+    An example of weight 0 at one end comes, or goes.
+
+    Parameters
+    ----------
+    X, y, kernel, gram
+        As in `DualProblem.classification`.
+    C : (float or ndarray of shape (n,), float or ndarray of shape (n,))
+        The penalties at t = 0 and at t = 1, finite.
+    **options
+        t, tracker, merge, engine, cache_mb, time_limit, max_events, callback, as in `parametric_path`.
+
+    Returns
+    -------
+    ParametricPath
+
+    Raises
+    ------
+    ValueError
+        As `DualProblem.classification` and `parametric_path`.
+
+    References
+    ----------
+    M. Karasuyama, N. Harada, M. Sugiyama and I. Takeuchi, "Multi-parametric solution-path algorithm for
+    instance-weighted support vector machines", Machine Learning 88, 2012; G. Cauwenberghs and T. Poggio, "Incremental
+    and decremental support vector machine learning", NIPS 2000, for one weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, weight_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = weight_path(X, y, kernel=RBF(0.5), C=(np.array([1.0, 1.0, 1.0, 0.0]), 2.0))
+    >>> path.alpha(0.0)[3], path.alpha(0.5)[3].round(3)
+    (np.float64(0.0), np.float64(1.0))
+    """
+    K = matrix_given(X, kernel, gram)
+    first, last = C
+    start, end = (DualProblem.classification(y=y, gram=K, C=each) for each in (first, last))
+    return parametric_path(start, end, **options)
