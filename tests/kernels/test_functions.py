@@ -155,3 +155,11 @@ def test_float32_rows_refuse_what_they_cannot_hold_and_float64_rows_take_it():
     np.testing.assert_allclose(gram.block(rows), 1e120)
     with pytest.raises(ValueError, match='cache_dtype="float64"'):
         gram.block(rows, out=np.empty((2, 4), np.float32))
+
+
+@pytest.mark.parametrize("coef0", [-1.0, 0.0, 1.0])
+def test_a_polynomial_is_a_kernel_unless_it_takes_something_off(coef0):
+    """(x·z − 1)² of x = 0 and x = 1 has the values 1, 1, 0: the determinant is −1."""
+    kernel, points = Polynomial(degree=2, coef0=coef0), np.array([[0.0], [1.0]])
+    least = np.linalg.eigvalsh(kernel(points, points))[0]
+    assert kernel.is_psd == (least >= 0.0)

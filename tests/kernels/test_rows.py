@@ -258,3 +258,15 @@ def test_nothing_is_subtracted_from_rows_that_variables_share():
     target, nothing = np.ones(6), np.array([], dtype=np.int64)
     rows.subtract(target, nothing, np.array([]))
     assert np.array_equal(target, np.ones(6))
+
+
+def test_rows_that_gave_way_to_a_block_are_computed_anew():
+    """Two slots are free and three rows are wanted: one of the stored rows gives way, and is no longer there."""
+    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
+    rows.fetch(np.array([0, 1, 2, 9]))
+    rows.use(1, 2)
+    np.testing.assert_allclose(rows.block(np.array([4, 5, 6, 9])), K[[4, 5, 6, 9]], rtol=1e-12)
+    assert rows.slots[0] == -1
+    for i in (0, 1, 2, 9, 4, 5, 6, 0):
+        np.testing.assert_allclose(rows.row(i), K[i], rtol=1e-12)
+        np.testing.assert_allclose(rows.block(np.array([i, 9])), K[[i, 9]], rtol=1e-12)

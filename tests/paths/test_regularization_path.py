@@ -50,6 +50,12 @@ def test_bad_input_is_refused_with_a_sentence(change: dict[str, Any], sentence: 
         regularization_path(arguments.pop("X"), arguments.pop("y"), **arguments)
 
 
+def test_a_path_ends_where_it_was_asked_to() -> None:
+    """1/(1/49) is another number."""
+    path = regularization_path(X, Y, kernel=KERNEL, C_min=0.1, C_max=49.0, engine="numpy")
+    assert (path.C[0], path.C[-1]) == (0.1, 49.0)
+
+
 def test_a_box_that_does_not_grow_from_zero_is_refused() -> None:
     problem = DualProblem.classification(X, Y, kernel=KERNEL)
     with pytest.raises(ValueError, match="bound at 0"):

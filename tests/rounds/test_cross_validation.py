@@ -309,6 +309,21 @@ def test_splitters():
         fold_numbers(select.ShuffleSplit(3), codes)
 
 
+@pytest.mark.parametrize(
+    ("tests", "words"),
+    [
+        ([[0, 1], [1, 2]], "hold out every example exactly once"),  # every one, and 1 twice
+        ([[0], [2]], "hold out every example exactly once"),
+        ([[0, 1], [1]], "hold out every example exactly once"),  # as many as there are
+    ],
+    ids=["twice", "never", "twice and never"],
+)
+def test_every_example_is_held_out_once(tests, words):
+    pairs = [(np.setdiff1d(np.arange(3), test), np.array(test)) for test in tests]
+    with pytest.raises(ValueError, match=words):
+        fold_numbers(pairs, np.array([0, 1, 0]))
+
+
 class StandIn:
     """A splitter, as far as one can see from its class."""
 

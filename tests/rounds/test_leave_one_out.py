@@ -22,6 +22,7 @@ from refsvm import (
     Linear,
     LOODualityGap,
     Status,
+    StoppingRule,
     TrainingError,
     XiAlphaBound,
     ZeroAlpha,
@@ -124,6 +125,30 @@ def test_a_rule_that_seldom_decides_early_is_given_up():
     assert (loo.decided_by[10:] == "kkt").all()
     kept = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST, efficiency_test=False)
     assert kept.gap_rule_kept is None
+
+
+@dataclass(frozen=True)
+class Early(StoppingRule):
+    """It ends each round before its first step, and says of the first examples that it has decided them."""
+
+    left_out: ClassVar[bool] = True
+    reasons: ClassVar[tuple[str, ...]] = ("early", "late")
+    first: int = 5
+
+    def check(self, state):
+        return 1 if state.left_out[0] < self.first else 2
+
+    def outcome(self, reason, value):
+        return "early" if reason == "early" else "kkt", value
+
+
+@pytest.mark.parametrize(("first", "kept"), [(6, True), (5, True), (4, False)])
+def test_half_of_the_first_ten_rounds_are_enough(first, kept):
+    X, y = data("heart", 30)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), stop=Early(first=first), checks=(), engine="numpy")
+    assert loo.gap_rule_kept is kept
+    assert (loo.counts["early"], loo.counts["kkt"]) == (first, 30 - first)
+    assert (loo.round_iterations[10:].sum() > 0) == (not kept)
 
 
 def test_a_rule_that_decides_early_is_kept():

@@ -8,9 +8,23 @@ import warnings
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Sigmoid, Status, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    MostViolatingPair,
+    NewtonStep,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+    Status,
+    solve,
+)
 from refsvm.kernels import Gram
 from refsvm.primal import best_intercept, primal_value
+from refsvm.solver.hard_margin import HardMargin
+from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import SHRINK_EARLY, check_engines
 from refsvm.testing.contract import Case
 
@@ -46,6 +60,33 @@ def test_separable_classes_give_the_widest_margin(kernel, engine, shrinking):
     # at the optimum ½‖w‖² = f = ½ Σ|α|
     assert np.abs(solution.alpha).sum() == pytest.approx(2 * solution.objective, rel=1e-7)
     assert 0.0 <= solution.duality_gap <= 1e-6 * solution.objective
+
+
+@pytest.mark.parametrize("label", [1.0, 3.0])
+@pytest.mark.parametrize(("half", "separable"), [(1e-7, True), (0.6e-7, True), (0.4e-7, False)])
+def test_the_narrowest_margin_that_can_be_told_from_rounding(half, separable, label):
+    """Two points (1, ±half) at a distance of 2·half, where 1e-7 ‖φ‖ is the least that counts."""
+    K, y = np.array([[1.0 + half**2, 1.0 - half**2], [1.0 - half**2, 1.0 + half**2]]), np.array([1.0, -1.0])
+    box = np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
+    problem = DualProblem(Gram(Precomputed(), K), label * y, 0.0, *box)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = solve(problem, engine="numpy", stop=KKTGap(1e-9))
+    assert (solution.status is Status.CONVERGED) == separable
+    if separable:
+        # α(e₀ − e₁) with α = label/(2 half²)
+        np.testing.assert_allclose(solution.alpha, label * y / (2 * half**2), rtol=0.05)
+
+
+def test_rounding_of_the_gradient_condemns_no_separable_classes():
+    """G = v says ‖w‖² = αᵀ(v − G) = 0 at any α: what the steps have left in G is computed anew before the verdict."""
+    K, y = np.eye(2), np.array([1.0, -1.0])
+    problem = DualProblem(Gram(Precomputed(), K), y, 0.0, np.array([0.0, -np.inf]), np.array([np.inf, 0.0]))
+    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
+    state = rules.begin(problem, 0.25 * y, row_store(problem, rules, 200.0))
+    state.gradient[:] = y
+    assert HardMargin(state, lambda *arguments: 1).steps(state, rules, 10, None) == 1
+    np.testing.assert_allclose(state.gradient, 0.75 * y)
 
 
 def test_it_is_the_limit_of_large_penalties():

@@ -1,0 +1,327 @@
+"""What each stopping rule says at a point, worked out by hand for every branch of its body, on both sides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    BallRule,
+    DualProblem,
+    KKTGap,
+    LOODualityGap,
+    MostViolatingPair,
+    NewtonStep,
+    WorkingSetGap,
+    solve,
+)
+from refsvm.solver.rules import Rules, row_store
+from refsvm.stopping.loo_duality_gap import HEAD, H, best_intercept
+from refsvm.stopping.midpoint import certain_sign, distances, radius, tangent
+
+from ..balls import proved_sign
+from ..decisions import code
+from ..settings import NUMBA
+
+if NUMBA:
+    from refsvm.compiled.backend import CompiledBackend
+
+PLAIN = [1.0] * 4
+WIDE = [0.5, -0.5, 0.0, 0.0]  # ψ = 1 between 0 and 1
+
+
+@pytest.mark.parametrize(("tol", "expected"), [(1.0, 1), (0.999, 0), (2.0, 1)])
+@pytest.mark.parametrize("rule", [KKTGap, WorkingSetGap])
+def test_the_gap_is_at_most_the_tolerance(rule, tol, expected, engine):
+    assert code(engine, rule(tol), PLAIN, WIDE) == expected
+
+
+SETS = {
+    "i is i": ([[0, 1], [0, 2]], 1e-9, 2),
+    "i is j": ([[0, 1], [2, 0]], 1e-9, 2),
+    "j is i": ([[0, 1], [1, 2]], 1e-9, 2),
+    "j is j": ([[0, 1], [2, 1]], 1e-9, 2),
+    "the same set": ([[0, 1], [0, 1]], 1e-9, 2),
+    "downhill": ([[0, 1], [0, 2]], -1e-9, 2),
+    "unrelated": ([[0, 1], [2, 3]], 1e-9, 0),
+    "the first set": ([[0, 1], [-1, -1]], 1e-9, 0),
+    "no set": ([[-1, -1], [-1, -1]], 0.0, 0),
+    "as long as the tolerance": ([[0, 1], [0, 2]], 1e-3, 0),
+    "long and downhill": ([[0, 1], [0, 2]], -1.0, 0),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_short_step_on_a_related_set(name, engine):
+    sets, step, expected = SETS[name]
+    assert code(engine, WorkingSetGap(1e-3), PLAIN, WIDE, working_sets=sets, last_step=step) == expected
+
+
+# K = I, so v − G = α, and s = max α − min α; ψ = 0.005, ε = 0.01
+RELATIVE = {
+    "s ≥ 1": ([0.6, -0.6], 0.0, 1),
+    "s = 0.6": ([0.3, -0.3], 0.0, 2),
+    "s = 0.4": ([0.2, -0.2], 0.0, 0),
+    "the first s was 60": ([0.2, -0.2], 60.0, 2),
+    "the first s was 40": ([0.1, -0.1], 40.0, 0),
+    "nothing has moved": ([0.0, 0.0], 0.0, 0),  # s is the range of v = G
+}
+
+
+@pytest.mark.parametrize("name", RELATIVE)
+def test_a_tolerance_relative_to_the_decision_values(name, engine):
+    alpha, first, expected = RELATIVE[name]
+    G = [0.0025, -0.0025]
+    memory = np.append(np.array(G) + alpha, [first, 0.01])
+    rule = KKTGap(0.01, relative=True)
+    assert code(engine, rule, [1.0] * 2, G, alpha, stop_memory=memory) == expected
+    # a gap above ε needs no s
+    assert code(engine, rule, [1.0] * 2, [0.006, -0.006], [9.0, -9.0], -99.0, 99.0, stop_memory=memory) == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "gap", "tolerance"),
+    [
+        (KKTGap(0.01), 2.1, 0.1), (KKTGap(0.01), 2.0, 0.01), (KKTGap(0.01), 0.02, 0.01),
+        (WorkingSetGap(0.01), 2.0, 0.2), (BallRule(0.01), 2.0, 0.2), (BallRule(0.01), 0.05, 0.01), (LOODualityGap(0.01), 2.0, 0.2),
+        (LOODualityGap(0.01), 0.05, 0.01),
+    ],
+)  # fmt: skip
+def test_the_tolerance_of_restricted_problems(rule, gap, tolerance):
+    assert rule.restricted_tolerance(gap) == pytest.approx(tolerance)
+
+
+# -- the ball ----------------------------------------------------------------------------------------------------------
+
+SIGNS = (
+    # c − reach … c + reach of the three others, v, U (of v = 1) or −L (of v = −1) are all 1 unless said
+    (
+        "one is short for sure, the other two are not",
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.5, 2.0, 0.5],
+        [1, 1, -1, -1],
+        1.0,
+        0,
+    ),
+    (
+        "the positive ones are short for sure",
+        [0.0, 0.0, 0.0, -3.0],
+        [0.0, 0.5, 0.5, 0.5],
+        [1, 1, 1, -1],
+        1.0,
+        1,
+    ),
+    (
+        "the negative ones are beyond for sure",
+        [0.0, 3.0, 0.0, 0.0],
+        [0.0, 0.5, 0.5, 0.5],
+        [1, 1, -1, -1],
+        1.0,
+        -1,
+    ),
+    (
+        "as many on both sides",
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.1, 0.1, 0.1],
+        [1, 1, -1, -1],
+        [1.0, 2.0, 1.0, 1.0],
+        0,
+    ),
+    ("at the margin is not short", [0.0, 0.5, 0.0, -3.0], [0.0, 0.5, 9.0, 0.5], [1, 1, 1, -1], 1.0, 0),
+    ("at the margin is not beyond", [0.0, 3.0, -0.5, 3.0], [0.0, 0.5, 0.5, 9.0], [1, 1, -1, -1], 1.0, 0),
+)
+
+
+@pytest.mark.parametrize("case", SIGNS, ids=lambda case: case[0])
+def test_a_certain_sign(case):
+    """Example 0 is left out."""
+    _, centre, reach, v, C, sign = case
+    v, C = np.array(v, dtype=float), np.broadcast_to(C, 4).astype(float).copy()
+    C[0] = 0.0
+    lower, upper = np.where(v < 0, -C, 0.0), np.where(v > 0, C, 0.0)
+    assert certain_sign(np.array(centre), np.array(reach), v, lower, upper) == sign
+    # the same from the other side
+    assert certain_sign(-np.array(centre), np.array(reach), -v, -upper, -lower) == -sign
+
+
+def test_the_radius_the_distances_and_the_tangent():
+    assert radius(3.0, 1.0, 4.0) == pytest.approx(1.0)
+    assert radius(3.0, 1.0, 0.0) == pytest.approx(2.0**0.5)
+    # rounding may leave less than nothing; 1e-10 of |P| + |D| is added
+    assert radius(1.0, 1.0, 4.0) == pytest.approx(2e-10**0.5)
+    assert radius(-1.0, 1.0, 0.0) == pytest.approx(2e-10**0.5)
+    row, diagonal = np.array([1.0, 2.0, 0.5]), np.array([1.0, 2.0, 4.0])
+    np.testing.assert_allclose(
+        distances(row, diagonal, 1), [1.0, 0.0, 5.0**0.5]
+    )  # 1 + 2 − 2 = 1, 2 + 2 − 4, 4 + 2 − 1
+    assert distances(np.array([1.5]), np.array([1.0]), 0) == [0.0]
+    # Σ max(U(G − b), L(G − b)) and −Σ U where G > b, −Σ L elsewhere: b = 1
+    value = tangent(np.array([3.0, 1.0, -1.0]), np.array([0.0, -2.0, -3.0]), np.array([5.0, 0.0, 0.0]), 1.0)
+    assert value == (5.0 * 2.0 + 3.0 * 2.0, -5.0 + 2.0 + 3.0)
+
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(16, 2))
+Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=16) > 0.0, 1, -1)
+FULL = DualProblem.classification(X, Y, kernel=RBF(0.5), C=RNG.uniform(0.5, 2.0, 16))
+TINY = float(np.finfo(float).tiny)
+SOLVED = solve(FULL, stop=KKTGap(1e-9), engine="numpy")
+
+
+def begun(problem, rule, steps=0):
+    """A state some steps from α = 0, with the rule that has not been asked yet."""
+    rules = Rules(MostViolatingPair(), NewtonStep(), rule)
+    alpha = np.zeros(problem.n)
+    if steps:
+        alpha = solve(
+            problem, selector=MostViolatingPair(), max_iter=steps, engine="numpy", shrinking=False
+        ).alpha
+    return rules, rules.begin(problem, alpha, row_store(problem, rules, 200.0))
+
+
+def asked(engine, rules, state):
+    """What the rule says, and its memory."""
+    said = rules.stop.check(state) if engine == "numpy" else max(0, CompiledBackend().steps(state, rules, 0))
+    return said, state.stop_memory
+
+
+@pytest.mark.parametrize("steps", [1, 4, 8, 14, 20, 30])
+def test_the_ball_proves_what_one_of_two_balls_does(steps, engine):
+    """That around w and w̃, and, at a gap of at most 0.03, that around w̃ alone."""
+    found = set()
+    for r in range(16):
+        problem = FULL.without(r)
+        rules, state = begun(problem, BallRule(1e-9, solved=SOLVED), steps)
+        sign = proved_sign(FULL, r, SOLVED.alpha, SOLVED.intercept, state.alpha)
+        if not sign and state.gap <= 0.03:
+            G = state.gradient
+            b = 0.5 * (G[state.top] + G[state.bottom])
+            sign = proved_sign(FULL, r, state.alpha, b, state.alpha)
+        expected = 1 if state.gap <= 1e-9 else {1: 2, -1: 3, 0: 0}[sign]
+        assert asked(engine, rules, state)[0] == expected
+        found.add(sign)
+    assert len(found) == 3 or steps < 14
+
+
+def test_of_several_left_out_examples_all_have_to_be_proved(engine):
+    """4 where all are, and the decision values have their signs."""
+    sure = []
+    for r in range(16):
+        rules, state = begun(FULL.without(r), BallRule(1e-9, solved=SOLVED), 40)
+        sure.append(asked("numpy", rules, state)[0])
+    proved, open_ones = np.flatnonzero(sure), np.flatnonzero(np.array(sure) == 0)
+    assert min(len(proved), len(open_ones)) > 0
+    pair = [int(each) for each in np.flatnonzero(SOLVED.alpha == 0.0)[:2]]
+    assert len(pair) == 2
+    rules, state = begun(FULL.without(pair), BallRule(1e-9, solved=SOLVED), 40)
+    assert asked(engine, rules, state)[0] == 4
+    rules, state = begun(FULL.without([pair[0], int(open_ones[0])]), BallRule(1e-9, solved=SOLVED), 3)
+    assert asked(engine, rules, state)[0] == 0
+
+
+def test_the_ball_is_tested_when_it_is_due(engine):
+    """Not again at the same point, nor before `every` steps, or a quarter of those taken, are over."""
+    r = next(
+        r for r in range(16) if proved_sign(FULL, r, SOLVED.alpha, SOLVED.intercept, 0.0 * SOLVED.alpha) == 0
+    )
+    for taken, every, due in ((0, 5, 5), (8, 5, 5), (40, 5, 10), (40, 12, 12)):
+        rules, state = begun(FULL.without(r), BallRule(1e-9, every=every, solved=SOLVED))
+        state.iteration = taken
+        assert asked(engine, rules, state)[0] == 0
+        exact = solve(FULL.without(r), stop=KKTGap(1e-7), engine="numpy")
+        state.alpha[:], state.gradient[:] = exact.alpha, exact.gradient
+        state.refresh(recompute=False)
+        for later, looked in ((0, False), (due - 1, False), (due, True)):
+            state.iteration = taken + later
+            assert (asked(engine, rules, state)[0] in (2, 3)) == looked
+
+
+# -- the leave-one-out duality gap -------------------------------------------------------------------------------------
+
+
+def ascent(K, v, lower, upper, r, eta, variables):
+    """η after moving the ηᵢ of the largest gain, and the ηₜ that gains most with it, by trying all; from K′ itself."""
+    away = K - K[r] - K[:, [r]] + K[r, r]
+    g, best = v - away @ eta, (0.0, eta)
+
+    def gain(d):
+        return d @ g - 0.5 * d @ away @ d
+
+    unit = np.eye(len(v))
+    for i in range(len(v)):
+        d = np.clip(g[i] / max(away[i, i], 1e-12), lower[i] - eta[i], upper[i] - eta[i]) * unit[i]
+        if gain(d) > best[0] * (1.0 + 1e-12):
+            best, first = (gain(d), eta + d), i
+    if best[0] == 0.0 or variables == 1:
+        return best[1]
+    i = first
+    for t in range(len(v)):
+        q, k = away[[i, t], [i, t]], away[i, t]
+        if q[0] * q[1] - k * k <= 1e-10 * q[0] * q[1] or t == i:
+            continue
+        low, high = (lower - eta)[[i, t]], (upper - eta)[[i, t]]
+        one = np.clip((q[1] * g[i] - k * g[t]) / (q[0] * q[1] - k * k), low[0], high[0])
+        other = np.clip((g[t] - k * one) / q[1], low[1], high[1])
+        one = np.clip((g[i] - k * other) / q[0], low[0], high[0])
+        d = one * unit[i] + other * unit[t]
+        if gain(d) > best[0] * (1.0 + 1e-12):
+            best = gain(d), eta + d
+    return best[1]
+
+
+@pytest.mark.parametrize("variables", [1, 2])
+@pytest.mark.parametrize("r", [0, 3, 7, 11])
+def test_eta_moves_where_it_gains_most(r, variables, engine):
+    """From α on, once for each step of α and once more."""
+    problem, K = FULL.without(r), FULL.gram.block(np.arange(16))
+    rules, state = begun(problem, LOODualityGap(1e-9, variables=variables), 3)
+    eta = state.alpha.copy()
+    for taken in range(3):
+        state.iteration = taken
+        said, memory = asked(engine, rules, state)
+        eta = ascent(K, problem.v, problem.lower, problem.upper, r, eta, variables)
+        assert said == 0
+        np.testing.assert_allclose(memory[HEAD : HEAD + 16], eta, rtol=0, atol=1e-12)
+        away = K - K[r] - K[:, [r]] + K[r, r]
+        np.testing.assert_allclose(memory[HEAD + 16 : HEAD + 32], problem.v - away @ eta, rtol=0, atol=1e-12)
+        assert memory[H] == pytest.approx(problem.v @ eta - 0.5 * eta @ away @ eta, rel=1e-12)
+        before = memory.copy()
+        assert asked(engine, rules, state)[0] == 0  # asked again it does nothing
+        np.testing.assert_array_equal(state.stop_memory, before)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_intercept_by_trying_all_corners(seed):
+    """P is piecewise linear with corners at the Gᵢ."""
+    rng = np.random.default_rng(seed)
+    G, y = rng.normal(size=9), np.where(rng.random(9) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    C = rng.uniform(0.1, 3.0, 9)
+    lower, upper = np.where(y < 0, -C, 0.0), np.where(y > 0, C, 0.0)
+    values = [np.maximum(upper * (G - b), lower * (G - b)).sum() for b in G]
+    b, value = best_intercept(G, lower, upper, float(G.min()) - 1.0, float(G.max()) + 1.0)
+    assert value == pytest.approx(min(values), rel=1e-12)
+    assert np.maximum(upper * (G - b), lower * (G - b)).sum() == pytest.approx(value, rel=1e-12)
+
+
+def test_a_rule_knows_the_solution_it_is_given():
+    rule = BallRule().knowing(SOLVED)
+    assert rule.solved is SOLVED
+    assert replace(rule, solved=None) == BallRule()
+    assert LOODualityGap().knowing(SOLVED) == LOODualityGap()
+
+
+@pytest.mark.parametrize(
+    ("rule", "place", "value", "outcome"),
+    [
+        (BallRule(), 0, -0.5, ("kkt", -0.5)), (BallRule(), 1, 0.5, ("ball", 0.5)),
+        (BallRule(), 2, -0.5, ("ball", -0.5)), (BallRule(), 1, -0.5, ("ball", TINY)), (BallRule(), 2, 0.5, ("ball", -TINY)),
+        (LOODualityGap(), 0, 0.5, ("kkt", 0.5)), (LOODualityGap(), 1, 0.5, ("duality gap", 0.5)),
+        (KKTGap(), 0, 0.5, ("kkt", 0.5)),
+    ],
+)  # fmt: skip
+def test_what_decided_a_round(rule, place, value, outcome):
+    assert rule.outcome(rule.reasons[place], value) == outcome
