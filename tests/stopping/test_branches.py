@@ -85,11 +85,16 @@ def test_a_tolerance_relative_to_the_decision_values(name, engine):
 @pytest.mark.parametrize(
     ("rule", "gap", "tolerance"),
     [
-        (KKTGap(0.01), 2.1, 0.1), (KKTGap(0.01), 2.0, 0.01), (KKTGap(0.01), 0.02, 0.01),
-        (WorkingSetGap(0.01), 2.0, 0.2), (BallRule(0.01), 2.0, 0.2), (BallRule(0.01), 0.05, 0.01), (LOODualityGap(0.01), 2.0, 0.2),
+        (KKTGap(0.01), 2.1, 0.1),
+        (KKTGap(0.01), 2.0, 0.01),
+        (KKTGap(0.01), 0.02, 0.01),
+        (WorkingSetGap(0.01), 2.0, 0.2),
+        (BallRule(0.01), 2.0, 0.2),
+        (BallRule(0.01), 0.05, 0.01),
+        (LOODualityGap(0.01), 2.0, 0.2),
         (LOODualityGap(0.01), 0.05, 0.01),
     ],
-)  # fmt: skip
+)
 def test_the_tolerance_of_restricted_problems(rule, gap, tolerance):
     assert rule.restricted_tolerance(gap) == pytest.approx(tolerance)
 
@@ -317,11 +322,15 @@ def test_a_rule_knows_the_solution_it_is_given():
 @pytest.mark.parametrize(
     ("rule", "place", "value", "outcome"),
     [
-        (BallRule(), 0, -0.5, ("kkt", -0.5)), (BallRule(), 1, 0.5, ("ball", 0.5)),
-        (BallRule(), 2, -0.5, ("ball", -0.5)), (BallRule(), 1, -0.5, ("ball", TINY)), (BallRule(), 2, 0.5, ("ball", -TINY)),
-        (LOODualityGap(), 0, 0.5, ("kkt", 0.5)), (LOODualityGap(), 1, 0.5, ("duality gap", 0.5)),
+        (BallRule(), 0, -0.5, ("kkt", -0.5)),
+        (BallRule(), 1, 0.5, ("ball", 0.5)),
+        (BallRule(), 2, -0.5, ("ball", -0.5)),
+        (BallRule(), 1, -0.5, ("ball", TINY)),
+        (BallRule(), 2, 0.5, ("ball", -TINY)),
+        (LOODualityGap(), 0, 0.5, ("kkt", 0.5)),
+        (LOODualityGap(), 1, 0.5, ("duality gap", 0.5)),
         (KKTGap(), 0, 0.5, ("kkt", 0.5)),
     ],
-)  # fmt: skip
+)
 def test_what_decided_a_round(rule, place, value, outcome):
     assert rule.outcome(rule.reasons[place], value) == outcome
