@@ -12,8 +12,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-__all__ = ["Arithmetic", "current", "fastest", "install", "load_with"]
-
 BELOW_ALL: Final = np.array(-np.inf)
 ABOVE_ALL: Final = np.array(np.inf)
 

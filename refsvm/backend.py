@@ -15,8 +15,6 @@ from refsvm.state import SolverState
 if TYPE_CHECKING:
     from refsvm.result import Trace
 
-__all__ = ["BACKENDS", "Backend", "chosen_backend"]
-
 
 class Backend(Protocol):
     """The work of one call; not to be shared by threads."""

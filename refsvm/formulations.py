@@ -21,8 +21,6 @@ from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
 
-__all__ = ["Formulations", "classification_given", "labelled", "numbered", "votes"]
-
 
 class Formulations:
     """How a `refsvm.DualProblem` is made of examples, and made larger by more of them."""

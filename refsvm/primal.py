@@ -13,8 +13,6 @@ import math
 
 import numpy as np
 
-__all__ = ["best_intercept", "primal_value"]
-
 
 def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
     """Return the b minimising Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz; the middle one if a whole interval does.

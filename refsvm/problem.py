@@ -22,8 +22,6 @@ from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.primal import best_intercept, primal_value
 
-__all__ = ["DualProblem", "most_violating_pair", "total"]
-
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
 

@@ -16,8 +16,6 @@ from refsvm.problem import DualProblem, most_violating_pair
 if TYPE_CHECKING:
     from refsvm.state import SolverState
 
-__all__ = ["TRACE_ROW", "Ending", "Solution", "Status", "Trace"]
-
 TRACE_ROW = np.dtype(
     [
         ("iteration", np.int64),  # steps taken, this one included

@@ -12,8 +12,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-__all__ = ["Rule", "export", "is_shipped", "memory_of", "rules_in"]
-
 Kind = TypeVar("Kind", bound="Rule")
 
 

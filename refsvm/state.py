@@ -19,8 +19,6 @@ from refsvm import arithmetic
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import EPSILON, DualProblem, most_violating_pair, total
 
-__all__ = ["COARSE", "SCALARS", "SNAP", "TAU", "PointError", "SolverState", "noisy"]
-
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
 

@@ -23,8 +23,6 @@ import numpy as np
 
 from refsvm._checks import is_sparse, version
 
-__all__ = ["RunStore", "described", "digest", "fingerprint", "json_of"]
-
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer

@@ -18,8 +18,6 @@ from refsvm.cli.predict import predict
 from refsvm.cli.tune import tune
 from refsvm.cli.warm_up import warm_up
 
-__all__ = ["app"]
-
 app = typer.Typer(
     cls=OneSentence,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -14,8 +14,6 @@ from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm._checks import hint, positive
 from refsvm.rule import rules_in
 
-__all__ = ["ENGINES", "SEEDERS", "SELECTORS", "STEPS", "STOPS", "TRACKERS", "names", "one", "scale_or_number"]
-
 _SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
 
 

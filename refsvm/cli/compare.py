@@ -18,8 +18,6 @@ from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
 
-__all__ = ["compare"]
-
 
 @options.in_one(tol=1e-6)
 def compare(

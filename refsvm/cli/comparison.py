@@ -19,8 +19,6 @@ from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
 from refsvm.state import SolverState
 
-__all__ = ["Choice", "Outcome", "Watch", "choices", "compare_in_orders", "compare_once", "objective_spread"]
-
 METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
 """What is told of several orders."""
 

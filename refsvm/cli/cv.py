@@ -22,8 +22,6 @@ from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.rounds import CrossValidation
 
-__all__ = ["cv"]
-
 
 @options.in_one()
 def cv(

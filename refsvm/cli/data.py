@@ -22,9 +22,6 @@ from refsvm.datasets.labels import MANY
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
 
-__all__ = ["Opened", "Output", "Training", "described", "label_text", "task_of", "writable"]
-
-
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 """A label that stays a text, as 007 does, and is a target if the user says so."""
 

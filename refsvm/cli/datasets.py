@@ -6,8 +6,6 @@ from refsvm.cli import options
 from refsvm.cli.data import Output
 from refsvm.datasets import load, names
 
-__all__ = ["datasets"]
-
 ENTRIES = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
 COLUMNS = {key: f"{{{key}}}" for key in ("name", "n", "d", "licence", "source")}
 

@@ -22,8 +22,6 @@ from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
 from refsvm.multiclass.model_file import different_names, whole_numbers
 
-__all__ = ["fit"]
-
 
 @options.in_one("plot")
 def fit(

@@ -22,8 +22,6 @@ from refsvm.datasets import binary_labels
 from refsvm.experiment import Instance, LeaveOneOutError
 from refsvm.rounds import LeaveOneOut
 
-__all__ = ["loo"]
-
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 
 

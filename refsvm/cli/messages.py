@@ -12,17 +12,6 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-__all__ = [
-    "OneSentence",
-    "be_quiet",
-    "be_verbose",
-    "interrupted",
-    "is_watched",
-    "listening",
-    "note",
-    "unfinished",
-]
-
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
 UNFINISHED: Final = 3

@@ -15,12 +15,6 @@ from refsvm.cli.choices import ENGINES, SEEDERS, one
 from refsvm.cli.messages import be_quiet, be_verbose
 from refsvm.kernels.names import KERNELS
 
-__all__ = [
-    "CacheMB", "Coef0", "Csv", "Data", "DataDir", "Degree", "Delimiter", "Engine", "Epsilon", "Gamma", "Json",
-    "KernelName", "Label", "MaxIter", "Penalty", "Plot", "Scale", "Seeders", "SeveralData", "Store", "Task", "Threads",
-    "TimeLimit", "Tol", "flag", "in_one", "one_of", "option", "some_of", "task_among",
-]  # fmt: skip
-
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
     """Declare an option: what its value is called, what it is for, and its names if the argument's does not do."""

@@ -24,8 +24,6 @@ from refsvm.datasets import binary_labels
 from refsvm.experiment import TrackPath
 from refsvm.paths import Breakpoint, RegularizationPath, cross_validate_path
 
-__all__ = ["path"]
-
 
 @options.in_one("C", "tol", "max_iter", cache_mb=1000.0)
 def path(

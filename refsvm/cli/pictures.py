@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["bars", "picture"]
-
 
 @contextmanager
 def picture(file: Path, rows: int = 1) -> Iterator[Any]:

@@ -18,9 +18,6 @@ from refsvm.cli.regression import errors_of
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model
 
-__all__ = ["predict"]
-
-
 _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
 
 

@@ -14,8 +14,6 @@ from refsvm.cli import tables
 from refsvm.cli.data import Opened, Training
 from refsvm.experiment import Solve
 
-__all__ = ["COLUMNS", "cross_validated", "errors_of", "tuned"]
-
 COLUMNS: tables.Columns = {
     "seed": "{seed}",
     "mean absolute\nerror": "{mean_absolute_error:.4g}",

@@ -26,11 +26,6 @@ from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.state import SolverState
 from refsvm.store import json_of
 
-__all__ = [
-    "REFRESH_SECONDS", "Columns", "comparison_table", "counter", "heading", "print_csv", "print_json", "print_table",
-    "progress", "repetition_table", "unseen", "working",
-]  # fmt: skip
-
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
 """Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""
 

@@ -22,8 +22,6 @@ from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate, Solve
 from refsvm.experiment.strategy import Call
 
-__all__ = ["tune"]
-
 
 @options.in_one("gamma", "C", "time_limit")
 def tune(

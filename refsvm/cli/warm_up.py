@@ -7,8 +7,6 @@ import typer
 import refsvm
 from refsvm.cli import tables
 
-__all__ = ["warm_up"]
-
 
 def warm_up() -> None:
     """Compile all that refsvm compiles, once for each machine; other commands are fast from their first run on."""

@@ -12,8 +12,6 @@ from refsvm.compiled.kernels.functions.rbf import exponents
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
 
-__all__ = ["CompiledArithmetic"]
-
 
 class CompiledArithmetic(arithmetic.Arithmetic):
     """The same bits, in one pass each."""

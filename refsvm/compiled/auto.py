@@ -29,8 +29,6 @@ from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["Auto", "compiled_backend"]
-
 ALLOWANCE_SECONDS = 0.2
 """Seconds of work in NumPy in this process after which compiled code is loaded."""
 

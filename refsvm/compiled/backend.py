@@ -21,8 +21,6 @@ from refsvm.result import Trace
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["CompiledBackend"]
-
 
 class CompiledBackend:
     """Steps by the compiled loop, rounds by the chunk, events by the run, seeds by their twins."""

@@ -7,8 +7,6 @@ from numba import float64, int64, types
 
 from refsvm.compiled.interface.twin import from_python
 
-__all__ = ["most_violating_pair"]
-
 _vector = types.Array(float64, 1, "C", readonly=True)
 
 

@@ -16,8 +16,6 @@ from refsvm.result import TRACE_ROW, Trace
 from refsvm.solver.rules import Rules
 from refsvm.state import SCALARS, SolverState
 
-__all__ = ["Session"]
-
 _NAMES: Final = SCALARS.names or ()
 NONE: Final = np.empty(0)
 _numbers_of: Final = attrgetter(*_NAMES)

@@ -11,19 +11,6 @@ from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.rows import prefetch
 from refsvm.compiled.interface.twin import inlined, merged
 
-__all__ = [
-    "displacement_of",
-    "filled_up",
-    "find_support",
-    "forget_displacement",
-    "measure",
-    "move",
-    "move_by",
-    "moved",
-    "side",
-    "write_displacement",
-]
-
 
 @merged
 def measure(state, i, j):  # type: ignore[no-untyped-def]

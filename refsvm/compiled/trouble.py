@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from types import TracebackType
 
-__all__ = ["TwinError", "is_numba_trouble", "numba_trouble"]
-
 
 class TwinError(ValueError):
     """What a rule returns as its twin is no compiled function."""

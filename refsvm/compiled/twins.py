@@ -14,16 +14,6 @@ import numpy as np
 from refsvm.compiled.trouble import TwinError
 from refsvm.rule import Rule, is_shipped
 
-__all__ = [
-    "have_twins",
-    "mirrored",
-    "numba_compiles",
-    "numba_is_installed",
-    "parameters_of",
-    "twin_of",
-    "twins_of",
-]
-
 SPARE: Final = 8
 """Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
 

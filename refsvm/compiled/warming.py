@@ -16,8 +16,6 @@ from refsvm.selectors import ConjugateSecondOrder, MostViolatingPair, SecondOrde
 from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
 from refsvm.stopping import BallRule, KKTGap, WorkingSetGap
 
-__all__ = ["prepare", "warm_up"]
-
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
 RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()
 """The default on restricted problems."""

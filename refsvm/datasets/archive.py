@@ -14,8 +14,6 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-__all__ = ["UNPACKING", "archived", "existing", "opened", "refused", "table"]
-
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
 _EXPANSION: Final = 1032

@@ -19,8 +19,6 @@ from refsvm._checks import hint
 from refsvm.datasets.archive import UNPACKING, existing, opened, refused
 from refsvm.datasets.labels import is_code, labels_of
 
-__all__ = ["Cells", "Table", "cells_of", "csv_table", "require_character"]
-
 LEAST_ROWS: Final = 8
 """Of a file in which a column of whole numbers is taken for an index though its name does not say so."""
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["MANY", "is_code", "labels_of"]
-
 MANY: Final = 20
 """More different labels may be targets."""
 

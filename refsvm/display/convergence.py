@@ -14,8 +14,6 @@ from refsvm._checks import real
 from refsvm.display.canvas import Axes, Curves, require_some
 from refsvm.result import Trace
 
-__all__ = ["ConvergenceDisplay"]
-
 METRICS: Final = {
     "gap": r"KKT gap $\psi$",
     "objective": r"distance to the best objective, $f^* - f$",

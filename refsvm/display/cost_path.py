@@ -8,8 +8,6 @@ from typing import Any
 from refsvm.display.canvas import Axes, Curves
 from refsvm.paths import RocCurve
 
-__all__ = ["CostPathDisplay"]
-
 
 @dataclass(eq=False)
 class CostPathDisplay(Curves):

@@ -12,8 +12,6 @@ from refsvm import DualProblem, Seeder, Solution, solve
 from refsvm.display.canvas import Axes, Display
 from refsvm.seeders.exchange import added, removed
 
-__all__ = ["GridDisplay", "SeedDisplay"]
-
 MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#0072B2", "+")}
 
 

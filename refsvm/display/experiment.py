@@ -13,8 +13,6 @@ from refsvm.display.canvas import Axes, Display
 if TYPE_CHECKING:
     from refsvm.experiment import Experiment
 
-__all__ = ["BoxDisplay", "ProfileDisplay"]
-
 
 @dataclass(eq=False)
 class ProfileDisplay(Display):

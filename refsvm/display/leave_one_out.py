@@ -12,8 +12,6 @@ from refsvm.display.canvas import Axes, Display
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
 from refsvm.stopping.loo_duality_gap import H
 
-__all__ = ["LOODecisionDisplay", "LOOGapDisplay"]
-
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):

@@ -10,8 +10,6 @@ import numpy as np
 from refsvm.display.canvas import Axes, Curves, Display
 from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath
 
-__all__ = ["LOOPathDisplay", "PathDisplay", "ValidationPathDisplay"]
-
 NEGATIVE: Final = "#0072B2"
 POSITIVE: Final = "#D55E00"
 INK: Final = "#222222"

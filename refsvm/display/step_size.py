@@ -12,8 +12,6 @@ from refsvm._checks import positive, whole
 from refsvm.display.canvas import Axes, Display, require_some
 from refsvm.result import Trace
 
-__all__ = ["StepSizeDisplay"]
-
 
 @dataclass(eq=False)
 class StepSizeDisplay(Display):

@@ -15,8 +15,6 @@ from refsvm.kernels.rows import megabytes
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
 
-__all__ = ["WorkingSetDisplay"]
-
 MARKS: Final = (
     {"marker": "o", "color": "C0", "mfc": "none", "ms": 11},
     {"marker": "D", "color": "C1", "ms": 5.5},

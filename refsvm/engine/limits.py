@@ -14,8 +14,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from refsvm._checks import positive, whole
 from refsvm.result import Status
 
-__all__ = ["Limits", "PathLimits", "interruptible"]
-
 Seen = TypeVar("Seen")
 
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from refsvm.engine.limits import interruptible
 
-__all__ = ["by_joblib", "in_threads", "in_workers", "joblib_is_set_up", "resubmitted", "worker_count"]
-
 ATTEMPTS: Final = 4
 """How often in a row tasks are handed out before a worker that is lost each time ends the call."""
 

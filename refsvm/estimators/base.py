@@ -34,8 +34,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["PROBABILITIES", "KernelEstimator", "KernelMachine", "explaining"]
-
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
 PROBABILITIES: Final = (

@@ -14,8 +14,6 @@ from sklearn import svm
 from refsvm._checks import is_sparse
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 
-__all__ = ["to_sklearn"]
-
 NAMES: Final[dict[type, str]] = {
     Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",
 }  # fmt: skip

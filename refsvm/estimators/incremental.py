@@ -29,9 +29,6 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.state import COARSE, noisy
 
-__all__ = ["Incremental", "Machine"]
-
-
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""
 

@@ -16,8 +16,6 @@ from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution
 from refsvm.stopping.relative import ROUNDED
 
-__all__ = ["OneClassSVM"]
-
 MOST_ROUNDED: Final = 1e-10
 """Largest share of the terms of a decision value by which b makes room for rounding."""
 

@@ -15,8 +15,6 @@ from refsvm._checks import version
 from refsvm.multiclass.one_vs_one import BinaryResult
 from refsvm.result import Status
 
-__all__ = ["from_plain", "from_state", "to_plain", "to_state"]
-
 MARK: Final = "refsvm object"
 """The key under which the name of the class stands."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from refsvm.result import Status
 from refsvm.state import SolverState
 
-__all__ = ["Progress"]
-
 INTERVAL_SECONDS: Final = 0.5
 """At most one line in so much time."""
 

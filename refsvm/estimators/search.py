@@ -17,17 +17,17 @@ from refsvm._checks import is_sparse
 from refsvm.engine.pool import in_workers, resubmitted, worker_count
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
-from refsvm.kernels.gram import KernelMatrix, held_as_array, held_from_products
+from refsvm.kernels.gram import held_as_array, held_from_products
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.origin import around
 from refsvm.kernels.precision import may_be_held
-from refsvm.kernels.products import inner_products, squared_norms
+from refsvm.kernels.products import inner_products
 from refsvm.kernels.rows import megabytes
+from refsvm.kernels.sparse import squared_norms
 from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, described, digest, fingerprint
-
-__all__ = ["GammaColumn", "Search", "results_table"]
 
 Key = tuple[int, int, int]
 """Numbers of γ, of C and of the split."""

@@ -20,8 +20,6 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
 
-__all__ = ["SingleMachine"]
-
 
 class SingleMachine(Incremental):
     """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""

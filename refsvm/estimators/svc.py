@@ -35,6 +35,7 @@ from refsvm.estimators.validation import (
     refuse_to_forget,
     scaled,
 )
+from refsvm.formulations import votes
 from refsvm.kernels.names import is_precomputed, is_users
 from refsvm.multiclass.one_vs_one import (
     BinaryResult,
@@ -43,13 +44,10 @@ from refsvm.multiclass.one_vs_one import (
     pairs,
     shortcoming,
     solve_pairs,
-    votes,
     worst,
 )  # fmt: skip
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-
-__all__ = ["SVC"]
 
 _log = logging.getLogger("refsvm")
 

@@ -43,8 +43,6 @@ from refsvm.seeders.base import Seeder
 from refsvm.stopping.ball_rule import BallRule
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["SVCCV"]
-
 _log = logging.getLogger("refsvm")
 
 WITH_GAMMA = ("rbf", "poly", "sigmoid")

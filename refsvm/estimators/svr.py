@@ -18,8 +18,6 @@ from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
 
-__all__ = ["SVR"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVR(RegressorMixin, SingleMachine):

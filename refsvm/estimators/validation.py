@@ -18,20 +18,6 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from refsvm._checks import classes_of, number, refuse_missing_labels
 
-__all__ = [
-    "NO_LABELS",
-    "checked_data",
-    "checked_weights",
-    "class_weights",
-    "encoded",
-    "known_codes",
-    "penalties_of",
-    "refuse_empty_classes",
-    "refuse_missing",
-    "refuse_to_forget",
-    "scaled",
-]
-
 NO_LABELS: Final = "no_validation"
 """What scikit-learn calls the y of a method that has none."""
 

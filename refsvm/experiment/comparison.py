@@ -12,18 +12,6 @@ import numpy as np
 from refsvm._checks import hint
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
-__all__ = [
-    "Comparison",
-    "Ranking",
-    "Summary",
-    "holm",
-    "least_p",
-    "notes_of",
-    "paired_p",
-    "summarise",
-    "values_of",
-]
-
 REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""
 

@@ -10,8 +10,6 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 from refsvm.rounds import CrossValidation
 
-__all__ = ["CrossValidate"]
-
 
 @dataclass(frozen=True)
 class CrossValidate(Call):

@@ -25,8 +25,6 @@ from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
 from refsvm.store import RunStore, digest
 
-__all__ = ["Experiment"]
-
 
 @dataclass(frozen=True)
 class _Run:

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-__all__ = ["Grid", "number", "p_value", "ratio_of"]
-
 
 @dataclass(frozen=True)
 class Grid:

@@ -10,8 +10,6 @@ from refsvm import RBF, Linear, Seeder, Status, StepRule, WorkingSetSelector
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 
-__all__ = ["GridSearch"]
-
 NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
 """Kernels that `refsvm.SVCCV` knows by a name; of an RBF kernel it chooses γ."""
 

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["code_of", "computed_by"]
-
 _NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "testing")
 """Rooms of this package that no number of a run depends on, but by the examples and the strategy's own file."""
 

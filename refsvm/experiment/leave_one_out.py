@@ -13,8 +13,6 @@ from refsvm.experiment.strategy import Call, Record
 from refsvm.rounds import LeaveOneOut
 from refsvm.rounds.sufficiency import CHECKS, chosen_checks
 
-__all__ = ["LeaveOneOutError"]
-
 
 @dataclass(frozen=True)
 class LeaveOneOutError(Call):

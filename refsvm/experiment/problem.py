@@ -13,8 +13,6 @@ from refsvm._checks import examples, is_sparse, not_negative, penalties, positiv
 from refsvm.datasets import SuiteProblem
 from refsvm.store import described, fingerprint
 
-__all__ = ["Instance", "Problem"]
-
 
 @dataclass(frozen=True, eq=False)
 class Instance:

@@ -15,8 +15,6 @@ from refsvm.result import Trace
 from refsvm.solver.rules import chosen_rules
 from refsvm.state import SolverState
 
-__all__ = ["STEP_RATIO_EDGES", "Solve"]
-
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
 """Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
 

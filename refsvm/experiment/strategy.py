@@ -15,8 +15,6 @@ from refsvm.compiled.twins import numba_compiles
 from refsvm.experiment.problem import Instance
 from refsvm.store import described
 
-__all__ = ["Call", "Strategy", "one_thread"]
-
 Record: TypeAlias = dict[str, Any]
 """What one run measured: values by name, as JSON can hold them."""
 

@@ -12,8 +12,6 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 from refsvm.paths.tracked import TrackedPath
 
-__all__ = ["TrackPath"]
-
 
 @dataclass(frozen=True)
 class TrackPath(Call):

@@ -14,8 +14,6 @@ from refsvm.kernels.gram import Gram, check_finite_values
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
 
-__all__ = ["GivenMatrix", "cross_values", "gram_of_rows", "gram_on", "grown", "matrix_given", "origin_for"]
-
 AGREEMENT: Final = 1e-6
 """How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
 

@@ -20,8 +20,6 @@ from refsvm.kernels.precision import distinct_rows, noise_of_distances
 from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
-__all__ = ["Gram", "KernelMatrix", "check_finite_values", "held_as_array", "held_from_products", "shaped"]
-
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["GrowingMatrix"]
-
 SHARE: Final = 8
 """One row and column in so many is room to spare."""
 

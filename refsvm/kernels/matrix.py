@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["KernelMatrix", "View"]
-
 
 class KernelMatrix(ABC):
     """A symmetric matrix K of shape (n, n), evaluated block by block.

@@ -27,8 +27,6 @@ import numpy as np
 
 from refsvm.kernels.threads import helper_threads
 
-__all__ = ["RowBuffer", "reused", "scratch"]
-
 AHEAD_FROM_BYTES: Final = 2**25
 """Size from which the pages of a buffer are mapped ahead by a second thread."""
 

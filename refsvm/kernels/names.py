@@ -16,8 +16,6 @@ from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.sparse import canonical
 from refsvm.rule import rules_in
 
-__all__ = ["KERNELS", "gamma_on", "is_precomputed", "is_users", "kernel_called", "parameters_named"]
-
 KERNELS: Final[dict[str, Any]] = {
     kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
 } | {"precomputed": Precomputed}

@@ -18,8 +18,6 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels.sparse import FEW_COLUMNS, canonical, squared_norms
 
-__all__ = ["around", "moved", "origin_of", "weights_at"]
-
 FAR: Final = 100.0
 """max ‖x‖² over max ‖x − c‖², c the mean, up to which data stay where they are: x·x loses two digits at most."""
 

@@ -19,8 +19,6 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels.matrix import KernelMatrix
 
-__all__ = ["SHARE", "decision_error", "is_worthwhile", "largest_decision_error", "may_be_held"]
-
 FLOAT32_FROM: Final = 3_000
 """Variables from which on rows of single precision pay where they are computed and read so."""
 

@@ -21,8 +21,6 @@ from refsvm.kernels.memory import reused
 from refsvm.kernels.origin import moved
 from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, squared_norms
 
-__all__ = ["DenseProducts", "PreparedExamples", "inner_products", "squared_norms"]
-
 COPY_BYTES: Final = 2**26
 """Size of dense data up to which a transposed copy is kept."""
 

@@ -25,8 +25,6 @@ from refsvm._checks import positive_or_inf
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
 
-__all__ = ["AllRows", "CachedRows", "KernelRows", "add_rows", "megabytes"]
-
 ROWS_AT_A_TIME: Final = 64
 """Rows that are copied, or computed in passing, at a time."""
 

@@ -25,8 +25,6 @@ import numpy as np
 from refsvm import arithmetic
 from refsvm._checks import is_sparse
 
-__all__ = ["SparseProducts", "canonical", "squared_norms"]
-
 TABLE_BYTES: Final = 2**27
 """Size up to which sparse data get a dense table beside them."""
 

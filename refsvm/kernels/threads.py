@@ -10,8 +10,6 @@ from functools import cache
 
 from refsvm import arithmetic
 
-__all__ = ["helper_threads", "run_in_pieces"]
-
 
 def helper_threads() -> ThreadPoolExecutor | None:
     """Return the threads that share this one's work, or None if it has to work alone.

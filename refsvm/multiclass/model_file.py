@@ -33,8 +33,6 @@ from refsvm.kernels import Precomputed
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
 
-__all__ = ["different_names", "read_model", "whole_numbers", "write_model"]
-
 
 def write_model(
     estimator: Any,

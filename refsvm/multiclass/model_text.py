@@ -13,8 +13,6 @@ from refsvm._checks import version
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 
-__all__ = ["COLUMNS", "KERNELS", "NAMES", "SCALING", "TASKS", "VERSION", "model_of", "sign"]
-
 KERNELS: Final[dict[str, Any]] = {
     "linear": Linear, "polynomial": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed,
 }  # fmt: skip

@@ -22,16 +22,10 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_threads
-from refsvm.formulations import votes
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
-
-__all__ = [
-    "BinaryResult", "Pair", "RowKernel",
-    "kernel_values", "layout", "pairs", "shortcoming", "solve_pairs", "votes", "worst",
-]  # fmt: skip
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",

@@ -26,8 +26,6 @@ from refsvm.kernels.sparse import SparseProducts
 from refsvm.kernels.threads import run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
-__all__ = ["decision_values", "pair_sums"]
-
 BLOCK_ENTRIES: Final = 2**18
 """Kernel values computed at a time: 2 MiB."""
 

@@ -11,8 +11,6 @@ from refsvm._checks import whole
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.walk.line import ProblemLine
 
-__all__ = ["POINTS", "PathAudit", "audit", "violations"]
-
 POINTS: Final = 256
 """Breakpoints whose values are computed in one product."""
 

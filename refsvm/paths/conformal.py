@@ -30,8 +30,6 @@ from refsvm.trackers.backup import solve_at
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import PathState
 
-__all__ = ["conformal_intervals"]
-
 TIED: Final = 1e-7
 """Scores that differ by less, in units of the range of the targets, are equal: those of the free variables are all ε,
 and the walk has found them to about 10⁻⁹."""

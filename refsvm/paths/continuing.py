@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from refsvm.problem import DualProblem
     from refsvm.trackers.base import PathTracker
 
-__all__ = ["Reached", "before_growth", "continue_to", "continued"]
-
 POLISHED: Final = 1e-9
 """KKT gap, in the unit of the line, to which the beginning is solved, and above which the end is."""
 

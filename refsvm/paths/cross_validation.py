@@ -21,8 +21,6 @@ from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
 from refsvm.trackers.base import PathTracker
 
-__all__ = ["PathCrossValidation", "cross_validate_path"]
-
 
 @dataclass(frozen=True, eq=False)
 class PathCrossValidation:

@@ -15,8 +15,6 @@ from refsvm._checks import is_sparse
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.problem import DualProblem
 
-__all__ = ["Merged", "fewer", "merge_variables", "no_merging", "source_of"]
-
 
 class Merged(NamedTuple):
     """Which examples share a variable.

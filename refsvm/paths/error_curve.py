@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ErrorCurve", "curve_of_changes"]
-
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurve:

@@ -30,8 +30,6 @@ from refsvm.trackers.base import PathTracker, points_of
 from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
-__all__ = ["LeftOut"]
-
 MARGIN: Final = 1e-6
 """How far from its limit, relative to λ, a loss has to be that counts as certain: points of a path are that exact."""
 

@@ -13,8 +13,6 @@ from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
 from refsvm.walk.line import ProblemLine
 
-__all__ = ["ParametricPath"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ParametricPath(TrackedPath):

@@ -19,8 +19,6 @@ from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
 
-__all__ = ["parametric_path", "refuse_unlike", "tracker_of_lines"]
-
 
 def parametric_path(
     start: DualProblem,

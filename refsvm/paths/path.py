@@ -16,8 +16,6 @@ from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
 from refsvm.walk.line import RegularizationLine
 
-__all__ = ["RegularizationPath"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RegularizationPath(TrackedPath):

@@ -24,8 +24,6 @@ from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.walk.line import ProblemLine, solved_gram
 
-__all__ = ["load_path", "save_path"]
-
 FORMAT: Final = "refsvm path 2"
 
 KINDS: Final = {

@@ -8,8 +8,6 @@ import numpy as np
 
 from refsvm.walk.breakpoint import Point
 
-__all__ = ["EVENT", "PathRecord", "PathRecorder", "Timeline"]
-
 EVENT = np.dtype(
     [
         ("breakpoint", np.int64),  # number of the breakpoint at which it happens

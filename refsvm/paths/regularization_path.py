@@ -27,8 +27,6 @@ from refsvm.walk.breakpoint import Breakpoint
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.state import PathState, whole_rows
 
-__all__ = ["chosen_tracker", "followed", "kernel_matrix", "regularization_path", "track"]
-
 DEFAULT_TRACKER: Final = SVMP()
 
 EPS_START: Final = 1e-9

@@ -10,8 +10,6 @@ import numpy as np
 from refsvm._checks import examples, numbers, signs
 from refsvm.paths.parametric import ParametricPath
 
-__all__ = ["CostPath", "RocCurve"]
-
 
 @dataclass(frozen=True, eq=False)
 class RocCurve:

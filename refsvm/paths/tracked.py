@@ -17,8 +17,6 @@ from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.result import Status
 from refsvm.walk.line import ProblemLine, solved_gram
 
-__all__ = ["TrackedPath"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrackedPath:

@@ -16,7 +16,8 @@ from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import classification_given, numbered, votes
 from refsvm.kernels import Kernel, Precomputed
-from refsvm.kernels.gram import KernelMatrix, held_as_array
+from refsvm.kernels.gram import held_as_array
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import may_be_held
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
@@ -31,8 +32,6 @@ from refsvm.solver.rules import chosen_rules
 from refsvm.state import COARSE
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
-
-__all__ = ["cross_validate"]
 
 
 def cross_validate(

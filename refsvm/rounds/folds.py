@@ -9,8 +9,6 @@ import numpy as np
 
 from refsvm._checks import shown, whole
 
-__all__ = ["fold_numbers"]
-
 
 def fold_numbers(
     folds: Any, codes: np.ndarray, *, stratified: bool = False, rng: Any = None, groups: Any = None

@@ -12,15 +12,13 @@ import numpy as np
 
 from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
-from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.round import Ended, Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.seeders import ActiveSet, Cold, Seeder
-
-__all__ = ["Cell", "Split", "left_out_cells", "planned", "solve_cells"]
 
 FOLDS_AT_ONCE: Final = 16
 """Splits that go from one C to the next together, two solutions of each in memory."""

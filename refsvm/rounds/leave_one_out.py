@@ -20,7 +20,7 @@ import numpy as np
 from refsvm._checks import penalties, positive, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.formulations import classification_given, numbered
-from refsvm.kernels.gram import KernelMatrix
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
@@ -33,8 +33,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping import BallRule, KKTGap, StoppingRule
-
-__all__ = ["leave_one_out"]
 
 TRIED: Final = 10
 """Rounds after which a rule that decides early has to have done so in half of them, or is given up: the paper's M."""

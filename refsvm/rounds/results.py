@@ -10,8 +10,6 @@ import numpy as np
 
 from refsvm.result import Solution, Status, Trace
 
-__all__ = ["DECIDERS", "CrossValidation", "FoldReport", "LeaveOneOut"]
-
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What can decide an example: the checks, the stopping rules, a walk to the end, and a limit reached before either."""
 

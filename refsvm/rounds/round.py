@@ -9,8 +9,6 @@ import numpy as np
 
 from refsvm.result import Status, Trace
 
-__all__ = ["Ended", "Round"]
-
 
 class Round(NamedTuple):
     """One problem of a family: what differs from round to round, and nothing else.

@@ -38,8 +38,6 @@ from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["Rounds"]
-
 RELATIVE: Final = KKTGap(relative=True)
 
 

@@ -27,8 +27,6 @@ from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
 from refsvm.stopping.base import StoppingRule, names_example
 
-__all__ = ["NONE_LEFT_OUT", "Runner", "for_example"]
-
 SHORT_ROUND: Final = 2000
 """Steps that a round may take on all variables; what is left then is solved with shrinking."""
 

@@ -18,17 +18,6 @@ from refsvm.rule import Rule, is_shipped
 from refsvm.seeders import TOP, Seeder
 from refsvm.stopping.midpoint import certain_sign, distances, radius
 
-__all__ = [
-    "CHECKS",
-    "Ball",
-    "Check",
-    "TrainingError",
-    "XiAlphaBound",
-    "ZeroAlpha",
-    "chosen_checks",
-    "sufficient",
-]
-
 
 class Check(Rule):
     """Say for which examples the machine trained without them is known to predict one class.

@@ -14,8 +14,6 @@ from refsvm.rounds.round import Ended, Round
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["in_parts", "pays_to_share", "run_part"]
-
 PART_SECONDS: Final = 0.02
 """How long a part takes, at least."""
 

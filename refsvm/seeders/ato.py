@@ -19,8 +19,6 @@ from refsvm.seeders.spread import complete
 from refsvm.walk.bordered import SINGULAR, independent, inverse_of
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Line, Walk
 
-__all__ = ["ATO"]
-
 EVENTS: Final = 2.0
 """Events expected for each variable that moves: measured, 1.1 to 3.6."""
 

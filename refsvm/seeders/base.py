@@ -12,8 +12,6 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
 
-__all__ = ["Seeder"]
-
 
 class Seeder(Rule):
     """Make a feasible start for a problem out of the solution of a related one.

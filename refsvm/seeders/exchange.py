@@ -7,8 +7,6 @@ import numpy as np
 from refsvm.problem import DualProblem, most_violating_pair
 from refsvm.result import Solution
 
-__all__ = ["absent", "added", "offset", "removed"]
-
 
 def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
     """Return R, ascending: the variables fixed at 0 in the new problem and not in the old one.

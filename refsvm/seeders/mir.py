@@ -13,8 +13,6 @@ from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, offset, removed
 from refsvm.seeders.spread import complete, spread
 
-__all__ = ["MIR"]
-
 
 @dataclass(frozen=True)
 class MIR(Seeder):

@@ -8,8 +8,6 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.seeders.spread import complete
 
-__all__ = ["as_the_neighbour"]
-
 
 def as_the_neighbour(
     alpha: np.ndarray,

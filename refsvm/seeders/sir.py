@@ -14,8 +14,6 @@ from refsvm.seeders.base import Seeder
 from refsvm.seeders.exchange import added, removed
 from refsvm.seeders.spread import complete, spread
 
-__all__ = ["SIR"]
-
 FACTOR: Final = 48271
 MODULUS: Final = 2**31 - 1
 """xₖ₊₁ = FACTOR·xₖ mod MODULUS: the generator of Park, Miller and Stockmeyer (1993), which compiled code repeats."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from refsvm.problem import total
 
-__all__ = ["complete", "spread"]
-
 ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
 
 

@@ -12,8 +12,6 @@ from refsvm.seeders.base import Seeder
 from refsvm.seeders.spread import complete
 from refsvm.state import moved
 
-__all__ = ["TOP"]
-
 
 @dataclass(frozen=True)
 class TOP(Seeder):

@@ -8,8 +8,6 @@ from typing import ClassVar
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["WorkingSetSelector"]
-
 
 class WorkingSetSelector(Rule):
     """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.

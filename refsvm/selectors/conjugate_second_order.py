@@ -10,8 +10,6 @@ import numpy as np
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.state import TAU, SolverState
 
-__all__ = ["LEAST", "ConjugateSecondOrder"]
-
 LEAST: Final = 1e-3
 """Least share of the curvature of a pair that its conjugate direction counts with: a step there would meet the box."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["exact_gain"]
-
 
 def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np.ndarray:
     """Twice the gain of a step along eᵢ − eⱼ for every pair, −inf where none is feasible.

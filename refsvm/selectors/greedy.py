@@ -10,8 +10,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.gain import exact_gain
 from refsvm.state import TAU, SolverState
 
-__all__ = ["Greedy"]
-
 
 @dataclass(frozen=True)
 class Greedy(WorkingSetSelector):

@@ -9,8 +9,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.maximum_gain import best_reselection, checked_rows
 from refsvm.state import SolverState
 
-__all__ = ["HybridMaximumGain"]
-
 
 @dataclass(frozen=True)
 class HybridMaximumGain(WorkingSetSelector):

@@ -11,8 +11,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.gain import exact_gain
 from refsvm.state import TAU, SolverState
 
-__all__ = ["MaximumGain", "best_reselection", "checked_rows"]
-
 
 @dataclass(frozen=True)
 class MaximumGain(WorkingSetSelector):

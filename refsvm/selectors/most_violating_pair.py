@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.state import SolverState
 
-__all__ = ["MostViolatingPair"]
-
 
 @dataclass(frozen=True)
 class MostViolatingPair(WorkingSetSelector):

@@ -12,8 +12,6 @@ from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.gain import exact_gain
 from refsvm.state import TAU, SolverState
 
-__all__ = ["SecondOrder"]
-
 
 @dataclass(frozen=True)
 class SecondOrder(WorkingSetSelector):

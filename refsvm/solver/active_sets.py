@@ -13,8 +13,6 @@ import numpy as np
 
 from refsvm.state import SolverState
 
-__all__ = ["active_set", "block", "distance_to_violation"]
-
 NONE: Final = np.empty(0, dtype=np.int64)
 
 

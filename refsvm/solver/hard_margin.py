@@ -25,8 +25,6 @@ import numpy as np
 
 from refsvm.state import SolverState
 
-__all__ = ["INSEPARABLE", "HardMargin"]
-
 INSEPARABLE: Final = -2
 """What `HardMargin.steps` returns where no function separates the classes, however hard the margin."""
 

@@ -27,8 +27,6 @@ from refsvm.solver.shrinking import Shrinking, displaced, ending, record, restri
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["LIBSVMShrinking"]
-
 NEARLY_SOLVED = 10.0
 """All variables return where the KKT gap of the active ones is this many ε."""
 

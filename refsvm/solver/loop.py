@@ -15,8 +15,6 @@ from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["iterate", "steps"]
-
 Steps = Generator[SolverState, None, int]
 
 

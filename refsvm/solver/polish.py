@@ -20,8 +20,6 @@ import numpy as np
 
 from refsvm.state import SolverState
 
-__all__ = ["polish"]
-
 LARGEST: Final = 32
 """Free variables up to which the step takes about a tenth of a millisecond."""
 

@@ -13,8 +13,6 @@ from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules
 from refsvm.state import SolverState
 
-__all__ = ["NumPyBackend"]
-
 
 class NumPyBackend:
     """Steps by `refsvm.solver.loop.steps`, rounds by their runner, events by their tracker."""

@@ -24,8 +24,6 @@ from refsvm.steps.planning_ahead import PlanningAheadStep
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
-__all__ = ["Rules", "chosen_rules", "feasible_start", "row_store", "starting_point", "stored_rows"]
-
 SECOND_ORDER: Final = SecondOrder()
 CONJUGATE_SECOND_ORDER: Final = ConjugateSecondOrder()
 NEWTON: Final = NewtonStep()

@@ -28,8 +28,6 @@ from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
 from refsvm.state import PointError, SolverState, noisy
 from refsvm.stopping.base import verdict
 
-__all__ = ["Run"]
-
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
 """Meanings of the negative codes."""
 

@@ -35,8 +35,6 @@ from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 
-__all__ = ["NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy"]
-
 
 class Shrinking(Rule):
     """Which variables the steps are taken on, and when the others return. False in a test where they all are, always.

@@ -18,8 +18,6 @@ from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["solve"]
-
 
 def solve(
     problem: DualProblem,

@@ -10,8 +10,6 @@ import numpy as np
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StepRule"]
-
 
 class StepRule(Rule):
     """Choose the step length μ along eᵢ − eⱼ, inside [lo, hi].

@@ -11,8 +11,6 @@ from refsvm._checks import whole
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 
-__all__ = ["CONJUGATE", "ConjugateStep"]
-
 CONJUGATE: Final = 1e-10
 """Least curvature of the conjugate direction, relative to that of the pair: less is rounding."""
 

@@ -8,8 +8,6 @@ from refsvm._checks import real
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 
-__all__ = ["OverrelaxedNewtonStep"]
-
 
 @dataclass(frozen=True)
 class OverrelaxedNewtonStep(StepRule):

@@ -8,8 +8,6 @@ from refsvm._checks import whole
 from refsvm.state import TAU, SolverState
 from refsvm.steps.base import StepRule
 
-__all__ = ["PlanningAheadStep"]
-
 
 @dataclass(frozen=True)
 class PlanningAheadStep(StepRule):

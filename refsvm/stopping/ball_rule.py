@@ -15,8 +15,6 @@ from refsvm.stopping.base import StoppingRule, left_out_examples
 from refsvm.stopping.midpoint import INDEFINITE, certain_sign, distances, radius, tangent
 from refsvm.stopping.relative import compare
 
-__all__ = ["BallRule"]
-
 BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, _, TOLERANCE = range(-11, 0)
 """Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
 said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; two of

@@ -13,8 +13,6 @@ from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
 
-__all__ = ["StoppingRule", "left_out_examples", "names_example", "verdict"]
-
 
 class StoppingRule(Rule):
     """Decide, before every step, whether to stop.

@@ -13,8 +13,6 @@ from refsvm.state import NOTHING, SolverState
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.relative import compare
 
-__all__ = ["KKTGap"]
-
 
 @dataclass(frozen=True)
 class KKTGap(StoppingRule):

@@ -14,8 +14,6 @@ from refsvm.stopping.base import StoppingRule, left_out_examples
 from refsvm.stopping.midpoint import INDEFINITE, tangent
 from refsvm.stopping.relative import compare
 
-__all__ = ["LOODualityGap", "best_intercept"]
-
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
 """Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
 what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD

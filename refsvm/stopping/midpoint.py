@@ -33,8 +33,6 @@ import numpy as np
 
 from refsvm.problem import total
 
-__all__ = ["EXCESS", "INDEFINITE", "ROUNDING", "certain_sign", "distances", "radius", "tangent"]
-
 ROUNDING: Final = 1e-10
 """What rounding may add to ρ², relative to P and D."""
 

@@ -23,8 +23,6 @@ import numpy as np
 from refsvm.problem import EPSILON
 from refsvm.state import SolverState
 
-__all__ = ["LEAST_SHARE", "ROUNDED", "SMALLEST", "compare", "relative_tolerance"]
-
 ROUNDED: Final = 16.0 * EPSILON
 """What rounding leaves in G, relative to √n (max |G| + max |αᵢ| max Kⱼⱼ)."""
 

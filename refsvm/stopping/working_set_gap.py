@@ -9,8 +9,6 @@ from refsvm._checks import positive
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule
 
-__all__ = ["WorkingSetGap"]
-
 
 @dataclass(frozen=True)
 class WorkingSetGap(StoppingRule):

@@ -24,8 +24,6 @@ from refsvm.stopping import KKTGap
 from refsvm.stopping.base import verdict
 from refsvm.testing.telling import telling
 
-__all__ = ["Case", "check_solve", "check_verdict", "infeasibility"]
-
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
 WATCHED = "alpha", "gradient", "diagonal", "lower", "upper"

@@ -13,8 +13,6 @@ from refsvm.backend import BACKENDS
 from refsvm.state import PointError
 from refsvm.testing.contract import Case
 
-__all__ = ["SHRINK_EARLY", "can_compare", "check_engines", "first_difference"]
-
 TWIN_LIMIT = 500  # steps over which the engines are compared
 NOT_COMPARED = "The twin was not compared: Numba is not installed."
 

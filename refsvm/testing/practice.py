@@ -10,8 +10,6 @@ from refsvm import RBF, DualProblem, Linear, Precomputed, Sigmoid, StoppingRule,
 from refsvm.kernels import Gram
 from refsvm.kernels.rows import megabytes
 
-__all__ = ["any_box_problem", "large_problem", "left_out_problems", "practice_problems", "smallest_cache_mb"]
-
 
 def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
     """Make the problems that `check_strategy` solves.

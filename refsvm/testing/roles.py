@@ -13,8 +13,6 @@ from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
 from refsvm.testing.telling import require, telling
 
-__all__ = ["check_check", "check_large", "check_matrix", "check_shrinking"]
-
 EARLY = Restriction(period=100, copy_cost=0.1)
 
 FEW = 2_000

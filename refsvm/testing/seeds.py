@@ -15,8 +15,6 @@ from refsvm.testing import engines
 from refsvm.testing.contract import Case, infeasibility
 from refsvm.testing.telling import MOST_SECONDS, telling, within
 
-__all__ = ["check_seeder"]
-
 
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible and leave the optimum where it is; return how many there were.

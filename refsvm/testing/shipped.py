@@ -7,8 +7,6 @@ from typing import Any, Final
 from refsvm import seeders, selectors, steps, stopping
 from refsvm.rule import rules_in
 
-__all__ = ["SEEDERS", "SELECTORS", "STEPS", "STOPS"]
-
 SELECTORS: Final[tuple[selectors.WorkingSetSelector, ...]] = (
     *(rule() for rule in rules_in(selectors)),
     selectors.SecondOrder(planned_range=0.1),

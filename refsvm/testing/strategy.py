@@ -31,8 +31,6 @@ from refsvm.testing.telling import MOST_SECONDS, telling, within
 from refsvm.testing.trackers import check_tracker
 from refsvm.testing.values import check_value
 
-__all__ = ["StrategyReport", "check_strategy"]
-
 FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check)
 
 

@@ -17,8 +17,6 @@ from refsvm.selectors import WorkingSetSelector
 from refsvm.state import SolverState
 from refsvm.steps import StepRule
 
-__all__ = ["MOST_SECONDS", "require", "telling", "within"]
-
 Found = TypeVar("Found")
 
 MOST_SECONDS = 120.0

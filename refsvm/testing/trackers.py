@@ -13,8 +13,6 @@ from refsvm.testing import engines
 from refsvm.testing.engines import NOT_COMPARED
 from refsvm.testing.telling import MOST_SECONDS, require, within
 
-__all__ = ["check_tracker", "path_problems"]
-
 C_MIN, C_MAX = 1e-3, 1e2
 MOST_EVENTS = 20_000
 REACHED_BY: Final = {

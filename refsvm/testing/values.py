@@ -16,8 +16,6 @@ from refsvm.stopping import StoppingRule
 from refsvm.testing import engines
 from refsvm.testing.telling import require
 
-__all__ = ["check_value"]
-
 
 def check_value(rule: Rule, problem: DualProblem) -> None:
     """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.

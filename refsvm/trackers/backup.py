@@ -16,8 +16,6 @@ from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
-__all__ = ["ACCEPTED", "choose_sets", "solve_at"]
-
 ACCEPTED: Final = 1e-6
 """Largest violation of the conditions, in units of the margin, and of Σŝ relative to Σ|ŝ|, at a point of a path."""
 

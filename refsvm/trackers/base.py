@@ -12,8 +12,6 @@ from refsvm.rule import Rule, is_shipped
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.state import PathState
 
-__all__ = ["PathTracker", "points_of"]
-
 
 class PathTracker(Rule):
     """Follow the optimum of a problem along a line: while λ = 1/C falls, or from one problem to another.

@@ -16,8 +16,6 @@ from refsvm.walk.breakpoint import Point
 from refsvm.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, particular_direction, take
 from refsvm.walk.state import PathState
 
-__all__ = ["Hastie"]
-
 
 @dataclass(frozen=True)
 class Hastie(PathTracker):

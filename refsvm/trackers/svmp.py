@@ -28,8 +28,6 @@ from refsvm.walk.special_events import SwitchingGuard, blocking
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import FREE
 
-__all__ = ["SVMP"]
-
 FIRST_JUMP = 1e-7
 
 MOST_REPAIRS = 3

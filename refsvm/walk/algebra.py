@@ -18,8 +18,6 @@ from refsvm._checks import positive
 from refsvm.walk.bordered import Bordered
 from refsvm.walk.state import PathState
 
-__all__ = ["SVD", "ElbowAlgebra", "Factors", "PivotedQR", "QRFactors", "UpdatedInverse", "elbow_matrix"]
-
 ROOM: Final = 64
 """Columns of a block of LAPACK, at most."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from refsvm.kernels.rows import add_rows
 from refsvm.problem import total
 
-__all__ = ["SINGULAR", "SPARE", "Bordered", "independent", "inverse_of"]
-
 SINGULAR: Final = 1e-9
 """Squared distance between φ(x) and the plane of the others, as a part of the largest k(x, x), that counts as none."""
 

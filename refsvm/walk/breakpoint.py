@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Breakpoint", "LinePoint", "Move", "Point"]
-
 
 class Move(NamedTuple):
     """One example that changes its set.

@@ -13,19 +13,6 @@ from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
-__all__ = [
-    "LEFT_OVER",
-    "TIE",
-    "Step",
-    "correct",
-    "empty_elbow_step",
-    "jump_of_alpha",
-    "jump_of_b",
-    "noise_of",
-    "particular_direction",
-    "take",
-]
-
 TIE: Final = 1e-10
 """How near to the end of its set an example is at the end, relative to the width of the box and the unit of G − b̂."""
 

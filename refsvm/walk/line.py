@@ -16,8 +16,6 @@ from refsvm.problem import DualProblem
 from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move, Point
 from refsvm.walk.walk import Line
 
-__all__ = ["ProblemLine", "RegularizationLine", "solved_gram"]
-
 SMALLEST = 1e-4
 """Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
 

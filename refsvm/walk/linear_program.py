@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["longest_fall", "most_before_crossing"]
-
 
 def longest_fall(
     rate: np.ndarray, gap: np.ndarray, null: np.ndarray, limit: float

@@ -13,8 +13,6 @@ import numpy as np
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
-__all__ = ["SwitchingGuard", "blocking"]
-
 
 def blocking(
     walk: PathState, noise: tuple[float, float], shortest: float, regular: bool

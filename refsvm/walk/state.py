@@ -27,8 +27,6 @@ from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
-__all__ = ["PathState", "whole_rows"]
-
 LONG_FALL: Final = 1e-3
 """G is computed afresh where λ has fallen to this part."""
 

@@ -22,8 +22,6 @@ from refsvm.kernels.rows import add_rows
 from refsvm.problem import total
 from refsvm.walk.bordered import SPARE, Bordered
 
-__all__ = ["ABOVE", "BELOW", "CLOSED", "FREE", "TIED", "Line", "Variables", "Walk"]
-
 BELOW: Final = -1
 FREE: Final = 0
 ABOVE: Final = 1

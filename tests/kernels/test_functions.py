@@ -9,7 +9,8 @@ import pytest
 
 from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram
-from refsvm.kernels.products import inner_products, squared_norms
+from refsvm.kernels.products import inner_products
+from refsvm.kernels.sparse import squared_norms
 
 X = np.random.default_rng(0).normal(size=(9, 4))
 X[X > 0.8] = 0.0

@@ -12,8 +12,8 @@ from refsvm import RBF, DualProblem, Linear, Polynomial, Status, arithmetic, sol
 from refsvm.arithmetic import fastest
 from refsvm.kernels import Gram
 from refsvm.kernels import sparse as module
-from refsvm.kernels.products import inner_products, squared_norms
-from refsvm.kernels.sparse import SparseProducts
+from refsvm.kernels.products import inner_products
+from refsvm.kernels.sparse import SparseProducts, squared_norms
 
 from ..settings import needs_jit
 

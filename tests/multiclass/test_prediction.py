@@ -10,9 +10,9 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 
 from refsvm import RBF, SVC, Linear, Polynomial, Precomputed, arithmetic
+from refsvm.formulations import votes
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.multiclass import prediction
-from refsvm.multiclass.one_vs_one import votes
 from refsvm.multiclass.prediction import decision_values, pair_sums
 
 from ..settings import needs_jit

@@ -31,8 +31,6 @@ from refsvm.compiled.interface.stamp import cache_folder, stamp
 from refsvm.compiled.trouble import numba_trouble
 from refsvm.compiled.twins import mirrored
 
-__all__ = ["ask", "child", "is_on", "place_of"]
-
 TRIALS: Final = 2
 """How often a child is asked for the same code."""
 

@@ -28,8 +28,6 @@ from refsvm.compiled.steps.planning_ahead import planning_ahead
 from refsvm.compiled.stopping.ball_rule import ball_rule
 from refsvm.compiled.stopping.kkt_gap import kkt_gap
 
-__all__ = ["are_built_in", "are_pointers", "as_arguments", "call", "entry_point", "pointer_to"]
-
 LOOPS = (
     (second_order, newton, kkt_gap),
     (second_order, planning_ahead, kkt_gap),

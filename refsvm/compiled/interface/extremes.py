@@ -10,10 +10,6 @@ import numpy as np
 
 from refsvm.compiled.interface.twin import inlined
 
-__all__ = [
-    "LARGEST", "TILE", "TILE_OF_GAINS", "bits", "first_gain", "from_bits", "place_on_side", "sortable_bits",
-]  # fmt: skip
-
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
 TILE = 128
 """Variables looked at before the running extremes are compared. Where an extreme stands is looked up among as many."""

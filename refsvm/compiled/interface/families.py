@@ -25,8 +25,6 @@ from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
 from refsvm.compiled.solver.loop import run_of
 
-__all__ = ["load"]
-
 
 def kernels(kind: Any = np.float64) -> None:
     """Sums of rows, products of sparse rows, exponents, the violating pair; the last two are compiled when imported."""

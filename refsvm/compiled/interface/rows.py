@@ -15,8 +15,6 @@ from numba.extending import intrinsic, overload
 
 from refsvm.compiled.interface.twin import inlined
 
-__all__ = ["prefetch", "row_or_ask"]
-
 AHEAD = 1024
 """How many values before it is read the memory of a row is asked for."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from refsvm.result import Solution
     from refsvm.seeders.base import Seeder
 
-__all__ = ["SEED", "SEEDING", "CompiledSeeds", "Seeding", "TwinSeeder", "compiled_seed", "room_for_seeds"]
-
 
 class Seeding(NamedTuple):
     """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three.

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["CONSTANTS_FROM", "cache_folder", "may_be_on_disk", "stamp"]
-
 CONSTANTS_FROM: Final = (
     "result.py",
     "selectors/conjugate_second_order.py",

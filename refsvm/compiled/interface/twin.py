@@ -34,21 +34,6 @@ from numba.core.runtime import rtsys
 
 from refsvm.compiled.interface.stamp import stamp
 
-__all__ = [
-    "HELPER",
-    "NotCompiledYet",
-    "allocating",
-    "cached",
-    "called",
-    "copied",
-    "from_python",
-    "inlined",
-    "merged",
-    "never_compiling",
-    "ready",
-    "twin",
-]
-
 Function = Callable[..., Any]
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}

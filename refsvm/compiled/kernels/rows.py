@@ -11,8 +11,6 @@ from numba import float64, from_dtype, int64, types, void
 
 from refsvm.compiled.interface.twin import cached, called
 
-__all__ = ["add_rows", "add_rows_from_python"]
-
 _target = types.Array(float64, 1, "C")
 _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (float64, int64))
 

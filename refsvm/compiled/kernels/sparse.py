@@ -11,8 +11,6 @@ from numba import from_dtype, int64, types, void
 
 from refsvm.compiled.interface.twin import cached
 
-__all__ = ["times", "times_features"]
-
 TILE = 2048
 """Columns at a time: their sums stay in the innermost cache, and what is read of the table serves all rows."""
 

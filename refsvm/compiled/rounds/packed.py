@@ -27,8 +27,6 @@ from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
 from refsvm.stopping.base import names_example, verdict
 
-__all__ = ["PackedRounds", "rows_for"]
-
 CHUNK_SECONDS: Final = 0.02
 """How long a chunk of rounds takes: Ctrl-C waits no longer, unless a single round does."""
 

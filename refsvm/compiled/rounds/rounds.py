@@ -28,8 +28,6 @@ from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.compiled.state import forget_displacement, side
 from refsvm.state import NEAR, TINY
 
-__all__ = ["NOT_DONE", "SEEDS", "STEPS", "WHOLE", "run_rounds"]
-
 NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
 

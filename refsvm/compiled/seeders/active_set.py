@@ -8,8 +8,6 @@ from refsvm.compiled.interface.seeding import SEED
 from refsvm.compiled.interface.twin import twin
 from refsvm.compiled.seeders.spread import complete
 
-__all__ = ["active_set"]
-
 
 @twin(SEED)
 def active_set(parameters, seeding):  # type: ignore[no-untyped-def]

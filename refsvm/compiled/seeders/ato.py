@@ -30,8 +30,6 @@ from refsvm.compiled.walk.walk import (
 )
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
-__all__ = ["ato"]
-
 EVENTS, PATIENCE, BEGIN_COST, EVENT_COST, ROUNDING, SINGULAR = 2.0, 4.0, 100_000, 8000, 1e-12, 1e-9
 """As in `refsvm.seeders.ato` and `refsvm.walk.bordered`."""
 

@@ -8,8 +8,6 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called
 from refsvm.compiled.seeders.spread import complete, spread, total
 
-__all__ = ["has_rows", "mark_sets", "offset", "spread_over_added"]
-
 ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 

@@ -16,8 +16,6 @@ from refsvm.compiled.seeders.exchange import (
     spread_over_added,
 )
 
-__all__ = ["equations", "inner", "least_squares", "mir"]
-
 
 @allocating
 def inner(first, second):  # type: ignore[no-untyped-def]

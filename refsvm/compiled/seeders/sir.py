@@ -8,8 +8,6 @@ from refsvm.compiled.interface.seeding import SEED
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.seeders.exchange import ADDED, REMOVED, SHARED, has_rows, mark_sets, spread_over_added
 
-__all__ = ["most_similar", "random_unused", "sir"]
-
 FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.seeders.sir
 
 

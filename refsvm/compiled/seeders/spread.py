@@ -7,8 +7,6 @@ import numpy as np
 from refsvm.compiled.interface.twin import called
 from refsvm.compiled.state import moved
 
-__all__ = ["complete", "spread", "total"]
-
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # refsvm.seeders.spread
 
 

@@ -8,8 +8,6 @@ from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.seeders.spread import complete
 from refsvm.compiled.state import moved
 
-__all__ = ["hand_over", "top"]
-
 
 @called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]

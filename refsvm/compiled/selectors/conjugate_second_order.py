@@ -8,8 +8,6 @@ from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
 from refsvm.compiled.selectors.second_order import newton_gains
 
-__all__ = ["conjugate_second_order"]
-
 
 @inlined
 def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]

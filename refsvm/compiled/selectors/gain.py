@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from refsvm.compiled.interface.twin import inlined
 
-__all__ = ["exact_gain"]
-
 
 @inlined
 def exact_gain(slope, curvature, room):  # type: ignore[no-untyped-def]

@@ -7,8 +7,6 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import twin
 from refsvm.compiled.selectors.gain import exact_gain
 
-__all__ = ["greedy"]
-
 
 @twin(SELECT)
 def greedy(parameters, state):  # type: ignore[no-untyped-def]

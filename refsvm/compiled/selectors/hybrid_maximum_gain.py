@@ -6,8 +6,6 @@ from refsvm.compiled.interface.layout import SELECT
 from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.selectors.maximum_gain import best_reselection
 
-__all__ = ["cornered", "hybrid_maximum_gain"]
-
 
 @inlined
 def cornered(state, eta):  # type: ignore[no-untyped-def]

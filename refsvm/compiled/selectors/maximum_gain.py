@@ -9,8 +9,6 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.selectors.gain import exact_gain
 
-__all__ = ["best_reselection", "maximum_gain", "scan"]
-
 
 @inlined
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]

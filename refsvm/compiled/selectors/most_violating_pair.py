@@ -5,8 +5,6 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import SELECT
 from refsvm.compiled.interface.twin import twin
 
-__all__ = ["most_violating_pair"]
-
 
 @twin(SELECT)
 def most_violating_pair(parameters, state):  # type: ignore[no-untyped-def]

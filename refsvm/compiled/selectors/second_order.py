@@ -7,8 +7,6 @@ from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
 from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
 
-__all__ = ["best_partner", "exact_gains", "newton_gains", "second_order"]
-
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]

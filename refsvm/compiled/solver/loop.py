@@ -16,11 +16,6 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import cached, copied, inlined, merged
 from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
 
-__all__ = [
-    "BUDGET_SPENT", "CHECKING", "ENTERING", "MISSING_ROW", "NO_PAIR", "NO_VARIABLE", "STEP_TAKEN", "TRACE_FULL",
-    "begin", "compiled_steps", "one_step", "run_of",
-]  # fmt: skip
-
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
 CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the step in progress goes on

@@ -8,8 +8,6 @@ from refsvm.compiled.interface.layout import CONJUGATE, LENGTH_AND_CARRY
 from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.state import displacement_of, filled_up
 
-__all__ = ["conjugate"]
-
 
 @inlined
 def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]

@@ -7,8 +7,6 @@ import numpy as np
 from refsvm.compiled.interface.layout import LENGTH, TAU
 from refsvm.compiled.interface.twin import merged, twin
 
-__all__ = ["plan", "planning_ahead"]
-
 
 @merged
 def plan(state, i, j, h):  # type: ignore[no-untyped-def]

@@ -21,8 +21,6 @@ from refsvm.stopping.ball_rule import (
 )  # fmt: skip
 from refsvm.stopping.midpoint import INDEFINITE
 
-__all__ = ["ball_rule"]
-
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]

@@ -6,8 +6,6 @@ from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.twin import twin
 from refsvm.compiled.stopping.relative import compare
 
-__all__ = ["kkt_gap"]
-
 
 @twin(CHECK)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]

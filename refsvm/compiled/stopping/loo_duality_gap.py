@@ -27,8 +27,6 @@ from refsvm.stopping.loo_duality_gap import (
 )  # fmt: skip
 from refsvm.stopping.midpoint import INDEFINITE
 
-__all__ = ["best_intercept", "loo_duality_gap"]
-
 WAIT = -1
 
 

@@ -7,8 +7,6 @@ import math
 from refsvm.compiled.interface.twin import called, inlined
 from refsvm.stopping.midpoint import EXCESS, ROUNDING
 
-__all__ = ["certain_sign", "distances", "radius", "tangent"]
-
 
 @called
 def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]

@@ -7,8 +7,6 @@ import math
 from refsvm.compiled.interface.twin import called, inlined
 from refsvm.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
 
-__all__ = ["compare"]
-
 
 @called
 def has_moved(alpha):  # type: ignore[no-untyped-def]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.twin import twin
 
-__all__ = ["working_set_gap"]
-
 
 @twin(CHECK)
 def working_set_gap(parameters, state):  # type: ignore[no-untyped-def]

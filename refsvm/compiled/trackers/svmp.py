@@ -20,8 +20,6 @@ from refsvm.compiled.walk.walk import (
 from refsvm.walk.elbow import LEFT_OVER, TIE
 from refsvm.walk.walk import FREE
 
-__all__ = ["svmp"]
-
 VECTOR = float64[::1]
 LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLog)
 FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)

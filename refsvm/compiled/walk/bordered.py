@@ -10,8 +10,6 @@ import numpy as np
 from refsvm.compiled.interface.twin import allocating, called, inlined
 from refsvm.compiled.kernels.rows import add_rows
 
-__all__ = ["System", "delete", "distance", "frees", "insert", "insert_first", "system_of", "times"]
-
 
 class System(NamedTuple):
     """The arrays of `refsvm.walk.bordered.Bordered`, with room for more than its size."""

@@ -15,8 +15,6 @@ from refsvm.rule import Rule
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.state import PathState
 
-__all__ = ["follow_run"]
-
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
     """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""

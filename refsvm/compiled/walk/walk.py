@@ -23,28 +23,6 @@ from refsvm.compiled.walk.bordered import (
 )
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
-__all__ = [
-    "AT",
-    "FREED",
-    "MORE",
-    "NOW",
-    "WALK",
-    "EventLog",
-    "Walk",
-    "add_member",
-    "arrays_of",
-    "direction",
-    "distance_of",
-    "first_taker",
-    "grown",
-    "join",
-    "leave",
-    "move",
-    "reach",
-    "solve",
-    "take",
-]  # fmt: skip
-
 AT = Variables(*range(len(Variables._fields)))
 """Rows of ``values``."""
 

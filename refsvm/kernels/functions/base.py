@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.products import PreparedExamples, inner_products, squared_norms
-
-__all__ = ["Kernel", "Precomputed"]
+from refsvm.kernels.products import PreparedExamples, inner_products
+from refsvm.kernels.sparse import squared_norms
 
 
 class Kernel(ABC):

@@ -8,8 +8,6 @@ import numpy as np
 
 from refsvm.kernels.functions.base import Kernel
 
-__all__ = ["Linear"]
-
 
 @dataclass(frozen=True)
 class Linear(Kernel):

@@ -9,8 +9,6 @@ import numpy as np
 from refsvm._checks import not_negative, real, whole
 from refsvm.kernels.functions.base import Kernel
 
-__all__ = ["Polynomial"]
-
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):

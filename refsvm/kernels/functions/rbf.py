@@ -10,8 +10,6 @@ from refsvm import arithmetic
 from refsvm._checks import not_negative
 from refsvm.kernels.functions.base import Kernel
 
-__all__ = ["RBF"]
-
 
 @dataclass(frozen=True)
 class RBF(Kernel):

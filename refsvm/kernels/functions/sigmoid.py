@@ -9,8 +9,6 @@ import numpy as np
 from refsvm._checks import not_negative, real
 from refsvm.kernels.functions.base import Kernel
 
-__all__ = ["Sigmoid"]
-
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):

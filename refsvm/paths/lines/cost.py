@@ -12,8 +12,6 @@ from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.roc_curve import CostPath
 from refsvm.problem import DualProblem
 
-__all__ = ["cost_path"]
-
 
 def cost_path(
     X: Any = None,

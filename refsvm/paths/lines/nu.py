@@ -11,8 +11,6 @@ from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
 
-__all__ = ["nu_path"]
-
 
 def nu_path(
     X: Any = None,

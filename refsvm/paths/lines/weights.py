@@ -9,8 +9,6 @@ from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
 
-__all__ = ["weight_path"]
-
 
 def weight_path(
     X: Any = None,

@@ -7,8 +7,6 @@ from numba import float32, float64, types, void
 
 from refsvm.compiled.interface.twin import from_python
 
-__all__ = ["exponents"]
-
 _vector, _matrix, _single = (
     types.Array(float64, 1, "C", readonly=True),
     types.Array(float64, 2, "C"),
