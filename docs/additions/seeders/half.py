@@ -12,8 +12,6 @@ from refsvm.result import Solution
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.spread import complete
 
-__all__ = ["Half"]
-
 
 @dataclass(frozen=True)
 class Half(Seeder):

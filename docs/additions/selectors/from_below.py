@@ -9,8 +9,6 @@ import numpy as np
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.state import TAU, SolverState
 
-__all__ = ["FromBelow"]
-
 
 @dataclass(frozen=True)
 class FromBelow(WorkingSetSelector):

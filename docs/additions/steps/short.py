@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 
-__all__ = ["ShortStep"]
-
 
 @dataclass(frozen=True)
 class ShortStep(StepRule):

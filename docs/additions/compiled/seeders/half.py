@@ -6,8 +6,6 @@ from refsvm.compiled.interface.seeding import SEED
 from refsvm.compiled.interface.twin import twin
 from refsvm.compiled.seeders.spread import complete
 
-__all__ = ["half"]
-
 
 @twin(SEED)
 def half(parameters, seeding):  # type: ignore[no-untyped-def]

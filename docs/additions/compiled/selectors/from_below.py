@@ -8,8 +8,6 @@ from refsvm.compiled.interface.layout import SELECT, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import twin
 
-__all__ = ["from_below"]
-
 
 @twin(SELECT)
 def from_below(parameters, state):  # type: ignore[no-untyped-def]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import LENGTH
 from refsvm.compiled.interface.twin import twin
 
-__all__ = ["short"]
-
 
 @twin(LENGTH)
 def short(parameters, state, i, j):  # type: ignore[no-untyped-def]

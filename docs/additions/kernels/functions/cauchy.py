@@ -8,8 +8,6 @@ import numpy as np
 
 from refsvm.kernels.functions.base import Kernel
 
-__all__ = ["Cauchy"]
-
 
 @dataclass(frozen=True)
 class Cauchy(Kernel):

@@ -9,8 +9,6 @@ from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
 
-__all__ = ["penalty_path"]
-
 
 def penalty_path(
     X: Any = None,
