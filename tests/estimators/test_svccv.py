@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
-from refsvm import ATO, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, leave_one_out
+from refsvm import ATO, RBF, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, leave_one_out
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
 from refsvm.rounds import grid as grid_module
@@ -409,3 +409,33 @@ def test_folds_that_take_over_large_values_are_solved_too(engine):
     X = 5e7 * (rng.normal(size=(20, 3)) + 2.0 * y[:, None])
     model = SVCCV(Cs=[1883.0], cv=4, kernel=Linear(), tol=1e-6, refit=False, engine=engine).fit(X, y)
     assert model.cv_results_["mean_test_score"][0] == 1.0
+
+
+def test_a_weighted_example_counts_so_often_in_a_score(heart):
+    X, y = heart[0][:45], heart[1][:45]
+    weights = 1.0 + np.arange(45) % 4
+    search = SVCCV(Cs=[0.5], gammas=[0.01], cv=KFold(3), refit=False, engine="numpy").fit(
+        X, y, sample_weight=weights
+    )
+    scores, plain = [], []
+    for train, test in KFold(3).split(X):
+        model = svm.SVC(C=0.5, gamma=0.01).fit(X[train], y[train], weights[train])
+        right = model.predict(X[test]) == y[test]
+        scores.append(weights[test][right].sum() / weights[test].sum())
+        plain.append(right.mean())
+    found = [search.cv_results_[f"split{k}_test_score"][0] for k in range(3)]
+    np.testing.assert_allclose(found, scores, rtol=1e-12)
+    assert search.cv_results_["mean_test_score"][0] == pytest.approx(np.mean(scores), rel=1e-12)
+    assert abs(np.mean(scores) - np.mean(plain)) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("n", "tol", "dtype"), [(1500, 1e-3, np.float32), (1500, 1e-5, np.float64), (200, 1e-3, np.float64)]
+)
+def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, tol, dtype):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    gram = search_module.column_gram(X, f"{n} {tol}", RBF(0.5), 200.0, np.ones(n), tol)
+    search_module.forget(f"{n} {tol}")
+    assert gram.dense.dtype == dtype
+    expected = np.exp(-0.5 * ((X[:3, None] - X[None, :5]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(gram.dense[:3, :5], expected, rtol=1e-6 if dtype == np.float32 else 1e-13)
