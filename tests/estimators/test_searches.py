@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.model_selection import cross_validate as in_turn
 
 from refsvm import RBF, SVC, SVCCV, cross_validate
+from refsvm.estimators.search import results_table
 from refsvm.paths import cross_validate_path
 
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
@@ -153,3 +155,22 @@ def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
     assert np.ptp(means) < 1e-12
     assert model.best_params_["C"] == 3.0
     assert (model.cv_results_["rank_test_score"] == 1).all()
+
+
+def test_equal_means_have_equal_ranks() -> None:
+    """0.3 + 0.2 + 0.1 and 0.1 + 0.2 + 0.3 differ in the last digit."""
+    search: Any = SimpleNamespace(
+        Cs=[1.0, 2.0, 3.0],
+        columns=[SimpleNamespace(gamma=0.1)],
+        splits=[SimpleNamespace(number=k) for k in range(3)],
+    )
+    scores = [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3), (0.4, 0.2, 0.1)]
+    cells: Any = {
+        (0, c, k): SimpleNamespace(score=score, fit_seconds=0.0, score_seconds=0.0, iterations=7)
+        for c, row in enumerate(scores) for k, score in enumerate(row)
+    }  # fmt: skip
+    table = results_table(search, cells)
+    assert table["mean_test_score"][0] != table["mean_test_score"][1]
+    assert table["rank_test_score"].tolist() == [2, 2, 1]
+    assert table["split0_test_score"].tolist() == [0.3, 0.1, 0.4]
+    assert [each["C"] for each in table["params"]] == [1.0, 2.0, 3.0]

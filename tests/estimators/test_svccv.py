@@ -430,11 +430,18 @@ def test_a_weighted_example_counts_so_often_in_a_score(heart):
 
 
 @pytest.mark.parametrize(
-    ("n", "tol", "dtype"), [(1500, 1e-3, np.float32), (1500, 1e-5, np.float64), (200, 1e-3, np.float64)]
+    ("n", "C", "tol", "dtype"),
+    [
+        (1500, 1.0, 1e-3, np.float32),
+        (1500, 1.0, 1e-5, np.float64),
+        (1500, 1e-6, 1e-5, np.float64),  # whatever rounding does to so small a machine
+        (1500, 1e4, 1e-3, np.float64),
+        (200, 1.0, 1e-3, np.float64),
+    ],
 )
-def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, tol, dtype):
+def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, C, tol, dtype):
     X = np.random.default_rng(0).normal(size=(n, 2))
-    gram = search_module.column_gram(X, f"{n} {tol}", RBF(0.5), 200.0, np.ones(n), tol)
+    gram = search_module.column_gram(X, f"{n} {tol}", RBF(0.5), 200.0, np.full(n, C), tol)
     search_module.forget(f"{n} {tol}")
     assert gram.dense.dtype == dtype
     expected = np.exp(-0.5 * ((X[:3, None] - X[None, :5]) ** 2).sum(axis=2))
