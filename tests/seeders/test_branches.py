@@ -1,0 +1,270 @@
+"""The seed of each seeder, worked out by hand for every branch of its body, on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    ATO,
+    AVG,
+    MIR,
+    SIR,
+    TOP,
+    ActiveSet,
+    Cold,
+    DualProblem,
+    KKTGap,
+    Precomputed,
+    Solution,
+    Status,
+    solve,
+)
+from refsvm.kernels import Gram
+from refsvm.kernels.rows import KernelRows
+from refsvm.seeders.exchange import offset
+from refsvm.seeders.mir import wanted_change
+from refsvm.seeders.neighbour import as_the_neighbour
+from refsvm.seeders.sir import FACTOR, MODULUS
+
+from ..settings import NUMBA
+
+if NUMBA:
+    from refsvm.compiled.backend import CompiledBackend
+
+
+def problem(lower, upper, K=None, z=0.0, v=None):
+    lower, upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
+    n = len(lower)
+    K = np.eye(n) if K is None else np.array(K, dtype=float)
+    return DualProblem(
+        Gram(Precomputed(), K), np.ones(n) if v is None else np.array(v, dtype=float), z, lower, upper
+    )
+
+
+def solution(of: DualProblem, alpha, gradient=None) -> Solution:
+    """As if this α were the solution."""
+    alpha = np.array(alpha, dtype=float)
+    G = of.gradient(alpha) if gradient is None else np.array(gradient, dtype=float)
+    return Solution(of, alpha, G, 100, 0, 0, Status.CONVERGED, "", 0.0, "numpy", longest_round=100)
+
+
+def seed(engine, seeder, solved, new):
+    """The seed, by the seeder or by its twin."""
+    shared = (seeder.memory(solved, 100),) if isinstance(seeder, ATO) else ()
+    if engine == "numba":
+        seeder = CompiledBackend().seeder(seeder, KernelRows(new.gram))
+    return seeder.seed(solved, new, *shared)
+
+
+def check(engine, seeder, solved, new, expected):
+    np.testing.assert_allclose(seed(engine, seeder, solved, new), expected, rtol=0, atol=1e-14)
+
+
+OLD = problem([0, 0, -1, -1], [1, 1, 0, 0])
+SOLVED = solution(OLD, [0.6, 0.3, -0.7, -0.2])
+
+
+def test_cold(engine):
+    check(engine, Cold(), SOLVED, OLD.without(1), [0.0] * 4)
+    # 0 is outside one box, and the sum is 1: 0.5 is missing and shared by all but the one at its bound
+    new = problem([0.5, 0.0, 0.0, 0.0], [0.5, 1.0, 1.0, 0.1], z=1.0)
+    check(engine, Cold(), solution(new, [0.5, 0.5, 0.0, 0.0]), new, [0.5, 0.2, 0.2, 0.1])
+    new = problem([-1.0, -1.0, -2.0], [1.0, -0.4, -0.6])
+    check(engine, Cold(), solution(new, [0.5, -0.4, -0.6]), new, [1.0, -0.4, -0.6])
+
+
+def test_avg(engine):
+    # 0.3 is missing; 0, 2 and 3 are free: 0.1 each
+    check(engine, AVG(), SOLVED, OLD.without(1), [0.7, 0.0, -0.6, -0.1])
+    # −0.7 is too much; 0, 1, 3 are free: 0.7/3 each
+    check(engine, AVG(), SOLVED, OLD.without(2), [0.6 - 0.7 / 3, 0.3 - 0.7 / 3, 0.0, -0.2 - 0.7 / 3])
+    # only 0 is free, and takes 0.2 of 0.6; the rest goes to all that can rise: 2 and 3
+    bounded = solution(OLD, [0.8, 0.6, -1.0, -0.4])
+    check(engine, AVG(), solution(OLD, [0.8, 0.2, -1.0, 0.0]), OLD.without(1), [1.0, 0.0, -1.0, 0.0])
+    new = problem([0, 0, -1, -0.4], [1, 0, 0, 0])
+    check(engine, AVG(), bounded, new, [1.0, 0.0, -0.8, -0.2])
+
+
+KERNEL = [[1.0, 0.9, 0.5, 0.7], [0.9, 1.0, 0.8, 0.8], [0.5, 0.8, 1.0, 0.1], [0.7, 0.8, 0.1, 1.0]]
+
+
+def test_top(engine):
+    old = problem([0, 0, -1, -1], [1, 1, 0, 0], KERNEL)
+    # r = 1 loses 0.3: the most similar one, 0, takes it
+    check(engine, TOP(), solution(old, [0.6, 0.3, -0.7, -0.2]), old.without(1), [0.9, 0.0, -0.7, -0.2])
+    # 0 has room for 0.1 only; 2 comes before 3, whose kernel value is the same
+    check(engine, TOP(), solution(old, [0.9, 0.3, -0.7, -0.5]), old.without(1), [1.0, 0.0, -0.5, -0.5])
+    check(engine, TOP(), solution(old, [0.9, 0.5, -0.3, -1.1 + 0.0]), old.without(1), [1.0, 0.0, 0.0, -1.0])
+    # r = 2 loses −0.7: 1 is the most similar, then 0, then 3
+    check(engine, TOP(), solution(old, [0.6, 0.3, -0.7, -0.2]), old.without(2), [0.2, 0.0, 0.0, -0.2])
+    # two are removed, one after the other
+    check(engine, TOP(), solution(old, [0.6, 0.3, -0.7, -0.2]), old.without([1, 3]), [0.7, 0.0, -0.7, 0.0])
+
+
+def test_top_shares_the_rest_of_another_sum():
+    """Nothing is clipped. Twins are asked for boxes alone."""
+    old, new = (problem([0, 0, -1, -1], [1, 1, 0, 0], KERNEL, z) for z in (0.0, 0.2))
+    check("numpy", TOP(), solution(old, [0.6, 0.3, -0.7, -0.2]), new, [0.65, 0.35, -0.65, -0.15])
+
+
+def test_active_set(engine):
+    larger = problem([0, 0, -2, -2], [2, 2, 0, 0])
+    # at U, at L, at −C, free: the sum is then right
+    check(engine, ActiveSet(), solution(OLD, [1.0, 0.0, -1.0, 0.0]), larger, [2.0, 0.0, -2.0, 0.0])
+    check(engine, ActiveSet(), solution(OLD, [1.0, 0.3, -1.0, -0.3]), larger, [2.0, 0.3, -2.0, -0.3])
+    # one at U, the others free: −1 is missing and shared by the three
+    check(
+        engine,
+        ActiveSet(),
+        solution(OLD, [1.0, 0.4, -0.9, -0.5]),
+        larger,
+        [2.0, 0.4 - 1 / 3, -0.9 - 1 / 3, -0.5 - 1 / 3],
+    )
+    # smaller: free ones are clipped, and one without a box before is not at its bound
+    smaller = problem([0, 0, -0.5, -0.5], [0.5, 0.5, 0, 0])
+    check(engine, ActiveSet(), solution(OLD, [0.8, 0.1, -0.5, -0.4]), smaller, [0.5, 0.25, -0.5, -0.25])
+    closed = problem([0, 0, -1, -1], [1, 0, 0, 0])
+    check(engine, ActiveSet(), solution(closed, [0.6, 0.0, -0.4, -0.2]), larger, [0.6, 0.0, -0.4, -0.2])
+    # a bound at infinity is not gone to
+    endless = problem([0, 0, -np.inf, -np.inf], [np.inf, np.inf, 0, 0])
+    check(engine, ActiveSet(), solution(OLD, [1.0, 0.3, -1.0, -0.3]), endless, [1.0, 0.3, -1.0, -0.3])
+
+
+SIX = np.eye(6) + 0.1
+SIX[0, 3], SIX[0, 4], SIX[0, 5] = 0.2, 0.6, 0.4
+SIX[1, 3], SIX[1, 4], SIX[1, 5] = 0.3, 0.5, 0.9
+SIX = np.triu(SIX) + np.triu(SIX, 1).T
+
+
+def exchanged(signs, alpha):
+    """0 and 1 go, 3, 4 and 5 come; 2 stays."""
+    signs = np.array(signs)
+    lower, upper = np.where(signs < 0, -1.0, 0.0), np.where(signs > 0, 1.0, 0.0)
+    box = [
+        (np.where(there, lower, 0.0), np.where(there, upper, 0.0))
+        for there in (np.arange(6) < 3, np.arange(6) > 1)
+    ]
+    old, new = (problem(*each, SIX) for each in box)
+    return solution(old, alpha), new
+
+
+def test_sir(engine):
+    # r = 0 takes 4, the most similar of its class, although 5 is left over for r = 1, which is nearest to it
+    solved, new = exchanged([1, 1, -1, 1, 1, 1], [0.4, 0.5, -0.9, 0, 0, 0])
+    check(engine, SIR(), solved, new, [0, 0, -0.9, 0, 0.4, 0.5])
+    # 4 is of the other class: r = 0 takes 5, r = 1 what is left
+    solved, new = exchanged([1, 1, -1, 1, -1, 1], [0.4, 0.5, -0.9, 0, 0, 0])
+    check(engine, SIR(), solved, new, [0, 0, -0.9, 0.5, 0, 0.4])
+    # the same with the signs turned round
+    solved, new = exchanged([-1, -1, 1, -1, 1, -1], [-0.4, -0.5, 0.9, 0, 0, 0])
+    check(engine, SIR(), solved, new, [0, 0, 0.9, -0.5, 0, -0.4])
+    # r = 0 has no weight to give
+    solved, new = exchanged([1, 1, -1, 1, 1, 1], [0.0, 0.5, -0.5, 0, 0, 0])
+    check(engine, SIR(), solved, new, [0, 0, -0.5, 0, 0, 0.5])
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_sir_where_no_example_of_the_class_is_left(number, engine):
+    """A random one takes the weight with its own sign; what the sum lacks is spread over those that came."""
+    solved, new = exchanged([1, 1, -1, -1, -1, -1], [0.4, 0.5, -0.9, 0, 0, 0])
+    state, unused, alpha = 1 + number, [3, 4, 5], np.array([0, 0, -0.9, 0, 0, 0])
+    for weight in (0.4, 0.5):
+        state = FACTOR * state % MODULUS
+        alpha[unused.pop(state % len(unused))] = -weight
+    # Σα = −1.8: those that came rise to 0, then 2 takes the rest
+    assert alpha.sum() == pytest.approx(-1.8)
+    check(engine, SIR(number), solved, new, [0, 0, 0, 0, 0, 0])
+
+
+def test_mir(engine):
+    """By least squares from NumPy; of T those that gain move."""
+    rng = np.random.default_rng(0)
+    for case in range(4):
+        A = rng.normal(size=(6, 8))
+        K, signs = A @ A.T / 8.0, np.array([1, -1, 1, -1, 1, -1])
+        lower, upper = np.where(signs < 0, -9.0, 0.0), np.where(signs > 0, 9.0, 0.0)
+        there = np.arange(6) < 4
+        old = problem(np.where(there, lower, 0), np.where(there, upper, 0), K, v=signs)
+        new = problem(np.where(np.arange(6) > 0, lower, 0), np.where(np.arange(6) > 0, upper, 0), K, v=signs)
+        solved = solve(old, stop=KKTGap(1e-12), engine="numpy")
+        G, b, T = solved.gradient, offset(solved), np.array([4, 5])
+        change = np.where(solved.alpha != 0.0, b - G, 0.0)
+        change[0] = b - G[0] if 0.0 < solved.alpha[0] < 9.0 else 0.0
+        change[4] = b - G[4] if G[4] > b else 0.0
+        change[5] = b - G[5] if G[5] < b else 0.0
+        np.testing.assert_allclose(wanted_change(solved, new, T), change, atol=1e-12)
+        X = np.arange(1, 6)
+        rows = np.vstack([K[np.ix_(X, T)], np.ones(2)])
+        right = np.append(K[X, 0] * solved.alpha[0] - change[X], solved.alpha[0])
+        best = np.clip(np.linalg.lstsq(rows, right, rcond=None)[0], lower[T], upper[T])
+        expected = solved.alpha.copy()
+        expected[0], expected[T] = 0.0, best
+        missing = -expected.sum()
+        room = [t for t in T if (expected[t] < upper[t] if missing > 0.0 else expected[t] > lower[t])]
+        found = seed(engine, MIR(tol=1e-12), solved, new)
+        assert found.sum() == pytest.approx(0.0, abs=1e-12)
+        shared = expected.copy()
+        shared[room] += missing / len(room)
+        if ((lower <= shared) & (shared <= upper)).all() and room:
+            np.testing.assert_allclose(found, shared, atol=1e-8)
+        np.testing.assert_allclose(found[[0, 1, 2, 3]], expected[[0, 1, 2, 3]], atol=9.0 if case else 1e-8)
+
+
+def test_ato_follows_the_optimum_to_its_end(engine):
+    """By a solve of the new problem: examples go, come, both, and penalties change."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12, 2))
+    signs = np.where(X[:, 0] + 0.6 * rng.normal(size=12) > 0, 1.0, -1.0)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    lower, upper = np.where(signs < 0, -2.0, 0.0), np.where(signs > 0, 2.0, 0.0)
+    whole = problem(lower, upper, K, v=signs)
+    larger = problem(1.5 * lower, 1.5 * upper, K, v=signs)
+    exact = ATO(margin=np.inf, budget=np.inf)
+    without = {out: whole.without(list(out)) for out in ((3,), (1, 2), (5, 8))}
+    ways = [(whole, without[3,]), (without[3,], whole), (without[1, 2], without[5, 8]), (whole, larger)]
+    for old, new in ways:
+        before, after = (solve(each, stop=KKTGap(1e-12), engine="numpy") for each in (old, new))
+        np.testing.assert_allclose(seed(engine, exact, before, new), after.alpha, atol=1e-8)
+        assert abs(before.alpha - after.alpha).max() > 1e-3
+        # no event is allowed, or too many are free: clipped, and spread over the free ones
+        for stopped in (ATO(margin=np.inf, budget=np.inf, max_free=0), ATO(budget=1e-9)):
+            np.testing.assert_allclose(
+                seed(engine, stopped, before, new), AVG().seed(before, new), atol=1e-12
+            )
+
+
+def test_the_offset_of_a_solution():
+    """Midway between the ends of G; the end that there is; 0 where no variable may move."""
+    box = problem([0, 0, -1], [1, 1, 0])
+    assert offset(solution(box, [0.5, 0.0, -0.5], [0.4, 0.1, 0.2])) == pytest.approx(0.5 * (0.4 + 0.2))
+    assert offset(solution(box, [1.0, 1.0, 0.0], [0.4, 0.1, 0.2])) == pytest.approx(0.1)  # all may fall only
+    assert offset(solution(problem([0, 0], [0, 0]), [0.0, 0.0], [0.4, 0.1])) == 0.0
+
+
+def test_a_neighbour_shows_how_alpha_changes():
+    old, new = problem([0, 0, -1, -1], [1, 1, 0, 0]), problem([0, 0, -2, -2], [2, 2, 0, 0])
+    source, before = solution(old, [0.5, 0.25, -0.5, -0.25]), solution(old, [0.5, 0.5, -0.75, -0.25])
+    after = solution(new, [0.75, 0.5, -1.0, -0.25])
+    # 0: same here and there, so as after; 1: unchanged there, so as here; 2: −1 + (−0.5 + 0.75); 3: both
+    found = as_the_neighbour(np.zeros(4), new, after, before, source)
+    np.testing.assert_allclose(found, [0.75, 0.25, -0.75, -0.25])
+    # clipped; what is left out there keeps its value
+    after = solution(new.without(3), [1.9, 0.1, -2.0, 0.0])
+    source = solution(old, [1.0, 0.25, -1.0, -0.25])
+    found = as_the_neighbour(
+        np.array([9.0, 9.0, 9.0, -0.5]), new, after, solution(old, [0.5, 0.5, -1.0, 0.0]), source
+    )
+    start = [
+        2.0,
+        0.0,
+        -2.0,
+        -0.5,
+    ]  # 1.9 + 0.5, 0.1 − 0.25, −2, kept: the sum −0.5 is spread over the free one, then all
+    assert found.sum() == pytest.approx(0.0, abs=1e-14)
+    assert found[0] == start[0]
+    np.testing.assert_allclose(found[3], 0.0, atol=1e-14)
+    # without a before: as after, clipped
+    np.testing.assert_allclose(
+        as_the_neighbour(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5])), [1.0, 0.5, -1.0, -0.5]
+    )
