@@ -183,14 +183,16 @@ class RunStore:
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
         """Refuse a file that is no store, or one of another format."""
+        connection.execute("BEGIN")  # one look: another process may be making the store meanwhile
         application, form = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
-        if (application, form) == (_APPLICATION, _FORMAT):
-            return
         tables = [
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
+        connection.execute("COMMIT")
+        if (application, form) == (_APPLICATION, _FORMAT):
+            return
         if application == _APPLICATION:
             raise self._refused(
                 f"has format {form} of a later refsvm, and refsvm {version()} reads format {_FORMAT}; give another "

@@ -131,6 +131,21 @@ def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
     runs.add("a", config={}, problem="p", strategy="s", metrics={})
 
 
+def test_a_store_that_another_process_makes_meanwhile_is_no_foreign_file(store):
+    class Interrupted:
+        """A connection that is late for its second question: the store is made before it."""
+
+        def execute(self, statement):
+            if "sqlite_master" in statement:
+                RunStore(store).prepare()
+            return connection.execute(statement)
+
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        RunStore(store)._refuse_foreign(Interrupted())
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() != []  # it was made
+
+
 def crashing(store, marks):
     """An experiment of six orders, the third of which kills the first process that computes it."""
 
