@@ -137,10 +137,15 @@ class Data:
 
 def rounds_answer(a: Arrays) -> Answer:
     rounds = Rounds(problem_of(a), **FAST)
-    rounds.kept["all"] = rounds.solve(start=a["start"], lower=a["lower"], upper=a["upper"])
+    rounds.solutions["all"] = rounds.solve(start=a["start"], lower=a["lower"], upper=a["upper"])
     plan = [Round(a["few"], origin="all", keep="some", weights=a["w"]), Round(2, origin="some")]
     done = [each.values for each in rounds.run(plan, AVG())]
-    return lambda: (*done, rounds.kept["all"].alpha, rounds.kept["some"].alpha, rounds.solve().alpha)
+    return lambda: (
+        *done,
+        rounds.solutions["all"].alpha,
+        rounds.solutions["some"].alpha,
+        rounds.solve().alpha,
+    )
 
 
 def loo_answer(a: Arrays, **more: Any) -> Answer:

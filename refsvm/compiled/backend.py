@@ -53,7 +53,7 @@ class CompiledBackend:
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
         late = time.perf_counter() >= runner.family.limits.deadline
-        if late or runner.family.latest > runner.limit:
+        if late or runner.family.last_iterations > runner.limit:
             return [runner.round(waiting[0])]
         if self._packed is None or self._packed.runner is not runner:
             rows = rows_for(runner)

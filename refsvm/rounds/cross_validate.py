@@ -198,13 +198,15 @@ def hold_out(
         kept = None if from_full else origin or ("last" if rounds.noise > COARSE else None)
         plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for ended in rounds.run(plan, seeder, apart=True):
+        for ended in rounds.run(plan, seeder, time_seeds=True):
             steps += ended.iterations
-            if ended.out is not None:
+            if ended.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
-                values[ended.out] = ended.values
+                values[ended.left_out] = ended.values
                 cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
-                reports.append(FoldReport(int(fold[ended.out[0]]), pair, *cost, ended.status, ended.trace))
+                reports.append(
+                    FoldReport(int(fold[ended.left_out[0]]), pair, *cost, ended.status, ended.trace)
+                )
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
 
 

@@ -16,7 +16,7 @@ from refsvm.kernels.matrix import KernelMatrix
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import leave_one_out
-from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.seeders import ActiveSet, Cold, Seeder
 
@@ -89,7 +89,7 @@ def solve_cells(
     """Solve every wanted value of C on every split, each from the one before it in the same split.
 
     Where no seeder is named, a cell is seeded by `ActiveSet`, and moved on as the split before it has moved
-    (`refsvm.seeders.neighbour.as_the_neighbour`).
+    (`refsvm.seeders.neighbour.extrapolate`).
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def solve_cells(
             if any(pair.status is Status.INTERRUPTED for pair in pairs):
                 raise KeyboardInterrupt
             for pair in pairs:
-                pair.kept.clear()
+                pair.solutions.clear()
 
 
 def left_out_cells(
@@ -239,7 +239,7 @@ def planned(
     >>> i = np.arange(4)
     >>> splits = [Split(k, i[i % 2 != k], i[i % 2 == k], (i % 2 != k) * 1.0, np.ones(2)) for k in (0, 1)]
     >>> turns = planned(splits, [[0, 1], [0, 1]], np.array([1.0, 10.0]), ActiveSet(), neighbours=True)
-    >>> [(split.number, place, each.origin, each.beside) for split, place, each in turns[1:]]
+    >>> [(split.number, place, each.origin, each.neighbour) for split, place, each in turns[1:]]
     [(1, 0, None, (None, (0, 0))), (0, 1, (0, 0), None), (1, 1, (1, 0), ((0, 0), (0, 1)))]
     """
     turns: list[tuple[Split, int, Round]] = []
@@ -267,7 +267,7 @@ def planned(
     return turns
 
 
-def scored(split: Split, place: int, ended: Sequence[Ended], codes: np.ndarray, k: int) -> Cell:
+def scored(split: Split, place: int, ended: Sequence[RoundResult], codes: np.ndarray, k: int) -> Cell:
     """Return a cell from the rounds of all pairs of classes."""
     began = time.perf_counter()
     values = np.array([each.values for each in ended]).T

@@ -25,7 +25,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.results import LeaveOneOut
-from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks, sufficient
 from refsvm.seeders import TOP, Seeder
@@ -132,7 +132,7 @@ def leave_one_out(
     stop = StoppingRule.checked("stop", default if stop is None else stop)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     gram, y, C = classification_given(X, y, kernel, gram, C)
-    classes, problem = of_two_classes(gram, y, C)
+    classes, problem = binary_problem(gram, y, C)
     checks, cache_mb = chosen_checks(checks), positive_or_inf("cache_mb", cache_mb)
     rounds = Rounds(
         problem, selector=selector, step=step, stop=KKTGap(kkt.tol * FULL_TOL, relative=True), engine=engine,
@@ -142,16 +142,16 @@ def leave_one_out(
     )  # fmt: skip
     with interruptible():  # Ctrl-C ends the rounds between two of them
         # 1. solve on all examples, more exactly than the rounds
-        found = Found(rounds, callback, began)
+        found = LOOProgress(rounds, callback, began)
         if found.status is not Status.CONVERGED:
             return found.result(classes)
         warn_if_stalled(found.full, rounds.rules, kkt.tol)
         # 2. the sufficiency checks, those that hold for this kernel
         if not problem.gram.is_psd:
-            checks, stop = what_holds(rounds, checks, stop, kkt)
+            checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
         found.decided, found.signs, found.values = sufficient(found.full, rounds.rows, checks)
         # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-        stop, rest = stop.knowing(found.full), [Round(r, "all") for r in found.undecided()]
+        stop, rest = stop.with_reference(found.full), [Round(r, "all") for r in found.undecided()]
         tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
         if tried:
             found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
@@ -175,7 +175,7 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
         )
 
 
-class Found:
+class LOOProgress:
     """What is known of the examples so far; it begins with the solution on all of them.
 
     Parameters
@@ -195,7 +195,7 @@ class Found:
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(n))
         self._given = rounds.solve()
-        self.full = rounds.kept["all"] = self._given.where_solved(rounds.problem)
+        self.full = rounds.solutions["all"] = self._given.where_solved(rounds.problem)
         is_solved = self.full.status in {Status.CONVERGED, Status.STALLED}
         self.status = Status.CONVERGED if is_solved else self.full.status
         self.decided, self.signs, self.values = sufficient(self.full, rounds.rows, ())
@@ -207,7 +207,7 @@ class Found:
         """Return the examples that nothing has decided yet."""
         return [r for r, name in enumerate(self.decided.tolist()) if not name]
 
-    def by_rounds(self, rounds: Iterator[Ended], stop: StoppingRule) -> None:
+    def by_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
         """Take over how rounds ended, until a limit, the callback or Ctrl-C ends them."""
         if self.status is not Status.CONVERGED:
             return
@@ -258,7 +258,7 @@ class Found:
         )  # fmt: skip
 
 
-def what_holds(
+def checks_valid_for_kernel(
     rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule, kkt: StoppingRule
 ) -> tuple[tuple[Check, ...], StoppingRule]:
     """Return the checks and the stopping rule whose proofs hold: most rest on a positive semi-definite K."""
@@ -278,7 +278,7 @@ def what_holds(
     return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop
 
 
-def of_two_classes(gram: KernelMatrix, y: Any, C: Any) -> tuple[np.ndarray, DualProblem]:
+def binary_problem(gram: KernelMatrix, y: Any, C: Any) -> tuple[np.ndarray, DualProblem]:
     """Return the names of the two classes, and the problem in which the larger one is 1."""
     classes, codes = numbered(y, gram.n)
     if len(classes) > 2:

@@ -1,4 +1,4 @@
-"""What a round is, and how one ended: what `refsvm.Rounds.run` takes and gives."""
+"""Round and RoundResult: the input and the output of `refsvm.Rounds.run`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from refsvm.result import Status, Trace
 
 
 class Round(NamedTuple):
-    """One problem of a family: what differs from round to round, and nothing else.
+    """One problem of a family: its box, its start and the decision values to evaluate.
 
     Attributes
     ----------
-    out : int or ndarray of int64, optional
+    left_out : int or ndarray of int64, optional
         Examples left out: L = U = 0.
     origin : hashable, optional
         Name of the kept solution that the round starts from; α = 0 if nothing is kept by that name.
@@ -25,37 +25,37 @@ class Round(NamedTuple):
         What the box of the problem is multiplied by.
     weights : ndarray of shape (n,), float64, optional
         A further factor of the box of each example; those with 0 are left out, too.
-    beside : (hashable or None, hashable), optional
+    neighbour : (hashable or None, hashable), optional
         Names of a neighbour's solutions before and after the change that this round makes:
-        `refsvm.seeders.neighbour.as_the_neighbour`.
-    asked : int or ndarray of int64, optional
-        Whose decision values are wanted; by default those of `out`.
+        `refsvm.seeders.neighbour.extrapolate`.
+    evaluate : int or ndarray of int64, optional
+        Examples whose decision values are returned; by default those of `left_out`.
 
     Examples
     --------
     >>> from refsvm.rounds.round import Round
     >>> Round(7, origin="all")
-    Round(out=7, origin='all', keep=None, C=1.0, weights=None, beside=None, asked=None)
+    Round(left_out=7, origin='all', keep=None, C=1.0, weights=None, neighbour=None, evaluate=None)
     """
 
-    out: Any = None
+    left_out: Any = None
     origin: Hashable = None
     keep: Hashable = None
     C: float = 1.0
     weights: np.ndarray | None = None
-    beside: tuple[Hashable, Hashable] | None = None
-    asked: Any = None
+    neighbour: tuple[Hashable, Hashable] | None = None
+    evaluate: Any = None
 
 
-class Ended(NamedTuple):
-    """How a round ended.
+class RoundResult(NamedTuple):
+    """The result of a round.
 
     Attributes
     ----------
-    out : int, ndarray of int64 or None
+    left_out : int, ndarray of int64 or None
         Examples that were left out.
     values : float or ndarray of float64
-        h(xᵢ) = vᵢ − Gᵢ + b of those that were asked for.
+        h(xᵢ) = vᵢ − Gᵢ + b of the examples to evaluate.
     iterations : int
         Steps.
     reason : str
@@ -69,7 +69,7 @@ class Ended(NamedTuple):
         Its steps, if `Rounds` was asked for them.
     """
 
-    out: Any
+    left_out: Any
     values: Any
     iterations: int
     reason: str

@@ -26,7 +26,7 @@ from refsvm.kernels.precision import SHARE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
@@ -65,8 +65,8 @@ class Rounds:
         The one store of kernel rows.
     problem : DualProblem
         With a Gram matrix that takes its rows from the store, so that none is computed twice.
-    kept : dict of names to Solution
-        What rounds start from, by the names that rounds give.
+    solutions : dict of names to Solution
+        The solutions that rounds keep under a name (``Round.keep``) and that others start from (``Round.origin``).
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
@@ -108,14 +108,18 @@ class Rounds:
         time_limit: float | None = None, callback: Callable[[SolverState], object] | None = None,
         polish: bool = False, trace: bool | int = False, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.options: dict[str, Any] = {
-            "selector": selector, "step": step, "stop": stop, "engine": engine, "shrinking": shrinking,
-            "cache_mb": cache_mb, "cache_dtype": cache_dtype, "max_iter": max_iter, "time_limit": time_limit,
-            "callback": callback, "polish": polish, "trace": trace,
-        }  # fmt: skip
-        self.kept: dict[Hashable, Solution] = {}
+        self.selector, self.step, self.stop, self.engine, self.shrinking = (
+            selector,
+            step,
+            stop,
+            engine,
+            shrinking,
+        )
+        self.cache_mb, self.cache_dtype, self.polish, self.trace = cache_mb, cache_dtype, polish, trace
+        self.time_limit, self.callback = time_limit, callback
+        self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used, self.workers = Status.CONVERGED, "", worker_count(n_jobs)
-        self.longest, self.latest = 0, -1  # steps of the longest round and of the latest one
+        self.most_iterations, self.last_iterations = 0, -1  # steps of the longest round and of the latest one
         self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
         self.max_iter = self.limits.most
         self.rules = chosen_rules(selector, step, RELATIVE if stop is None else stop)
@@ -128,10 +132,12 @@ class Rounds:
 
     def _made_run(self) -> Run:
         """Return a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
-        options = {name: self.options[name] for name in ("shrinking", "polish")}
-        if self.options["cache_dtype"] == "auto":
-            options["in_float64"] = partial(float64_rows, self._given, self.rules, self.options["cache_mb"])
-        return Run(self.backend, self.limits, self.rows, allowed=SHARE, **options)
+        return Run(
+            self.backend, self.limits, self.rows, shrinking=self.shrinking, polish=self.polish, allowed=SHARE,
+            in_float64=(
+                partial(float64_rows, self._given, self.rules, self.cache_mb) if self.cache_dtype == "auto" else None
+            ),
+        )  # fmt: skip
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -148,18 +154,23 @@ class Rounds:
         """
         return self.problem.boxed(lower, upper)
 
-    def another(self) -> Rounds:
+    def clone_for_worker(self) -> Rounds:
         """Return the same rounds for another worker: one store, and a state and an engine of its own."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         other.limits, other.workers = copy(self.limits), 1
-        other.backend = chosen_backend(self.options["engine"])
+        other.backend = chosen_backend(self.engine)
         other._grams, other._run = self._grams.copy(), other._made_run()
         return other
 
     def __reduce__(self) -> Any:
         """Go to another process without kernel rows, which are computed anew there."""
-        return _arrived, (self._given, self.options, self.kept)
+        anew = partial(
+            Rounds, self._given, selector=self.selector, step=self.step, stop=self.stop, engine=self.engine,
+            shrinking=self.shrinking, cache_mb=self.cache_mb, cache_dtype=self.cache_dtype, max_iter=self.max_iter,
+            time_limit=self.time_limit, callback=self.callback, polish=self.polish, trace=self.trace, n_jobs=1,
+        )  # fmt: skip
+        return _from_pickle, (anew, self.solutions)
 
     def __enter__(self) -> Rounds:
         """Let Ctrl-C end the rounds of this block between two of them."""
@@ -172,8 +183,8 @@ class Rounds:
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
-        apart: bool = False,
-    ) -> Iterator[Ended]:  # fmt: skip
+        time_seeds: bool = False,
+    ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
         Where all kernel rows are in memory and every rule has a twin, a chunk of rounds runs in compiled code, by
@@ -186,12 +197,12 @@ class Rounds:
             By default `Cold`.
         stop : StoppingRule, optional
             That of these rounds.
-        apart : bool
-            Whether the seconds of seeds are wanted apart from those of steps.
+        time_seeds : bool
+            Whether the seconds of seeds are measured separately from those of steps.
 
         Yields
         ------
-        Ended
+        RoundResult
             How each round ended. After Ctrl-C there are no more, and ``status`` says so.
 
         Examples
@@ -201,15 +212,15 @@ class Rounds:
         >>> from refsvm.rounds.round import Round
         >>> heart = load("heart")
         >>> rounds = Rounds(DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005)))
-        >>> rounds.kept["all"] = rounds.solve()
+        >>> rounds.solutions["all"] = rounds.solve()
         >>> ended = rounds.run([Round(r, origin="all") for r in range(heart.n)], TOP())
-        >>> int(sum(heart.y[each.out] * each.values <= 0 for each in ended))
+        >>> int(sum(heart.y[each.left_out] * each.values <= 0 for each in ended))
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        for name, kept in self.kept.items():  # what the caller keeps may have G around 0
-            self.kept[name] = kept.where_solved(self._stored(kept.problem))
-        ended = Runner(self, Cold() if seeder is None else seeder, rules, apart).run(rounds)
+        for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
+            self.solutions[name] = kept.where_solved(self._stored(kept.problem))
+        ended = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds).run(rounds)
         return self._told(ended, rules.stop.tolerance) if self.noise > COARSE else ended
 
     @property
@@ -220,10 +231,10 @@ class Rounds:
             noise = EPSILON * float(np.abs(K.diagonal()).max())
         return noise or 0.0
 
-    def _told(self, ended: Iterator[Ended], tolerance: float) -> Iterator[Ended]:
+    def _told(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
         """Pass on how rounds ended; then say so if rounding moves the decision values of one that was kept."""
         yield from ended
-        largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.kept.values()), default=0.0)
+        largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.solutions.values()), default=0.0)
         if self.noise * largest > tolerance:
             self._run.warn_of_noise(self.noise * largest, tolerance)
 
@@ -301,8 +312,8 @@ class Rounds:
             ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
         if run.rows is not self.rows:
             problem = self._in_float64(run.rows, problem)
-        solution = Solution.read(problem, self.state, ending, self.longest)
-        self.longest = solution.longest_round
+        solution = Solution.read(problem, self.state, ending, self.most_iterations)
+        self.most_iterations = solution.longest_round
         return solution
 
     def _in_float64(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
@@ -310,9 +321,11 @@ class Rounds:
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)
-        for name, solved in self.kept.items():
+        for name, solved in self.solutions.items():
             its = solved.problem.with_gram(rows)
-            self.kept[name] = replace(solved, problem=its, gradient=its.gradient(solved.alpha), rounding=0.0)
+            self.solutions[name] = replace(
+                solved, problem=its, gradient=its.gradient(solved.alpha), rounding=0.0
+            )
         return self.state.problem
 
     def _in_box(
@@ -346,8 +359,8 @@ class Rounds:
             self.state.session = None
 
 
-def _arrived(problem: DualProblem, options: dict[str, Any], kept: dict[Hashable, Solution]) -> Rounds:
+def _from_pickle(anew: Callable[[], Rounds], solutions: dict[Hashable, Solution]) -> Rounds:
     """Return rounds that come from another process."""
-    rounds = Rounds(problem, **options, n_jobs=1)
-    rounds.kept.update(kept)
+    rounds = anew()
+    rounds.solutions.update(solutions)
     return rounds

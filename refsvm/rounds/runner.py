@@ -18,14 +18,14 @@ from refsvm._checks import vector
 from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Ended, Round
-from refsvm.rounds.workers import in_parts, pays_to_share
+from refsvm.rounds.round import Round, RoundResult
+from refsvm.rounds.workers import in_parts, is_worth_sharing
 from refsvm.rule import Rule, is_shipped, memory_of
 from refsvm.seeders.base import Seeder
-from refsvm.seeders.neighbour import as_the_neighbour
+from refsvm.seeders.neighbour import extrapolate
 from refsvm.solver.rules import Rules, feasible_start
 from refsvm.state import NOTHING
-from refsvm.stopping.base import StoppingRule, names_example
+from refsvm.stopping.base import StoppingRule, has_target
 
 SHORT_ROUND: Final = 2000
 """Steps that a round may take on all variables; what is left then is solved with shrinking."""
@@ -51,32 +51,32 @@ class Runner:
         Steps that a short round may take, which begins without shrinking: one is, if the round before it was. −1: none.
     shares : bool
         Whether seeds from one solution have work in common.
-    apart : bool
-        Whether the time of seeds is wanted apart from that of steps.
+    time_seeds : bool
+        Whether the time of seeds is measured separately from that of steps.
     """
 
-    def __init__(self, family: Any, seeder: Seeder, rules: Rules, apart: bool = False) -> None:
-        self.family, self.seeder, self.rules, self.apart = family, seeder, rules, apart
+    def __init__(self, family: Any, seeder: Seeder, rules: Rules, time_seeds: bool = False) -> None:
+        self.family, self.seeder, self.rules, self.time_seeds = family, seeder, rules, time_seeds
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
-        rows, n, options, shrinks = family.rows, family.problem.n, family.options, family.options["shrinking"]
+        rows, n, shrinks = family.rows, family.problem.n, family.shrinking
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
-        K, watched = rows.gram.dense, options["callback"] or options["polish"]
+        K, watched = rows.gram.dense, family.callback or family.polish
         self.reads_single = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
-            watched = watched or options["time_limit"] or family.problem.is_open
+            watched = watched or family.time_limit or family.problem.is_open
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or self.reads_single)
         self.limit = limit if may_be_short else -1
         if may_be_short and not self.reads_single:
             rows.fetch(np.arange(rows.gram.n))
-        if family.latest < 0:
+        if family.last_iterations < 0:
             # the first round of a large problem is taken for a long one
-            family.latest = limit + 1 if shrinks and n > LARGE else 0
+            family.last_iterations = limit + 1 if shrinks and n > LARGE else 0
 
-    def run(self, plan: Iterable[Round]) -> Iterator[Ended]:
+    def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
         family, waiting = self.family, deque(plan)
         while waiting and family.status is Status.CONVERGED:
@@ -90,23 +90,23 @@ class Runner:
                 family.status = Status.INTERRUPTED
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = family.workers > 1 and family.status is Status.CONVERGED
-            if shared and pays_to_share(waiting, each, len(done) > 1):
+            if shared and is_worth_sharing(waiting, each, len(done) > 1):
                 yield from in_parts(self, [*waiting], each)
                 break
 
-    def round(self, each: Round) -> Ended:
+    def round(self, each: Round) -> RoundResult:
         """Run one round: its box, its seed, its steps."""
         family, began, rows = self.family, time.perf_counter(), self.family.rows.computed
-        problem, start, origin = self.boxed(each), None, family.kept.get(each.origin)
-        if each.beside is not None:
-            start, origin = self._beside(each, origin, problem)
+        problem, start, origin = self.boxed(each), None, family.solutions.get(each.origin)
+        if each.neighbour is not None:
+            start, origin = self._follow_neighbour(each, origin, problem)
         elif origin is not None:
             start = self.seed(each, origin, problem)
-        seeded, is_short = time.perf_counter(), family.latest <= self.limit
+        seeded, is_short = time.perf_counter(), family.last_iterations <= self.limit
         rules = self.rules
         if rules.stop.left_out:
-            rules = rules._replace(stop=for_example(rules.stop, each.out))
-        most, trace = self.limit if is_short else family.max_iter, family.options["trace"]
+            rules = rules._replace(stop=for_example(rules.stop, each.left_out))
+        most, trace = self.limit if is_short else family.max_iter, family.trace
         solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
         return self.ended(each, solution, began, seeded, rows)
 
@@ -116,8 +116,8 @@ class Runner:
         lower, upper = problem.lower.copy(), problem.upper.copy()
         if each.weights is not None or each.C != 1.0:
             lower, upper = scaled((lower, upper), each)
-        if each.out is not None:
-            lower[each.out] = upper[each.out] = 0.0
+        if each.left_out is not None:
+            lower[each.left_out] = upper[each.left_out] = 0.0
         return problem._part_of_box(lower, upper)
 
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
@@ -128,12 +128,12 @@ class Runner:
             return seeder.seed(solved, problem, **more)
         # that of a seeder of the user's is checked, and it may only read the solution
         if self._shown is None or self._shown[0] is not solved:
-            self._shown = solved, for_reading(solved)
+            self._shown = solved, read_only_solution(solved)
         try:
             seed = seeder.seed(self._shown[1], problem, **more)
         except Exception as error:
             error.add_note(
-                f"Raised by {self.seeder!r} for the round without {each.out}, of {problem.n} examples."
+                f"Raised by {self.seeder!r} for the round without {each.left_out}, of {problem.n} examples."
             )
             raise
         return checked_seed(self.seeder, seed, problem)
@@ -141,51 +141,51 @@ class Runner:
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
         """Return what all seeds from one solution share: made once, when it first pays for some of these rounds."""
         if self._shared is None or self._shared[0] is not solved:
-            self._shared = solved, self.family.longest, None
+            self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared
         if memory is None:
-            left_out = [NONE_LEFT_OUT if each.out is None else each.out for each in rounds]
-            if not self.seeder.pays(solved, steps, left_out):
+            left_out = [NONE_LEFT_OUT if each.left_out is None else each.left_out for each in rounds]
+            if not self.seeder.is_worthwhile(solved, steps, left_out):
                 return NOTHING
             memory = memory_of(self.seeder, solved, steps)
             self._shared = solved, steps, memory
         return memory
 
-    def _beside(
+    def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
         """Return the seed that follows a neighbour, and the solution from whose gradient fewer rows lead there."""
-        before, after = map(self.family.kept.get, each.beside or ())
+        before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
             # every α at its bound away from 0: how small values of C end
-            return as_the_neighbour(problem.lower + problem.upper, problem, after), after
-        alpha = as_the_neighbour(self.seed(each, solved, problem), problem, after, before, solved)
+            return extrapolate(problem.lower + problem.upper, problem, after), after
+        alpha = extrapolate(self.seed(each, solved, problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]
         return alpha, after if changes[1] < changes[0] else solved
 
-    def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> Ended:
+    def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> RoundResult:
         """Say how a round ended, and keep its solution; a short one that is not solved goes on first."""
         family, steps = self.family, solution.iterations
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
-            solution = self._gone_on(each, solution)
+            solution = self._resume_with_shrinking(each, solution)
             steps += solution.iterations
-        family.latest, family.longest = steps, max(family.longest, steps)
+        family.last_iterations, family.most_iterations = steps, max(family.most_iterations, steps)
         if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # which end all rounds
             family.status = solution.status
         if each.keep is not None:
-            family.kept[each.keep] = solution
-        asked = each.out if each.asked is None else each.asked
-        return Ended(
-            each.out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
+            family.solutions[each.keep] = solution
+        asked = each.left_out if each.evaluate is None else each.evaluate
+        return RoundResult(
+            each.left_out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
             solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
         )  # fmt: skip
 
-    def _gone_on(self, each: Round, begun: Solution) -> Solution:
+    def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
         """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
         family, steps = self.family, begun.iterations
-        rules = self.rules._replace(stop=for_example(self.rules.stop, each.out))
-        most, trace = family.max_iter - steps, family.options["trace"]
+        rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
+        most, trace = family.max_iter - steps, family.trace
         solution: Solution = family.steps(begun.problem, begun.alpha, begun, rules, most, trace=trace)
         if begun.trace is None or solution.trace is None:
             return solution
@@ -203,10 +203,10 @@ def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarr
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
     """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
-    return replace(stop, example=r) if names_example(stop) else stop  # type: ignore[type-var]
+    return replace(stop, example=r) if has_target(stop) else stop  # type: ignore[type-var]
 
 
-def for_reading(solved: Solution) -> Solution:
+def read_only_solution(solved: Solution) -> Solution:
     """Return the same solution with arrays that cannot be written to: later rounds start from it, too."""
     alpha, gradient = solved.alpha.view(), solved.gradient.view()
     alpha.flags.writeable = gradient.flags.writeable = False

@@ -13,7 +13,7 @@ from refsvm.kernels.functions import RBF
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import total
 from refsvm.result import Solution
-from refsvm.rounds.runner import checked_seed, for_reading
+from refsvm.rounds.runner import checked_seed, read_only_solution
 from refsvm.rule import Rule, is_shipped
 from refsvm.seeders import TOP, Seeder
 from refsvm.stopping.midpoint import certain_sign, distances, radius
@@ -164,7 +164,12 @@ class Ball(Check):
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Try each support vector."""
-        signs, problem, v, shown = np.zeros(full.problem.n), full.problem, full.problem.v, for_reading(full)
+        signs, problem, v, shown = (
+            np.zeros(full.problem.n),
+            full.problem,
+            full.problem.v,
+            read_only_solution(full),
+        )
         if problem.is_open or rows.values.dtype == np.float32:  # P is infinite but for rounding; K is rounded
             return signs
         excess = full.gradient - full.intercept
@@ -178,9 +183,9 @@ class Ball(Check):
             for i in np.flatnonzero(alpha != full.alpha).tolist():
                 gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)
             dual = 0.5 * total(alpha * (v + gradient))
-            apart = total((full.alpha - alpha) * (gradient - full.gradient))
+            separation = total((full.alpha - alpha) * (gradient - full.gradient))
             outputs = 0.5 * ((v - full.gradient) + (v - gradient))
-            reach = radius(primal - losses[r], dual, apart) * distances(rows.row(r), rows.diagonal(), r)
+            reach = radius(primal - losses[r], dual, separation) * distances(rows.row(r), rows.diagonal(), r)
             signs[r] = certain_sign(outputs - outputs[r], reach, v, left_out.lower, left_out.upper)
         return signs
 
@@ -240,7 +245,7 @@ def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tup
     # without an example that is alone in its class there is nothing to learn: that machine is trained, and wrong
     lone = takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1)
     for check in checks:
-        decided = check.decide(full if is_shipped(type(check)) else for_reading(full), rows)
+        decided = check.decide(full if is_shipped(type(check)) else read_only_solution(full), rows)
         new = (names == "") & ~lone & (decided != 0)
         names[new], signs[new] = check.name, decided[new]
         if check.keeps_machine:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from refsvm.engine.pool import in_workers, joblib_is_set_up
 from refsvm.result import Status
-from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.base import StoppingRule
 
@@ -21,7 +21,7 @@ WORTH_SECONDS: Final = 0.05
 """Less work than this is done faster than threads are started."""
 
 
-def pays_to_share(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
+def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
     """Whether workers are over sooner: rounds do not wait for each other, and take long enough.
 
     Readable rounds would wait for the interpreter's lock in threads.
@@ -30,7 +30,7 @@ def pays_to_share(waiting: Collection[Round], seconds: float, is_compiled: bool)
     return alike and len(waiting) * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
 
 
-def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[Ended]:
+def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
     """Hand out parts of some rounds each, of which one takes so many seconds."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers))))
@@ -49,11 +49,11 @@ _own = threading.local()  # of a worker: its latest family, by its token
 
 def run_part(
     token: str, family: Any, seeder: Seeder, stop: StoppingRule, part: list[Round]
-) -> tuple[list[Ended], Status]:
+) -> tuple[list[RoundResult], Status]:
     """Run a part in a worker, which keeps the family it got first: in a thread, the same rows and a state of its own.
 
     In another process, the kernel rows that it has computed are there.
     """
     if getattr(_own, "token", None) != token:
-        _own.token, _own.family = token, family.another()
+        _own.token, _own.family = token, family.clone_for_worker()
     return [*_own.family.run(part, seeder, stop)], _own.family.status

@@ -149,7 +149,7 @@ class ATO(Seeder):
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
         """Return the most work, the number of free variables, max |Kᵢᵢ|, M and its inverse; nothing if no path pays."""
-        if not self.pays(solved, steps, ()):
+        if not self.is_worthwhile(solved, steps, ()):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
         K, largest = gram.block(free, free), float(np.abs(gram.diagonal()).max())
@@ -158,7 +158,7 @@ class ATO(Seeder):
         head = [self._most(solved, steps), len(free), largest, len(kept)]
         return np.concatenate([head, free[kept], inverse.ravel()])
 
-    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+    def is_worthwhile(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Whether the shortest of these paths may pay, by the variables that go and come back, and the inverse."""
         n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # nothing needs to be counted

@@ -39,7 +39,7 @@ class Seeder(Rule):
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
 
-    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+    def is_worthwhile(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return whether to make `memory` for problems that leave these examples of `solved` out, one entry for each.
 
         Where not, their seeds get an empty one. `steps` as in `memory`.

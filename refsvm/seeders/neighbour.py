@@ -9,7 +9,7 @@ from refsvm.result import Solution
 from refsvm.seeders.spread import complete
 
 
-def as_the_neighbour(
+def extrapolate(
     alpha: np.ndarray,
     problem: DualProblem,
     after: Solution,
@@ -44,11 +44,11 @@ def as_the_neighbour(
     --------
     >>> import numpy as np
     >>> from refsvm import DualProblem, RBF, solve
-    >>> from refsvm.seeders.neighbour import as_the_neighbour
+    >>> from refsvm.seeders.neighbour import extrapolate
     >>> X, y = np.array([[0.0], [1.0], [1.1], [2.0]]), np.array([-1, 1, -1, 1])
     >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=3.0)
     >>> there, here = problem.without(3), problem.without(0)
-    >>> as_the_neighbour(here.lower + here.upper, here, solve(there)).round(3)
+    >>> extrapolate(here.lower + here.upper, here, solve(there)).round(3)
     array([ 0. ,  1.5, -3. ,  1.5])
     """
     lower, upper, there = problem.lower, problem.upper, after.problem

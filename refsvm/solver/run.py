@@ -26,7 +26,7 @@ from refsvm.solver.polish import polish
 from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
 from refsvm.state import PointError, SolverState, noisy
-from refsvm.stopping.base import verdict
+from refsvm.stopping.base import validated_code
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
 """Meanings of the negative codes."""
@@ -181,7 +181,7 @@ class Run:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
             if code not in own:
-                code = verdict(rules.stop, code or rules.stop.check(state))
+                code = validated_code(rules.stop, code or rules.stop.check(state))
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock

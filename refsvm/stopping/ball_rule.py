@@ -139,7 +139,7 @@ class BallRule(StoppingRule):
         memory[CODE] = _proved(state)
         return int(memory[CODE])
 
-    def knowing(self, solved: Solution) -> BallRule:
+    def with_reference(self, solved: Solution) -> BallRule:
         """Return the rule with w from this solution."""
         return replace(self, solved=solved)
 
@@ -184,8 +184,8 @@ def _proved(state: SolverState) -> int:
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
     # the outputs ½(w + w̃)·φᵢ, and ρ;  D(α) = f(α),  ‖w − w̃‖² = (α_w − α)ᵀ(G − G_w)
-    apart = total((alpha - state.alpha) * (G - gradient))
-    balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, apart))]
+    separation = total((alpha - state.alpha) * (G - gradient))
+    balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, separation))]
     if state.gap <= NEAR:
         # the same with w̃ in place of w
         balls.append((v - G, radius(_primal(state.alpha, G, b, state), dual, 0.0)))

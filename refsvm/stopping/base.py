@@ -58,7 +58,7 @@ class StoppingRule(Rule):
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
 
-    def knowing(self, solved: Solution) -> StoppingRule:
+    def with_reference(self, solved: Solution) -> StoppingRule:
         """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""
         return self
 
@@ -86,12 +86,12 @@ class StoppingRule(Rule):
         return gap / 2.0
 
 
-def names_example(stop: StoppingRule) -> bool:
+def has_target(stop: StoppingRule) -> bool:
     """Whether the rule has a field for the example that is left out."""
     return stop.left_out and hasattr(stop, "example")
 
 
-def verdict(stop: StoppingRule, code: Any) -> int:
+def validated_code(stop: StoppingRule, code: Any) -> int:
     """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0

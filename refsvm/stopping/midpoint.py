@@ -50,14 +50,14 @@ def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tu
     return total(bound * excess), -total(bound)
 
 
-def radius(primal: float, dual: float, apart: float) -> float:
+def radius(primal: float, dual: float, separation: float) -> float:
     """Return ρ of (3).
 
     Parameters
     ----------
     primal, dual : float
         P(w) and D(α̃).
-    apart : float
+    separation : float
         ‖w − w̃‖².
 
     Examples
@@ -67,7 +67,7 @@ def radius(primal: float, dual: float, apart: float) -> float:
     1.0
     """
     # ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
-    return math.sqrt(max(primal - dual - 0.25 * apart, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
+    return math.sqrt(max(primal - dual - 0.25 * separation, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
 
 
 def distances(row: np.ndarray, diagonal: np.ndarray, r: int) -> np.ndarray:

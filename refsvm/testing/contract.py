@@ -21,7 +21,7 @@ from refsvm.solver.rules import Rules, starting_point, stored_rows
 from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep
 from refsvm.stopping import KKTGap
-from refsvm.stopping.base import verdict
+from refsvm.stopping.base import validated_code
 from refsvm.testing.telling import telling
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
@@ -119,7 +119,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         taken.append((*state.working_sets[0].tolist(), state.last_step, state.gap))
         if ask_again:
             with telling(case.name, case.rules, state):
-                verdict(stop, stop.check(state))
+                validated_code(stop, stop.check(state))
     case.require(False, STEP_LIMIT, f"still not solved; ψ = {state.gap:.3g}.")
     return taken
 
@@ -227,7 +227,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
     alpha, gradient = last.alpha, last.gradient
     if code != -1:
         with telling(case.name, case.rules):
-            verdict(stop, code)
+            validated_code(stop, code)
     for name in ("alpha", "gradient"):
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _who_writes(case, state, last, name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from refsvm import Check, DualProblem, Restriction, Shrinking, solve
 from refsvm.kernels import KernelMatrix
-from refsvm.rounds.runner import for_reading
+from refsvm.rounds.runner import read_only_solution
 from refsvm.solver.rules import stored_rows
 from refsvm.testing import engines
 from refsvm.testing.contract import Case
@@ -78,7 +78,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         rows.fetch(np.arange(problem.n))
         with telling(name, (check,)):
             signs = np.asarray(
-                check.decide(for_reading(solve(problem, stop=rules.stop, engine="numpy")), rows)
+                check.decide(read_only_solution(solve(problem, stop=rules.stop, engine="numpy")), rows)
             )
         right = signs.shape == (problem.n,) and np.isin(signs, (-1, 0, 1)).all()
         said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."

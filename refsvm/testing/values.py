@@ -78,8 +78,8 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
         (positive if gap else not_negative)(
             f"{name}.restricted_tolerance({gap:.3g})", rule.restricted_tolerance(gap)
         )
-    known: Any = rule.knowing(solve(problem, engine="numpy"))
-    said = f"{name}.knowing(solved) returned {known!r}; return a stopping rule, such as itself."
+    known: Any = rule.with_reference(solve(problem, engine="numpy"))
+    said = f"{name}.with_reference(solved) returned {known!r}; return a stopping rule, such as itself."
     require(isinstance(known, StoppingRule), said)
     found: Any = rule.outcome(reasons[0], 0.5)
     right = isinstance(found, tuple) and list(map(type, found)) == [str, float]

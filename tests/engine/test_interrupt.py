@@ -130,8 +130,8 @@ def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
     rounds, done = Rounds(PROBLEMS["xor"].problem, engine="numpy"), []
     with rounds as block:
         for each in block.run([Round(0), Round(1), Round(2)]):
-            done.append(each.out)
-            if each.out == 0:
+            done.append(each.left_out)
+            if each.left_out == 0:
                 signal.raise_signal(signal.SIGINT)
     assert (done, rounds.status) == ([0, 1], Status.INTERRUPTED)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

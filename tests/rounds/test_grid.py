@@ -59,9 +59,9 @@ def assert_same(first, second):
     for one, two in zip(first[0], second[0], strict=True):
         assert (one.status, one.iterations) == (two.status, two.iterations)
         np.testing.assert_array_equal(one.values, two.values)
-    assert first[1].kept.keys() == second[1].kept.keys()
-    for name, one in first[1].kept.items():
-        two = second[1].kept[name]
+    assert first[1].solutions.keys() == second[1].solutions.keys()
+    for name, one in first[1].solutions.items():
+        two = second[1].solutions[name]
         for field in ("alpha", "gradient"):
             np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
         for field in ("lower", "upper"):
@@ -107,9 +107,9 @@ def test_rows_of_single_precision_are_no_exception(name, long, monkeypatch):
     assert_same(single, run("numpy", X, y, **case))
     if name == "usual":
         usual = run("numba", X, y, **case | {"single": False})
-        for kept, one in single[1].kept.items():
-            assert not np.array_equal(one.alpha, usual[1].kept[kept].alpha)
-            np.testing.assert_allclose(one.gradient, usual[1].kept[kept].gradient, atol=3e-3)
+        for kept, one in single[1].solutions.items():
+            assert not np.array_equal(one.alpha, usual[1].solutions[kept].alpha)
+            np.testing.assert_allclose(one.gradient, usual[1].solutions[kept].gradient, atol=3e-3)
 
 
 @needs_numba
@@ -148,7 +148,7 @@ def test_each_round_is_solved(engine, seeder):
         alone = solve(problem.boxed(problem.lower * size, problem.upper * size))
         assert each.status is Status.CONVERGED
         np.testing.assert_allclose(each.values, alone.decision_values, atol=3e-3)
-    last = rounds.kept[plan[-1].keep]
+    last = rounds.solutions[plan[-1].keep]
     kept = problem.boxed(last.problem.lower, last.problem.upper)
     assert kept.kkt_gap(last.alpha) <= 1.001e-3
 
@@ -176,7 +176,7 @@ def test_each_round_knows_where_it_starts_from():
     solved, kept = {}, {}
     for split, place, turn in turns:
         number = split.number
-        origin, (before, after) = kept.get(turn.origin), map(kept.get, turn.beside or (None, None))
+        origin, (before, after) = kept.get(turn.origin), map(kept.get, turn.neighbour or (None, None))
         assert origin == ((number, solved[number]) if number in solved else None)
         others = [other for other, at in solved.items() if at == place and other < number]
         assert after == ((max(others), place) if others else None)
@@ -184,7 +184,7 @@ def test_each_round_knows_where_it_starts_from():
             assert before == (after[0], solved[number])
         kept[turn.keep], solved[number] = (number, place), place
         assert (turn.weights[0], turn.C) == (number, Cs[place])
-    told = [turn.beside is not None and turn.beside[0] is not None for *_, turn in turns]
+    told = [turn.neighbour is not None and turn.neighbour[0] is not None for *_, turn in turns]
     assert told == [False] * 4 + [True] + [False] * 3
 
 

@@ -46,10 +46,12 @@ def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
         ended, kept = [], []
         for engine in ("numpy", "numba"):
             rounds = Rounds(problem, selector=selector, step=step, engine=engine, shrinking=False)
-            rounds.kept["all"] = full
+            rounds.solutions["all"] = full
             for each in plan:
-                ended.append([(one.out, one.values, one[2:5]) for one in rounds.run([each], seeder, stop)])
-                kept.append(rounds.kept["own"].alpha)
+                ended.append(
+                    [(one.left_out, one.values, one[2:5]) for one in rounds.run([each], seeder, stop)]
+                )
+                kept.append(rounds.solutions["own"].alpha)
             assert rounds.used == ("" if engine == "numpy" else "numba")
         assert ended[: len(plan)] == ended[len(plan) :]
         for readable, compiled in zip(kept[: len(plan)], kept[len(plan) :], strict=True):
@@ -100,7 +102,7 @@ def test_rounds_arrive_in_another_process_without_kernel_rows():
     X, y = data("heart", 40)
     problem = DualProblem.classification(X, y, kernel=RBF(0.1))
     rounds = Rounds(problem, engine="numpy", shrinking=False)
-    rounds.kept["all"] = Rounds(problem, stop=KKTGap(1e-6), engine="numpy", shrinking=False).solve()
+    rounds.solutions["all"] = Rounds(problem, stop=KKTGap(1e-6), engine="numpy", shrinking=False).solve()
     rounds.rows.fetch(np.arange(40))
     sent = pickle.loads(pickle.dumps(rounds))
     assert sent.rows.filled == 0

@@ -166,12 +166,12 @@ def test_rounds_leave_float32_rows_too(C, engine, eager):
     problem = problem_with(C)
     rounds = Rounds(problem, engine=engine, stop=KKTGap(1e-3))
     small = rounds.boxed(problem.lower / C, problem.upper / C)
-    rounds.kept["small"] = rounds.solve(small)
-    assert rounds.kept["small"].rounding > 0.0
+    rounds.solutions["small"] = rounds.solve(small)
+    assert rounds.solutions["small"].rounding > 0.0
     for box in (problem, problem.without(3), rounds.boxed(problem.lower / 2.0, problem.upper / 2.0)):
         solution = rounds.solve(box)
         exact = problem.v - problem.gradient(solution.alpha) + solution.intercept
         np.testing.assert_allclose(solution.decision_values, exact, atol=1e-4)
-    assert solution.rounding == rounds.kept["small"].rounding == 0.0
-    again = rounds.solve(small, start=rounds.kept["small"].alpha, origin=rounds.kept["small"])
+    assert solution.rounding == rounds.solutions["small"].rounding == 0.0
+    again = rounds.solve(small, start=rounds.solutions["small"].alpha, origin=rounds.solutions["small"])
     np.testing.assert_allclose(again.gradient, problem.gradient(again.alpha), atol=1e-9)

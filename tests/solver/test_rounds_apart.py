@@ -270,11 +270,11 @@ def test_a_left_out_round_and_its_seed_read_stored_rows(monkeypatch):
     rounds.rows.fetch(np.arange(problem.n))
     r = int(np.flatnonzero(full.alpha)[0])
     monkeypatch.setattr(problem.gram, "block", None)  # the kernel cannot be evaluated any more
-    rounds.kept["all"] = full
+    rounds.solutions["all"] = full
     ended = next(rounds.run([Round(r, "all", keep="own")], TOP()))
     assert ended.status is Status.CONVERGED
-    assert rounds.kept["own"].alpha[r] == 0.0
-    assert ended.iterations == rounds.kept["own"].iterations
+    assert rounds.solutions["own"].alpha[r] == 0.0
+    assert ended.iterations == rounds.solutions["own"].iterations
 
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])

@@ -313,10 +313,10 @@ def test_the_best_intercept_by_trying_all_corners(seed):
 
 
 def test_a_rule_knows_the_solution_it_is_given():
-    rule = BallRule().knowing(SOLVED)
+    rule = BallRule().with_reference(SOLVED)
     assert rule.solved is SOLVED
     assert replace(rule, solved=None) == BallRule()
-    assert LOODualityGap().knowing(SOLVED) == LOODualityGap()
+    assert LOODualityGap().with_reference(SOLVED) == LOODualityGap()
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,8 @@ SLIPS: dict[Any, dict[str, tuple[dict[str, Any], str, str | None]]] = {
         "restricted": ({"restricted_tolerance": lambda self, gap: None}, r"restricted_tolerance\(0\)=None",
                        "'NoneType' and 'float'"),
         "tolerance": ({"tolerance": None}, r"tolerance is None; give a KKT gap", NO_WORD),
-        "knowing": ({"knowing": lambda self, solved: None}, r"knowing\(solved\) returned None", NO_WORD),
+        "with_reference": ({"with_reference": lambda self, solved: None},
+                           r"with_reference\(solved\) returned None", NO_WORD),
         "outcome": ({"outcome": lambda self, reason, value: value}, r"outcome\(\) returned 0\.5", NO_WORD),
         "at once": ({"check": lambda self, state: 1, "left_out": True}, r"stops too early, at ψ = 2", NO_WORD),
         "signature": ({"check": lambda self: 0}, "takes 1 positional argument", "takes 1 positional argument"),
@@ -353,7 +354,7 @@ def test_the_check_names_rule_problem_and_cause(family, slip, parts):
     assert re.search(SLIPS[family][slip][1], sentence), sentence
     assert type(rule).__name__ in sentence
     assert sentence.endswith(".")
-    without_state = slip in ("tolerance", "accuracy", "rows", "knowing", "outcome")
+    without_state = slip in ("tolerance", "accuracy", "rows", "with_reference", "outcome")
     assert without_state or any(f"Problem {name!r}" in sentence for name in NAMES), sentence
 
 

@@ -20,12 +20,12 @@ from refsvm.compiled.solver.loop import BUDGET_SPENT
 from refsvm.compiled.twins import have_twins, parameters_of
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Ended, Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.runner import NONE_LEFT_OUT, Runner, for_example
 from refsvm.rule import is_shipped
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
-from refsvm.stopping.base import names_example, verdict
+from refsvm.stopping.base import has_target, validated_code
 
 CHUNK_SECONDS: Final = 0.02
 """How long a chunk of rounds takes: Ctrl-C waits no longer, unless a single round does."""
@@ -55,13 +55,13 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        self.runner, self._apart = runner, runner.apart or runner.seeder.twin() is None
+        self.runner, self._times_seeds = runner, runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # that a round takes, once it is known
         # a seed that Python makes, and work that seeds share, need a solution that is there
-        self._waits = runner.shares or self._apart
+        self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
-        self._problem, self._kept, self._stop = problem, family.kept, rules.stop
+        self._problem, self._kept, self._stop = problem, family.solutions, rules.stop
         rules = rules._replace(stop=for_example(rules.stop, 0))
         memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
         # kept here, as all arrays: compiled code counts no references
@@ -83,23 +83,26 @@ class PackedRounds:
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
         stop, curvature = rules.stop, -1e-8 * largest
-        tolerance, named = stop.restricted_tolerance(0.0), names_example(stop)
+        tolerance, named = stop.restricted_tolerance(0.0), has_target(stop)
         self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, 0.0])
 
-    def chunk(self, waiting: Sequence[Round]) -> list[Ended]:
+    def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
         """Run as many rounds as take some ten milliseconds, and the one after them where that is left to Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         chunk = self._ready([*islice(waiting, self._size())])
-        solved = family.kept.get(chunk[0].origin) if self._waits else None
+        solved = family.solutions.get(chunk[0].origin) if self._waits else None
         if runner.shares and solved is not None:
             self.remember(runner.memory(solved, chunk))
         seeds = []
         if solved is not None and runner.seeder.twin() is None:
             seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]
-        done, rest = self.run(chunk, began, self._apart and solved is not None, seeds)
+        done, rest = self.run(chunk, began, self._times_seeds and solved is not None, seeds)
         if done:
             longest = max(each.iterations for each in done)
-            family.latest, family.longest = done[-1].iterations, max(family.longest, longest)
+            family.last_iterations, family.most_iterations = (
+                done[-1].iterations,
+                max(family.most_iterations, longest),
+            )
         if rest is not None:
             each = chunk[len(done)]
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
@@ -114,7 +117,7 @@ class PackedRounds:
         """Return how many rounds to run next."""
         if self._seconds is None:
             return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
-        most = CHUNK_ROUNDS if self._apart else 4096
+        most = CHUNK_ROUNDS if self._times_seeds else 4096
         return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
 
     def _ready(self, rounds: list[Round]) -> list[Round]:
@@ -137,8 +140,8 @@ class PackedRounds:
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 
     def run(
-        self, chunk: Sequence[Round], began: float, apart: bool, seeds: list[np.ndarray]
-    ) -> tuple[list[Ended], Solution | None]:
+        self, chunk: Sequence[Round], began: float, time_seeds: bool, seeds: list[np.ndarray]
+    ) -> tuple[list[RoundResult], Solution | None]:
         """Run rounds until one is left to Python.
 
         Parameters
@@ -146,38 +149,42 @@ class PackedRounds:
         chunk : sequence of Round
         began : float
             When the work on them did.
-        apart : bool
+        time_seeds : bool
             Make all seeds first, and say how long that took.
         seeds : list of ndarrays of shape (n,)
             The seeds, where the seeder has no twin.
 
         Returns
         -------
-        list of Ended, Solution or None
+        list of RoundResult, Solution or None
             The rounds that have converged. The solution says where the round after them stands: at the limit on steps
             (MAX_ITER), or where it has to be run again (STALLED). None: all are done.
         """
         turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
-        asked = [out if each is None else each for out, each in zip(turns.out, turns.asked, strict=True)]
+        asked = [
+            out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
+        ]
         plan, *more = self._packed(chunk, turns, asked)
         m, results, values = len(chunk), np.zeros((len(chunk), 3)), np.empty(len(more[1]))
-        starts = np.array(seeds) if seeds else np.empty((m if apart else 0, self._problem.n))
-        if apart and not seeds:
+        starts = np.array(seeds) if seeds else np.empty((m if time_seeds else 0, self._problem.n))
+        if time_seeds and not seeds:
             plan = plan[: self._call(SEEDS, plan, *more, starts, results, values)]
-        seeded = time.perf_counter() if apart else began
-        done = self._call(STEPS if apart else WHOLE, plan, *more, starts, results, values)
+        seeded = time.perf_counter() if time_seeds else began
+        done = self._call(STEPS if time_seeds else WHOLE, plan, *more, starts, results, values)
         for name in {*turns.keep[:done]} - {None}:
             arrays = [table[self._places[name]] for table in self._solutions]
             self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
         if not is_shipped(type(self._stop)):
-            verdict(self._stop, max(codes, default=0))
+            validated_code(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
         each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])
-        ended = zip(turns.out, each_value, steps, reasons, *shared, strict=False)
-        return [*map(partial(tuple.__new__, Ended), ended)], None if done == m else self._rest(*results[done])
+        ended = zip(turns.left_out, each_value, steps, reasons, *shared, strict=False)
+        return [*map(partial(tuple.__new__, RoundResult), ended)], None if done == m else self._rest(
+            *results[done]
+        )
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:
         """Run the compiled rounds."""
@@ -189,15 +196,15 @@ class PackedRounds:
     def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights."""
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
-        positions, ends = _joined(turns.out)
+        positions, ends = _joined(turns.left_out)
         plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
-        if {*map(type, turns.asked)} != {NoneType}:
+        if {*map(type, turns.evaluate)} != {NoneType}:
             more, ends = _joined(asked)
             ends += len(positions)
             positions = np.concatenate([positions, more])
         plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
         # --- names become places ---
-        if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.beside} == {None}:
+        if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.neighbour} == {None}:
             plan[:, ORIGIN] = self._place(turns.origin[0])
         else:
             self._place_all(plan, chunk)
@@ -213,7 +220,7 @@ class PackedRounds:
         """Write to the plan where each round finds and keeps solutions."""
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
-            before, after = each.beside or (None, None)
+            before, after = each.neighbour or (None, None)
             names = each.origin, before, after
             places = [
                 -1 if name is None else self._places[name] if name in written else self._place(name)
@@ -287,7 +294,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     """Return all kernel rows as compiled rounds take them; None if they take these or the rules not at all."""
     family, seeder = runner.family, runner.seeder
     rows, values = family.rows, family.rows.values
-    if family.options["trace"] or not have_twins(runner.rules):
+    if family.trace or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
     have_twins([seeder])  # refuses what is no twin of a seeder
     family.used = "numba"

@@ -101,8 +101,8 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 
 
 @called
-def as_the_neighbour(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.seeders.neighbour.as_the_neighbour`; without a source, `before` and `source` are `after`."""
+def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.seeders.neighbour.extrapolate`; without a source, `before` and `source` are `after`."""
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
@@ -230,7 +230,7 @@ def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # ty
     """Change the seed as a neighbour has changed; return whether fewer rows lead there from that neighbour."""
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
-        as_the_neighbour(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
+        extrapolate(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
     return origin < 0 or changed(seeding.seed, alphas[after]) < changed(seeding.seed, alphas[origin])
 
 

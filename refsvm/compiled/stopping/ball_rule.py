@@ -55,10 +55,10 @@ def begin(state):  # type: ignore[no-untyped-def]
 def distance_to_known(state):  # type: ignore[no-untyped-def]
     """‖w − w̃‖² = (α_w − α)ᵀ(G − G_w), summed from left to right."""
     _, alpha, gradient, _ = parts(state.stop_memory, len(state.alpha))
-    apart = 0.0
+    separation = 0.0
     for t in range(len(alpha)):
-        apart += (alpha[t] - state.alpha[t]) * (state.gradient[t] - gradient[t])
-    return apart
+        separation += (alpha[t] - state.alpha[t]) * (state.gradient[t] - gradient[t])
+    return separation
 
 
 @called

@@ -21,10 +21,10 @@ def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def radius(primal, dual, apart):  # type: ignore[no-untyped-def]
+def radius(primal, dual, separation):  # type: ignore[no-untyped-def]
     """Return ρ of (3)."""
     # ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
-    return math.sqrt(max(primal - dual - 0.25 * apart, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
+    return math.sqrt(max(primal - dual - 0.25 * separation, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
 
 
 @inlined
