@@ -8,7 +8,7 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
-from refsvm.kernels.matrix import View
+from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
 from refsvm.solver.rules import stored_rows
 
@@ -270,3 +270,10 @@ def test_rows_that_gave_way_to_a_block_are_computed_anew():
     for i in (0, 1, 2, 9, 4, 5, 6, 0):
         np.testing.assert_allclose(rows.row(i), K[i], rtol=1e-12)
         np.testing.assert_allclose(rows.block(np.array([i, 9])), K[[i, 9]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["block", "diagonal"])
+def test_a_kernel_matrix_has_blocks_and_a_diagonal(missing):
+    own = {name: getattr(View, name) for name in ("block", "diagonal") if name != missing}
+    with pytest.raises(TypeError, match=missing):
+        type("Own", (KernelMatrix,), own)()

@@ -125,6 +125,9 @@ def test_a_rule_that_seldom_decides_early_is_given_up():
     assert (loo.decided_by[10:] == "kkt").all()
     kept = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST, efficiency_test=False)
     assert kept.gap_rule_kept is None
+    # no such rule is tried where there is none, and the ball is never given up
+    assert leave_one_out(X, y, kernel=RBF(0.1), stop=KKTGap(), engine=FAST).gap_rule_kept is None
+    assert leave_one_out(X, y, kernel=RBF(0.1), engine=FAST).gap_rule_kept is None
 
 
 @dataclass(frozen=True)

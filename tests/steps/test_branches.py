@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 
-from refsvm import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
+from refsvm import ConjugateStep, KKTGap, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
 
 from ..decisions import length
 
@@ -244,3 +247,48 @@ def test_a_conjugate_step_moves_so_many_variables(most, plain, engine):
     mu, kappa, _ = conjugate(MATRIX, SLOPES, 0, 1, DELTA, np.zeros(4), np.full(4, -1.0), np.ones(4))
     expected = (NEWTON, 0.0) if plain else (mu, kappa)
     check(engine, ConjugateStep(max_support=most), expected, 0, 1, MATRIX, SLOPES, **CARRIED)
+
+
+@dataclass(frozen=True)
+class Own(StepRule):
+    history: Any = 0
+
+    def length(self, state, i, j):
+        return 0.0
+
+
+@pytest.mark.parametrize("history", [-1, 1.0, "1", None])
+def test_a_history_is_a_whole_number(history):
+    with pytest.raises(
+        ValueError, match=r"Own.history is .*; give a whole number of working sets, 0 or more"
+    ):
+        StepRule.checked("step", Own(history))
+
+
+def test_a_step_rule_is_returned_as_it_is():
+    for step in (Own(), Own(3), Own(np.int64(2)), NewtonStep()):
+        assert StepRule.checked("step", step) is step
+    assert (NewtonStep().history, PlanningAheadStep(history=3).history) == (0, 3)
+    assert (NewtonStep().carries, ConjugateStep().carries) == (False, True)
+    with pytest.raises(
+        ValueError, match=r"step=KKTGap\(.*\) is not a StepRule; pass .* such as step=NewtonStep\(\)"
+    ):
+        StepRule.checked("step", KKTGap())
+    with pytest.raises(TypeError, match="length"):
+        StepRule()
+
+
+@pytest.mark.parametrize("factor", [0.0, -0.1, 2.0, np.nan])
+def test_a_factor_outside_0_to_2_is_refused(factor):
+    with pytest.raises(ValueError, match="factor="):
+        OverrelaxedNewtonStep(factor)
+    assert (OverrelaxedNewtonStep(1e-9).factor, OverrelaxedNewtonStep(1.999).factor) == (1e-9, 1.999)
+
+
+@pytest.mark.parametrize(
+    ("rule", "argument", "least"), [(PlanningAheadStep, "history", 1), (ConjugateStep, "max_support", 2)]
+)
+def test_least_numbers(rule, argument, least):
+    assert getattr(rule(**{argument: least}), argument) == least
+    with pytest.raises(ValueError, match=argument):
+        rule(**{argument: least - 1})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,11 @@ def test_a_path_along_which_an_example_comes_and_goes(engine):
         assert path.intercept(C) == pytest.approx(0.0, abs=1e-8)
     for C in (1 / 24, 1 / 6, 0.5):
         assert abs(path.C - C).min() < 1e-8
+
+
+@pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=repr)
+def test_a_tracker_is_a_value(tracker):
+    assert tracker == type(tracker)()
+    assert hash(tracker) == hash(type(tracker)())
+    with pytest.raises(FrozenInstanceError):
+        tracker.tol = tracker.tau = 1.0
