@@ -183,16 +183,21 @@ def read_only(values: np.ndarray) -> np.ndarray:
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
     """Bounds L ≤ U of n variables between which some α has the sum z, as read-only copies.
 
-    Beside them, whether a bound is infinite (`is_open`), and whether α = 0 is such an α (`holds_zero`).
+    Beside them, whether a bound is infinite (`is_open`), and whether α = 0 is such an α (`zero_is_feasible`).
     """
-    is_open, holds_zero = False, z == 0.0 and _surrounds_zero(lower, upper, n)
-    if not holds_zero:
+    is_open, zero_is_feasible = False, z == 0.0 and _surrounds_zero(lower, upper, n)
+    if not zero_is_feasible:
         lower, upper = vector("lower", lower, n, infinite=True), vector("upper", upper, n, infinite=True)
         is_open = bool(np.isinf([lower, upper]).any())
-        holds_zero = z == 0.0 and bool((lower <= 0.0).all() and (upper >= 0.0).all())
-        if not holds_zero:
+        zero_is_feasible = z == 0.0 and bool((lower <= 0.0).all() and (upper >= 0.0).all())
+        if not zero_is_feasible:
             _refuse_empty_box(lower, upper, z)
-    return {"lower": sealed(lower), "upper": sealed(upper), "is_open": is_open, "holds_zero": holds_zero}
+    return {
+        "lower": sealed(lower),
+        "upper": sealed(upper),
+        "is_open": is_open,
+        "zero_is_feasible": zero_is_feasible,
+    }
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:

@@ -45,7 +45,7 @@ class Formulations:
             array.flags.writeable = False
         problem = object.__new__(cls)
         problem.__dict__.update(
-            gram=gram, n=gram.n, v=v, z=0.0, lower=lower, upper=upper, holds_zero=True,
+            gram=gram, n=gram.n, v=v, z=0.0, lower=lower, upper=upper, zero_is_feasible=True,
             is_open=not math.isfinite(np.add.reduce(upper) - np.add.reduce(lower)),
         )  # fmt: skip
         return problem

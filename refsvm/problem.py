@@ -53,7 +53,7 @@ class DualProblem(Formulations):
     ----------
     n : int
         Number of variables.
-    is_open, holds_zero : bool
+    is_open, zero_is_feasible : bool
         Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
 
     Examples
@@ -74,7 +74,7 @@ class DualProblem(Formulations):
     upper: np.ndarray
     n: int = field(init=False, repr=False)
     is_open: bool = field(init=False, repr=False)
-    holds_zero: bool = field(init=False, repr=False)
+    zero_is_feasible: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         gram, z = matrix_of(self.gram), real("z", self.z)
@@ -254,7 +254,7 @@ class DualProblem(Formulations):
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the same problem in a part of its box, of new arrays: one that holds α = 0 needs no check."""
-        if self.holds_zero:
+        if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)
 

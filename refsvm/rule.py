@@ -28,7 +28,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
 
     Attributes
     ----------
-    such_as : str
+    example_call : str
         A member of the family, for messages.
     role : str
         The name of the signature that its twins have, in `refsvm.compiled.interface`; "" where each has its own.
@@ -43,7 +43,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
     ValueError: seeder=SecondOrder(planned_range=0.9) is not a Seeder; pass an instance of one, such as seeder=TOP().
     """
 
-    such_as: ClassVar[str] = ""
+    example_call: ClassVar[str] = ""
     role: ClassVar[str] = ""
     find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
     """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
@@ -85,13 +85,13 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         """Return what was passed as argument `name` if it belongs to this family, or raise ValueError."""
         if not isinstance(rule, cls):
             raise ValueError(
-                f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.such_as}."
+                f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.example_call}."
             )
         return rule
 
 
 @cache
-def is_shipped(rule: type) -> bool:
+def is_builtin(rule: type) -> bool:
     """Whether a rule of this type belongs to the package."""
     return rule.__module__.startswith("refsvm.")
 

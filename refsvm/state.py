@@ -92,7 +92,7 @@ class SolverState:
     Parameters
     ----------
     problem : DualProblem
-        Where v and the box come from; `go_to` changes it.
+        Where v and the box come from; `restart` changes it.
     alpha : ndarray of shape (n,), float64
         Feasible start; copied.
     rows : KernelRows
@@ -103,14 +103,14 @@ class SolverState:
         Scratch memory of the selector, the step rule and the stopping rule.
     gradient : ndarray of shape (n,), optional
         v − Kα if known; computed from kernel rows otherwise.
-    carries : bool
+    uses_momentum : bool
         Whether the step rule goes on along the last displacement, which is kept for it then.
 
     Attributes
     ----------
     problem : DualProblem
         What is being solved.
-    whole : (SolverState, ndarray) or None
+    parent : (SolverState, ndarray) or None
         Of a restricted problem: the state that it restricts, and which of its variables are here.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
         α, G, the linear term, L, U and the kᵢᵢ.
@@ -142,7 +142,7 @@ class SolverState:
     (array([-0.5,  0.5]), 0.0, 1)
     """
 
-    whole: tuple[SolverState, np.ndarray] | None = None
+    parent: tuple[SolverState, np.ndarray] | None = None
     displacement: np.ndarray | None
     displacement_image: np.ndarray | None
     shrinking: Any = None
@@ -150,7 +150,8 @@ class SolverState:
 
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,
-        memories: Memories = (NOTHING, NOTHING, NOTHING), gradient: np.ndarray | None = None, carries: bool = False,
+        memories: Memories = (NOTHING, NOTHING, NOTHING), gradient: np.ndarray | None = None,
+        uses_momentum: bool = False,
     ) -> None:  # fmt: skip
         self.problem, self.rows, self.v = problem, rows, problem.v
         self.alpha = np.array(alpha, dtype=np.float64)
@@ -161,14 +162,16 @@ class SolverState:
         self.working_sets, self.candidates = np.full((depth, 2), -1), np.full((depth, 2), -1)
         self.curvatures, self.candidate_curvatures = np.zeros(depth), np.zeros(depth)
         self.selector_memory, self.step_memory, self.stop_memory = memories
-        self.displacement, self.displacement_image = np.zeros((2, problem.n)) if carries else (None, None)
+        self.displacement, self.displacement_image = (
+            np.zeros((2, problem.n)) if uses_momentum else (None, None)
+        )
         # updates of G since it was last computed from scratch, those of the present solve left out
         self.updates, self.largest = 0, 0.0
-        self._forget()
+        self._reset_counters()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)
 
-    def go_to(
+    def restart(
         self, problem: DualProblem, start: np.ndarray | None, memories: Memories,
         origin: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
@@ -199,10 +202,10 @@ class SolverState:
                 present[:] = memory
         self.working_sets.fill(-1)
         self.candidates.fill(-1)
-        self._forget()
+        self._reset_counters()
         self.refresh(recompute=False)
 
-    def _forget(self) -> None:
+    def _reset_counters(self) -> None:
         """Set the counters to 0, and what is remembered of steps to nothing."""
         self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
         self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
@@ -229,7 +232,7 @@ class SolverState:
         found = arithmetic.current.most_violating_pair(self.alpha, self.gradient, self.lower, self.upper)
         self.top, self.bottom, self.gap = found
 
-    def renew(self) -> None:
+    def recompute_gradient(self) -> None:
         """Compute G from scratch; α first gets back the sum z, of which larger values may have rounded some off."""
         self.alpha[:] = self.problem.feasible(self.alpha)
         self.refresh()
@@ -271,7 +274,7 @@ class SolverState:
             alpha[near] = np.where(above < below, self.lower, self.upper)[near]
             self.refresh(recompute=False)
 
-    def impossible(self) -> str:
+    def feasibility_error(self) -> str:
         """Say why steps inside the box cannot have led here; "" if they can, as always unless a rule is wrong."""
         alpha, problem = self.alpha, self.problem
         sum_ = float(np.add.reduce(alpha))
@@ -318,12 +321,12 @@ class SolverState:
         It costs a sort of n numbers and some passes over them, as much as ten to thirty steps. On a restricted problem
         it is the gap of the whole one; its gradient takes a kernel row more for each variable that has moved.
         """
-        if self.whole is None:
+        if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)
         state, delta = self, self.alpha
-        while state.whole is not None:  # a restricted problem counts α from where it began
-            outer, A = state.whole
-            moved_by = np.zeros(len(outer.alpha)) if outer.whole is None else outer.alpha.copy()
+        while state.parent is not None:  # a restricted problem counts α from where it began
+            outer, A = state.parent
+            moved_by = np.zeros(len(outer.alpha)) if outer.parent is None else outer.alpha.copy()
             moved_by[A] += delta
             state, delta = outer, moved_by
         gradient = state.gradient - state.rows.product(delta)
@@ -349,7 +352,7 @@ class SolverState:
         self.high = min(float(upper[i] - alpha[i]), float(alpha[j] - lower[j]))
 
     def move(self, i: int, j: int, mu: float, kappa: float = 0.0) -> None:
-        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it; a step that carries also goes κΔ."""
+        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it; a step with momentum also goes κΔ."""
         alpha, lower, upper = self.alpha, self.lower, self.upper
         free = self.low < mu < self.high
         if self.displacement is None or self.displacement_image is None:

@@ -107,7 +107,7 @@ def length(engine: str, step: StepRule, i: int, j: int, *problem: Any, **known: 
         state.measure(i, j)
         return step.length(state, i, j), state.candidates[: state.n_candidates].tolist()
     CompiledBackend().steps(state, rules, 1)
-    mu = (state.last_step, state.last_carry) if step.carries else state.last_step
+    mu = (state.last_step, state.last_carry) if step.uses_momentum else state.last_step
     return mu, state.candidates[: state.n_candidates].tolist()
 
 

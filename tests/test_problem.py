@@ -340,9 +340,9 @@ def test_a_box_that_does_not_hold_zero_is_looked_at_in_full():
     with pytest.raises(ValueError, match="cannot be reached"):
         DualProblem(gram, v, 0.0, np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 1.0]))
     around, aside = np.array([-1.0, -1.0, -1.0]), np.array([0.5, -1.0, -1.0])
-    assert DualProblem(gram, v, 0.0, around, -around).holds_zero
-    assert not DualProblem(gram, v, 0.0, aside, -around).holds_zero
-    assert not DualProblem(gram, v, 0.5, around, -around).holds_zero
+    assert DualProblem(gram, v, 0.0, around, -around).zero_is_feasible
+    assert not DualProblem(gram, v, 0.0, aside, -around).zero_is_feasible
+    assert not DualProblem(gram, v, 0.5, around, -around).zero_is_feasible
     assert DualProblem(gram, v, 0.0, around, np.array([1.0, np.inf, 1.0])).is_open
 
 

@@ -254,7 +254,7 @@ FAMILIES = [WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shr
 def test_the_hooks_of_all_families_are_the_same(family):
     assert issubclass(family, Rule)
     assert other_hooks(family, shipped=True) == []
-    assert family.such_as
+    assert family.example_call
 
 
 def test_a_hook_with_another_signature_is_seen():

@@ -108,8 +108,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     step.
 # ``state.move(i, j, mu)``
 #     :math:`\alpha` and :math:`G` as in chapter 4; then the most violating pair of the new point, which is also the
-#     :math:`\psi` that the next ``check`` wants to see. A step that *carries* also goes on along the last
-#     one, by a length called :math:`\kappa`; that is chapter 10, too. An answer that is no number
+#     :math:`\psi` that the next ``check`` wants to see. A step with *momentum* (``uses_momentum``) also goes
+#     on along the last one, by a length called :math:`\kappa`; that is chapter 10, too. An answer that is no number
 #     is refused like one that is no pair.
 # ``yield state``
 #     Whoever runs the loop may look, after every step. It is one object that changes: copy what is to be kept.

@@ -50,7 +50,7 @@ class Session:
             np.empty(len(state.alpha), dtype=np.int8), np.empty(len(state.alpha)),
             NONE if state.displacement is None else state.displacement,
             NONE if state.displacement_image is None else state.displacement_image,
-            *support_of(len(state.alpha) * rules.step.carries),
+            *support_of(len(state.alpha) * rules.step.uses_momentum),
             self._buffer, record.view(np.recarray),
         )  # fmt: skip
         # kept here: compiled code counts no references

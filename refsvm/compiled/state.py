@@ -61,10 +61,10 @@ def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def update_gradient(state, i, j, mu, kappa, carries, anew):  # type: ignore[no-untyped-def]
+def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignore[no-untyped-def]
     """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.problem.most_violating_pair`.
 
-    If the step carries, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
+    If the step uses momentum, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -LARGEST, LARGEST, -1, -1
@@ -78,7 +78,7 @@ def update_gradient(state, i, j, mu, kappa, carries, anew):  # type: ignore[no-u
         high, low = -LARGEST, LARGEST
         for t in range(len(G)):
             change = mu * (np.float64(row_i[t]) - row_j[t])  # rows may be float32
-            if carries:
+            if uses_momentum:
                 pair, change = change, change + kappa * images[t]
                 images[t] = pair if anew else change
             g = G[t] - change

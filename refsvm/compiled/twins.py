@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.compiled.trouble import TwinError
-from refsvm.rule import Rule, is_shipped
+from refsvm.rule import Rule, is_builtin
 
 SPARE: Final = 8
 """Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
@@ -73,7 +73,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
     """
     kind: type[Rule] = type(rule)
     method: Any = rule.twin
-    if is_shipped(kind):
+    if is_builtin(kind):
         shipped: Callable[..., Any] | None = method()
         return shipped
     name = kind.__name__
@@ -88,7 +88,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
             "refsvm.compiled.interface.twin."
         )
     if rule.role and hasattr(twin, "signature"):
-        role = "LENGTH_AND_CARRY" if getattr(rule, "carries", False) else rule.role
+        role = "LENGTH_AND_CARRY" if getattr(rule, "uses_momentum", False) else rule.role
         place = import_module(f"refsvm.compiled.interface.{'seeding' if role == 'SEED' else 'layout'}")
         if twin.signature != getattr(place, role):
             raise TwinError(
@@ -115,7 +115,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 def parameters_of(rule: Rule) -> np.ndarray:
     """Return the hyper-parameters for the twin, shape (k,); behind the last is NaN, for a twin that wants more."""
     given: Any = rule.parameters()
-    if is_shipped(type(rule)):
+    if is_builtin(type(rule)):
         return np.array(given, dtype=np.float64)
     try:
         values = np.array(given, dtype=np.float64)

@@ -66,11 +66,11 @@ class Curves(Display, ABC):
     Attributes
     ----------
     lines_ : dict of str to matplotlib.lines.Line2D
-    such_as : str
+    example : str
         What to give, for the message where there is no curve.
     """
 
-    such_as: ClassVar[str]
+    example: ClassVar[str]
     curves: dict[str, Any]
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
@@ -95,7 +95,7 @@ class Curves(Display, ABC):
         ImportError
             If matplotlib is not installed.
         """
-        require_some("curves", self.curves, self.such_as)
+        require_some("curves", self.curves, self.example)
         self._draw_on(ax)
         self.lines_ = {
             name: self._line(curve, {"label": name, **line_kwargs}) for name, curve in self.curves.items()

@@ -69,7 +69,7 @@ class ConvergenceDisplay(Curves):
     'kernel rows computed'
     """
 
-    such_as = "solve, such as {'Newton': (steps, gaps)}"
+    example = "solve, such as {'Newton': (steps, gaps)}"
     curves: dict[str, tuple[np.ndarray, np.ndarray]]
     metric: str = "gap"
     against: str = "iterations"

@@ -36,7 +36,7 @@ class CostPathDisplay(Curves):
     'true positives'
     """
 
-    such_as = "RocCurve, such as {'test': path.roc(X, y)}"
+    example = "RocCurve, such as {'test': path.roc(X, y)}"
     curves: dict[str, RocCurve]
 
     def _draw_on(self, ax: Axes | None) -> None:

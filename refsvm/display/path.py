@@ -142,7 +142,7 @@ class ValidationPathDisplay(Curves):
     'error'
     """
 
-    such_as = "ErrorCurve, such as {'validation': …}"
+    example = "ErrorCurve, such as {'validation': …}"
     curves: dict[str, ErrorCurve]
 
     def _line(self, curve: ErrorCurve, look: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram, shaped
-from refsvm.kernels.names import KERNELS, is_precomputed, is_users, kernel_called
+from refsvm.kernels.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
 from refsvm.kernels.origin import around, origin_of, weights_at
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
@@ -134,7 +134,7 @@ class KernelMachine(KernelEstimator):
         """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
         if reset:
             self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
-        if is_users(kernel):
+        if is_user_kernel(kernel):
             return self._checked_of_any_kind(X, y, reset=reset, **checks)
         matrix = is_precomputed(kernel)
         if matrix and is_sparse(X):
@@ -249,7 +249,7 @@ class KernelMachine(KernelEstimator):
         """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at."""
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
-        if is_users(self.kernel_):
+        if is_user_kernel(self.kernel_):
             return self._users_values(X) + self.intercept_
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
@@ -286,7 +286,7 @@ class KernelMachine(KernelEstimator):
         return coef
 
 
-def explaining(estimator: type[Estimator]) -> type[Estimator]:
+def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
     """Decorate an estimator: ``probability=`` gets the sentence that says what to use instead.
 
     ``probability=False``, which asks for nothing, passes.

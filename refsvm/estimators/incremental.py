@@ -23,7 +23,7 @@ from refsvm.kernels.growing import GrowingMatrix
 from refsvm.kernels.names import is_precomputed, parameters_named
 from refsvm.kernels.origin import around
 from refsvm.kernels.rows import megabytes
-from refsvm.multiclass.one_vs_one import kernel_values, shortcoming
+from refsvm.multiclass.one_vs_one import convergence_message, kernel_values
 from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
@@ -148,7 +148,7 @@ class Incremental(KernelMachine):
             self._take(solutions, places, kept)
         self._warn_of_noise(solutions)
         if self.fit_status_:
-            warnings.warn(shortcoming(solutions, self.tol), ConvergenceWarning, stacklevel=4)
+            warnings.warn(convergence_message(solutions, self.tol), ConvergenceWarning, stacklevel=4)
 
     def _values(self) -> dict[str, Any]:
         """Return the present values of the settings."""

@@ -17,7 +17,7 @@ from refsvm._checks import is_sparse
 from refsvm.engine.pool import in_workers, resubmitted, worker_count
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
-from refsvm.kernels.gram import held_as_array, held_from_products
+from refsvm.kernels.gram import dense_gram, held_from_products
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.origin import around
 from refsvm.kernels.precision import may_be_held
@@ -265,7 +265,7 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
-        return held_as_array(gram)
+        return dense_gram(gram)
     origin = gram.origin
     if kernel.distance_scale > 0.0 and not is_sparse(X):
         origin = X.mean(axis=0)

@@ -14,8 +14,8 @@ from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import checked_weights
 from refsvm.kernels.checked import gram_of_rows
-from refsvm.kernels.names import is_precomputed, is_users
-from refsvm.multiclass.one_vs_one import shortcoming
+from refsvm.kernels.names import is_precomputed, is_user_kernel
+from refsvm.multiclass.one_vs_one import convergence_message
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver import solve
@@ -42,7 +42,7 @@ class SingleMachine(Incremental):
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0)
         weights = None if weights is None else weights[rows]
         kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
-        known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
+        known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         with self._interruptible():
             factors = np.ones(len(rows)) if weights is None else weights
             problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors, self._values())
@@ -52,9 +52,9 @@ class SingleMachine(Incremental):
             if progress is not None:
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
-            self._store(solution, X.copy() if is_users(kernel) else X, rows, computed)
+            self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
         if self.fit_status_:
-            warnings.warn(shortcoming([solution], self.tol), ConvergenceWarning, stacklevel=3)
+            warnings.warn(convergence_message([solution], self.tol), ConvergenceWarning, stacklevel=3)
         return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
@@ -110,7 +110,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_users(self.kernel_) else None  # a copy of its own
+        self._examples = X if is_user_kernel(self.kernel_) else None  # a copy of its own
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.where_solved()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from refsvm._checks import penalties
 from refsvm.engine.pool import worker_count
-from refsvm.estimators.base import PROBABILITIES, KernelMachine, explaining
+from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import (
@@ -36,13 +36,13 @@ from refsvm.estimators.validation import (
     scaled,
 )
 from refsvm.formulations import votes
-from refsvm.kernels.names import is_precomputed, is_users
+from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import (
     BinaryResult,
     Pair,
+    convergence_message,
     layout,
     pairs,
-    shortcoming,
     solve_pairs,
     worst,
 )  # fmt: skip
@@ -52,7 +52,7 @@ from refsvm.result import Solution, Status
 _log = logging.getLogger("refsvm")
 
 
-@explaining
+@reject_probability
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVC(ClassifierMixin, Incremental):
     """C-support vector classification with exchangeable working-set selection and step rules.
@@ -218,7 +218,7 @@ class SVC(ClassifierMixin, Incremental):
             C = penalties_of(self.C, class_weight, codes, weights)
             refuse_empty_classes(classes, codes[C > 0.0])
         kernel = self._kernel(X, self.gamma, weights)
-        known, data, computed = self._by_number(kernel, X) if is_users(kernel) else (kernel, X, 0)
+        known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
         progress = Progress(type(self).__name__) if self.verbose else None
         options = self._solver_options(progress) | {
@@ -230,13 +230,13 @@ class SVC(ClassifierMixin, Incremental):
                 _log.debug("%s", result)
                 results.append(result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
-            self._store(results, X.copy() if is_users(kernel) else X, codes, computed)
+            self._store(results, X.copy() if is_user_kernel(kernel) else X, codes, computed)
             if progress is not None:
                 progress.finish(
                     self.status_, worst(results).kkt_gap, sum(each.iterations for each in results)
                 )
         if self.fit_status_:
-            warnings.warn(shortcoming(results, self.tol), ConvergenceWarning, stacklevel=2)
+            warnings.warn(convergence_message(results, self.tol), ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -334,7 +334,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_users(self.kernel_) else None  # a copy of its own
+        self._examples = X if is_user_kernel(self.kernel_) else None  # a copy of its own
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)

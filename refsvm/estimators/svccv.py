@@ -37,7 +37,7 @@ from refsvm.estimators.validation import (
     penalties_of,
     refuse_empty_classes,
 )
-from refsvm.kernels.names import gamma_on, is_precomputed, is_users
+from refsvm.kernels.names import gamma_on, is_precomputed, is_user_kernel
 from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.ball_rule import BallRule
@@ -206,7 +206,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
         """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
-        sparse = False if is_users(self.kernel) or is_precomputed(self.kernel) else "csr"
+        sparse = False if is_user_kernel(self.kernel) or is_precomputed(self.kernel) else "csr"
         return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
 
     def _values(self, name: str, given: Any) -> np.ndarray:

@@ -181,7 +181,7 @@ class GivenMatrix(KernelMatrix):
 
     =================================  ==========================================================================
     ``diagonal()``                     all kᵢᵢ; made of blocks otherwise
-    ``at_once = True``                 all rows are evaluated in one block, where there is memory for them
+    ``full_matrix_only = True``        all rows are evaluated in one block, where there is memory for them
     ``prefers_batches = True``         several rows in one block cost far less than one by one
     ``is_psd = True``                  the kernel is known to be positive semi-definite
     ``rounding = 1e-7``                about how far a value may be from the true one, if that is much
@@ -227,7 +227,7 @@ class GivenMatrix(KernelMatrix):
                     "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
                 )
         self.n = whole(f"{type(given).__name__}.n", given.n, 1)
-        for name in ("at_once", "prefers_batches", "is_psd", "rounding"):
+        for name in ("full_matrix_only", "prefers_batches", "is_psd", "rounding"):
             setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
         not_negative(f"{type(given).__name__}.rounding", self.rounding)
         self._diagonal = self._all_diagonal()

@@ -77,7 +77,7 @@ class Gram(KernelMatrix):
         The matrix itself if the caller supplied it.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
-    at_once : bool
+    full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them. True for callables: they
         may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
     rounding : float
@@ -119,7 +119,7 @@ class Gram(KernelMatrix):
                 check_finite_values(X)
             self._noise = 0.0 if is_checked else None
         else:
-            self.at_once = True
+            self.full_matrix_only = True
 
     @property
     def noise(self) -> float | None:
@@ -168,7 +168,7 @@ class Gram(KernelMatrix):
     @cached_property
     def _single(self) -> PreparedExamples | None:
         """The examples as float32, for float32 rows; None where their products would lose more than that rounding."""
-        if not isinstance(self.kernel, Kernel) or not self.kernel.takes_single:
+        if not isinstance(self.kernel, Kernel) or not self.kernel.supports_float32:
             return None
         largest, (least, most) = float(self._examples.norms.max()), SINGLE_NORMS
         if not least < largest < most:
@@ -363,15 +363,15 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
     run_in_pieces(strip, n, TILE_ROWS)
 
 
-def held_as_array(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
+def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
     """Return the same matrix, evaluated in one block and held as an array, for any number of solves.
 
     Examples
     --------
     >>> import numpy as np
     >>> from refsvm import Linear
-    >>> from refsvm.kernels.gram import Gram, held_as_array
-    >>> held_as_array(Gram(Linear(), np.array([[1.0], [2.0]]))).dense
+    >>> from refsvm.kernels.gram import Gram, dense_gram
+    >>> dense_gram(Gram(Linear(), np.array([[1.0], [2.0]]))).dense
     array([[1., 2.],
            [2., 4.]])
     """

@@ -29,7 +29,7 @@ class KernelMatrix(ABC):
         Whether several variables share such a row.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
-    at_once : bool
+    full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them.
     rounding : float
         About how far a value may be from the true one.
@@ -59,7 +59,7 @@ class KernelMatrix(ABC):
     indices: np.ndarray
     repeats: bool = False
     prefers_batches: bool = False
-    at_once: bool = False
+    full_matrix_only: bool = False
     rounding: float = 0.0
     is_psd: bool = False
     has_unit_diagonal: bool = False

@@ -144,6 +144,6 @@ def is_precomputed(kernel: Any) -> bool:
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
-def is_users(kernel: Any) -> bool:
+def is_user_kernel(kernel: Any) -> bool:
     """Whether the kernel is a callable of the user's, which may take examples of any kind."""
     return callable(kernel) and not isinstance(kernel, Kernel)

@@ -152,7 +152,11 @@ def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndar
 
 def largest_value(gram: KernelMatrix) -> float:
     """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
-    return 1.0 if gram.has_unit_diagonal or gram.at_once else float(np.abs(gram.diagonal()).max(initial=0.0))
+    return (
+        1.0
+        if gram.has_unit_diagonal or gram.full_matrix_only
+        else float(np.abs(gram.diagonal()).max(initial=0.0))
+    )
 
 
 def noise_of_distances(gram: Any) -> float:

@@ -260,7 +260,7 @@ def worst(results: Sequence[Trained]) -> Trained:
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
 
-def shortcoming(results: Sequence[Trained], tol: float) -> str:
+def convergence_message(results: Sequence[Trained], tol: float) -> str:
     """Say why the worst of results that did not all converge is not finished, how far it got and what to do."""
     result, count = worst(results), ""
     if len(results) > 1:

@@ -68,7 +68,7 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
     return PathAudit(
         float(found[:, -1].max()),
         float(found[1:, :-1].max(initial=0.0)),
-        1.0 / worst if along.rooted else worst,
+        1.0 / worst if along.is_c_path else worst,
         found.size - between,
     )
 
@@ -80,7 +80,7 @@ def violations(
 
     Before the first breakpoint there is nothing: its row repeats it.
     """
-    ts, points = 1.0 / record.t if along.rooted else record.t, Timeline(record, len(K))
+    ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
     shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
     first = np.maximum(last - 1, 0)
     at, b = ((1.0 - shares) * each[first, None] + shares * each[:, None] for each in (ts, record.intercept))
@@ -104,7 +104,7 @@ def _residuals(
     width = high - low
     open_box = width > 0.0
     # near the end of a line that closes a box rounding is as wide as the box
-    span = np.where(open_box, np.maximum(width, 0.0 if along.rooted else 1e-8 * along.widest), 1.0)
+    span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # G − b in its unit, λ: above 0 only where α is at its upper bound, below 0 only at the lower one
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
     rising = np.minimum(excess, (high - alpha) / span)
@@ -112,6 +112,6 @@ def _residuals(
     natural = np.where(open_box, np.maximum(rising, falling), 0.0).max(axis=1, initial=0.0)
     outside = np.maximum(low - alpha, alpha - high).max(axis=1, initial=0.0) / along.widest
     z = np.array([along.z(t) for t in ts.tolist()])
-    all_of_it = (np.abs(alpha) if along.rooted else width).sum(axis=1)
+    all_of_it = (np.abs(alpha) if along.is_c_path else width).sum(axis=1)
     unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(all_of_it, 1e-300)
     return np.maximum(natural, np.maximum(outside, unbalanced))

@@ -13,7 +13,7 @@ from refsvm._checks import examples
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.duplicates import Merged, fewer, merge_variables
+from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.left_out import LeftOut
 from refsvm.paths.regularization_path import kernel_matrix, track
@@ -165,4 +165,4 @@ def _training_problem(
         raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
     problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
     merged = merge_variables(problem, problem, X[rest])
-    return fewer(problem, merged), merged
+    return merged_problem(problem, merged), merged

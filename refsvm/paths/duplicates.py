@@ -83,7 +83,7 @@ def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
     return gram, indices
 
 
-def fewer(problem: DualProblem, merged: Merged) -> DualProblem:
+def merged_problem(problem: DualProblem, merged: Merged) -> DualProblem:
     """Return the problem whose variables are the sums of merged ones."""
     if len(merged.first) == problem.n:
         return problem

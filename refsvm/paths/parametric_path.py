@@ -10,7 +10,7 @@ import numpy as np
 from refsvm._checks import is_sparse, real
 from refsvm.engine.limits import PathLimits
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.paths.duplicates import fewer, merge_variables, no_merging, source_of
+from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_matrix, largest
 from refsvm.problem import DualProblem
@@ -92,7 +92,7 @@ def parametric_path(
     tracker = tracker_of_lines(tracker)
     limits = PathLimits(start.n, max_events, time_limit, callback)
     merged = merge_variables(start, end) if merge else no_merging(start)
-    one, other = (fewer(each, merged) for each in (start, end))
+    one, other = (merged_problem(each, merged) for each in (start, end))
     K = kernel_matrix(one.with_gram(solved_gram(one, other)), cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K))
     walk = PathState(one, K, engine, line)

@@ -14,7 +14,7 @@ from refsvm._checks import is_sparse, version
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
-from refsvm.paths.duplicates import Merged, fewer, source_of
+from refsvm.paths.duplicates import Merged, merged_problem, source_of
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import EVENT, PathRecord
@@ -155,7 +155,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     ]
     _require(len(merged.group) == gram.n, "group has another length than the problem")
     _check_merged(merged, len(merged.first))
-    one, other = (fewer(end, merged) for end in ends)
+    one, other = (merged_problem(end, merged) for end in ends)
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved_gram(one, other).diagonal()).max()))
     return {"start": ends[0], "end": ends[1], "line": line}
 
@@ -179,7 +179,7 @@ def _check_record(record: PathRecord, along: ProblemLine) -> None:
     """Check the lengths, the order and the ranges of a record."""
     m, n, changed, start = len(record.t), along.start.n, record.changed, record.start
     _require([len(record.intercept) == m, len(record.elbow) == m, len(record.kind) == m], "lengths differ")
-    if along.rooted:
+    if along.is_c_path:
         _require((record.t > 0.0) & (np.diff(record.t, prepend=0.0) >= 0.0), "C is not ascending")
     else:
         inside = (record.t >= min(along.t)) & (record.t <= max(along.t))

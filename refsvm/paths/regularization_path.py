@@ -15,7 +15,7 @@ from refsvm.formulations import labelled
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
-from refsvm.paths.duplicates import Merged, fewer, merge_variables, no_merging
+from refsvm.paths.duplicates import Merged, merge_variables, merged_problem, no_merging
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder
 from refsvm.problem import DualProblem
@@ -119,7 +119,7 @@ def regularization_path(
         weight = _weights(sample_weight, problem.v)
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     merged = merge_variables(problem, problem) if merge else no_merging(problem)
-    problem = fewer(problem, merged)
+    problem = merged_problem(problem, merged)
     return track(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
@@ -213,7 +213,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
     """Put the walk at the optimum for t, by SMO; where that takes too long, by walking there from where it is easy."""
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
-    if easy <= HARD * t or not walk.along.rooted:
+    if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, EPS_START, "start")
         if walk.status is not Status.STALLED:
             return
@@ -224,7 +224,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
     """Follow another line to the optimum for t: along 1/C from a smaller C, or in a box that grows to the whole."""
     along = walk.along
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
-    if not along.rooted:  # in a part of the box, which grows to the whole
+    if not along.is_c_path:  # in a part of the box, which grows to the whole
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
         small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
         along = ProblemLine(small, whole, (first, last), walk.largest) if first < last else along
@@ -243,7 +243,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
     """Return the sentence for a path that rounding has ended."""
-    name, begin = ("C", 1.0 / begin) if walk.along.rooted else ("t", begin)
+    name, begin = ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
     where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={begin:.6g}"
     return (
         f"The path {where}: kernel values up to {walk.largest:.1g} are rounded so much that no optimum can be found to "

@@ -63,7 +63,7 @@ class TrackedPath:
         """The line of the merged variables."""
 
     def __repr__(self) -> str:
-        at, name = self.record.t, "C" if self.along.rooted else "t"
+        at, name = self.record.t, "C" if self.along.is_c_path else "t"
         range_of_t = f"{name} from {at[0]:.6g} to {at[-1]:.6g}, " if len(at) else ""
         return f"{type(self).__name__}({len(at)} breakpoints, {range_of_t}{self.status.name})"
 
@@ -87,7 +87,9 @@ class TrackedPath:
     def check_not_empty(self) -> None:
         """Raise ValueError if there is no breakpoint."""
         if not len(self.record.t):
-            start, advice = ("C_min", "choose a smaller C_min, ") if self.along.rooted else ("its start", "")
+            start, advice = (
+                ("C_min", "choose a smaller C_min, ") if self.along.is_c_path else ("its start", "")
+            )
             raise ValueError(
                 f"The path is empty, as no optimum was found at {start} ({self.status.name}); {advice}scale the "
                 "features (StandardScaler), or allow more time."
@@ -97,7 +99,7 @@ class TrackedPath:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or 1/C in place of t; the later k where a t stands twice."""
         self.check_not_empty()
         ts, name, advice = self.record.t, "t", ""
-        if self.along.rooted:
+        if self.along.is_c_path:
             name, advice = "C", "; choose C_min and C_max accordingly"
         way, at = 1.0 if ts[0] <= ts[-1] else -1.0, real(name, at)
         passed, there = way * ts, way * at
@@ -110,7 +112,7 @@ class TrackedPath:
             return k, 0.0
         k -= before
         first, last, t = ts[k], ts[k + 1], at
-        if self.along.rooted:
+        if self.along.is_c_path:
             first, last, t = 1.0 / first, 1.0 / last, 1.0 / t
         return k, float((t - first) / (last - first))
 
@@ -154,7 +156,7 @@ class TrackedPath:
         """
         self.check_not_empty()
         cross, b = self.cross(X, np.arange(self.along.start.n)), self.record.intercept
-        ts = 1.0 / self.record.t if self.along.rooted else self.record.t
+        ts = 1.0 / self.record.t if self.along.is_c_path else self.record.t
         values, found = np.empty((0, len(cross))), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
         for first in range(0, len(ts), POINTS):
             ks = np.arange(len(ts))[first : first + POINTS]
@@ -167,7 +169,7 @@ class TrackedPath:
             share = values[k, i] / (values[k, i] - values[k + 1, i])
             found.append((ts[ks[k]] + (ts[ks[k + 1]] - ts[ks[k]]) * share, i, said[k + 1, i]))
         at, index, up = (np.concatenate(each) for each in zip(*found, strict=True))
-        return begin, 1.0 / at if self.along.rooted else at, index, up
+        return begin, 1.0 / at if self.along.is_c_path else at, index, up
 
     @property
     def _gram(self) -> KernelMatrix:

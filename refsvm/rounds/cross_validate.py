@@ -16,7 +16,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import classification_given, numbered, votes
 from refsvm.kernels import Kernel, Precomputed
-from refsvm.kernels.gram import held_as_array
+from refsvm.kernels.gram import dense_gram
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import may_be_held
 from refsvm.kernels.rows import megabytes
@@ -160,7 +160,7 @@ def shared_gram(gram: KernelMatrix, cache_mb: float, single: bool = False) -> Ke
     dtype = np.float32 if single else np.float64
     if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
         return gram
-    return held_as_array(gram.centred, dtype)
+    return dense_gram(gram.centred, dtype)
 
 
 class Part(NamedTuple):

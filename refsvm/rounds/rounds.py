@@ -221,7 +221,7 @@ class Rounds:
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.where_solved(self._stored(kept.problem))
         ended = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds).run(rounds)
-        return self._told(ended, rules.stop.tolerance) if self.noise > COARSE else ended
+        return self._warn_of_noise(ended, rules.stop.tolerance) if self.noise > COARSE else ended
 
     @property
     def noise(self) -> float:
@@ -231,7 +231,7 @@ class Rounds:
             noise = EPSILON * float(np.abs(K.diagonal()).max())
         return noise or 0.0
 
-    def _told(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
+    def _warn_of_noise(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
         """Pass on how rounds ended; then say so if rounding moves the decision values of one that was kept."""
         yield from ended
         largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.solutions.values()), default=0.0)
@@ -301,13 +301,13 @@ class Rounds:
         self.limits.most = most
         with self._run as run:
             # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
-            if start is None and not problem.holds_zero:
+            if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
-            self.state.go_to(problem, start, rules.memories(problem), known)
+            self.state.restart(problem, start, rules.memories(problem), known)
             # --- steps, until a rule or a limit says stop ---
             ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
         if run.rows is not self.rows:

@@ -20,7 +20,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.workers import in_parts, is_worth_sharing
-from refsvm.rule import Rule, is_shipped, memory_of
+from refsvm.rule import Rule, is_builtin, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import extrapolate
 from refsvm.solver.rules import Rules, feasible_start
@@ -63,14 +63,14 @@ class Runner:
         rows, n, shrinks = family.rows, family.problem.n, family.shrinking
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
         K, watched = rows.gram.dense, family.callback or family.polish
-        self.reads_single = K is not None and K.dtype == np.float32
+        self.holds_float32 = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
             watched = watched or family.time_limit or family.problem.is_open
             limit = min(limit, SHORT_ROUND)
-        may_be_short = not watched and (rows.holds_all or self.reads_single)
+        may_be_short = not watched and (rows.holds_all or self.holds_float32)
         self.limit = limit if may_be_short else -1
-        if may_be_short and not self.reads_single:
+        if may_be_short and not self.holds_float32:
             rows.fetch(np.arange(rows.gram.n))
         if family.last_iterations < 0:
             # the first round of a large problem is taken for a long one
@@ -124,7 +124,7 @@ class Runner:
         """Return the seed of a round from this solution."""
         more = {"memory": self.memory(solved, [each])} if self.shares else {}
         seeder = self.family.backend.seeder(self.seeder, self.family.rows)
-        if is_shipped(type(self.seeder)):
+        if is_builtin(type(self.seeder)):
             return seeder.seed(solved, problem, **more)
         # that of a seeder of the user's is checked, and it may only read the solution
         if self._shown is None or self._shown[0] is not solved:

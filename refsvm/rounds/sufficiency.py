@@ -14,7 +14,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.problem import total
 from refsvm.result import Solution
 from refsvm.rounds.runner import checked_seed, read_only_solution
-from refsvm.rule import Rule, is_shipped
+from refsvm.rule import Rule, is_builtin
 from refsvm.seeders import TOP, Seeder
 from refsvm.stopping.midpoint import certain_sign, distances, radius
 
@@ -35,7 +35,7 @@ class Check(Rule):
         Whether the machine is the same without the example, so that its decision value is known too.
     """
 
-    such_as: ClassVar[str] = "ZeroAlpha()"
+    example_call: ClassVar[str] = "ZeroAlpha()"
     name: ClassVar[str] = ""
     needs_convex: ClassVar[bool] = True
     keeps_machine: ClassVar[bool] = False
@@ -245,7 +245,7 @@ def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tup
     # without an example that is alone in its class there is nothing to learn: that machine is trained, and wrong
     lone = takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1)
     for check in checks:
-        decided = check.decide(full if is_shipped(type(check)) else read_only_solution(full), rows)
+        decided = check.decide(full if is_builtin(type(check)) else read_only_solution(full), rows)
         new = (names == "") & ~lone & (decided != 0)
         names[new], signs[new] = check.name, decided[new]
         if check.keeps_machine:

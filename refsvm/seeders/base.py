@@ -25,7 +25,7 @@ class Seeder(Rule):
     to ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
-    such_as: ClassVar[str] = "TOP()"
+    example_call: ClassVar[str] = "TOP()"
     role: ClassVar[str] = "SEED"
     reads_rows: ClassVar[bool] = True
     """Whether a seed depends on kernel rows, which the twin reads as float64."""

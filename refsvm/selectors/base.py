@@ -27,7 +27,7 @@ class WorkingSetSelector(Rule):
         Whether `select` may return (−1, −1) at a point that is not optimal.
     """
 
-    such_as: ClassVar[str] = "SecondOrder()"
+    example_call: ClassVar[str] = "SecondOrder()"
     role: ClassVar[str] = "SELECT"
     takes_candidates: ClassVar[bool] = False
     takes_displacement: ClassVar[bool] = False

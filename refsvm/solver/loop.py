@@ -31,7 +31,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         state.n_candidates = 0
         mu = step.length(state, i, j)
         # --- update ---
-        if step.carries:
+        if step.uses_momentum:
             state.move(i, j, *mu)  # μ and κ
         else:
             state.move(i, j, mu)

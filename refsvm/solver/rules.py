@@ -55,7 +55,7 @@ class Rules(NamedTuple):
     ) -> SolverState:
         """Return the state before the first step of these rules; arguments as in `SolverState`."""
         step, memories = self.step, self.memories(problem)
-        return SolverState(problem, alpha, rows, step.history, memories, gradient, step.carries)
+        return SolverState(problem, alpha, rows, step.history, memories, gradient, step.uses_momentum)
 
     def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return fresh scratch memory of each rule."""
@@ -104,7 +104,7 @@ def chosen_rules(
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
     if selector is None:
-        selector = CONJUGATE_SECOND_ORDER if getattr(step, "carries", False) else SECOND_ORDER
+        selector = CONJUGATE_SECOND_ORDER if getattr(step, "uses_momentum", False) else SECOND_ORDER
     else:
         selector = WorkingSetSelector.checked("selector", selector)
     if step is None:
@@ -112,7 +112,7 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
-    if step.history and (step.carries or not selector.takes_candidates):
+    if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
 
@@ -126,7 +126,7 @@ def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
         )
     return ValueError(
         f"step={step!r} carries the last displacement and plans with candidates, history = {step.history}; "
-        "a planned step is one of the pair alone: set carries = False or history = 0."
+        "a planned step is one of the pair alone: set uses_momentum = False or history = 0."
     )
 
 
@@ -200,7 +200,7 @@ def stored_rows(
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
     if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as the rules can read it
         return KernelRows(gram, cache_mb)
-    at_once = gram.at_once and cache_mb >= megabytes(gram.n, gram.n, read)
+    at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 
 
@@ -221,7 +221,7 @@ def copied_rows(
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
     """Return a feasible α: near 0, or the given one, which is repaired with a warning where it is not feasible."""
     if start is None:
-        return np.zeros(problem.n) if problem.holds_zero else problem.feasible(_filled_up(problem))
+        return np.zeros(problem.n) if problem.zero_is_feasible else problem.feasible(_filled_up(problem))
     return feasible_start(problem, vector("start", start, problem.n))
 
 

@@ -20,7 +20,7 @@ from refsvm.engine.limits import Limits, interruptible
 from refsvm.kernels.precision import ROUNDING, SHARE, decision_error
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Ending, Status, Trace
-from refsvm.rule import is_shipped
+from refsvm.rule import is_builtin
 from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.solver.polish import polish
 from refsvm.solver.rules import Rules
@@ -136,7 +136,7 @@ class Run:
         except Exception as error:
             error.add_note(_where(state, rules))
             raise
-        if not all(map(is_shipped, map(type, rules))):
+        if not all(map(is_builtin, map(type, rules))):
             _refuse_impossible(state, rules)
         if self._polishes and status is Status.CONVERGED:
             polish(state)
@@ -189,7 +189,7 @@ class Run:
                 continue
             if state.drifted(rules.stop.absolute(state).restricted_tolerance(0.0)):
                 # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
-                state.renew()
+                state.recompute_gradient()
                 if status not in (Status.CONVERGED, Status.STALLED):
                     return status, 0
                 code, spoiled = rules.stop.check(state), spoiled + 1
@@ -239,7 +239,7 @@ class Run:
         rows.hits += self.rows.hits
         state.rows = self.rows = rows
         state.least_curvature = math.inf  # those of float32 values say nothing of K
-        state.renew()
+        state.recompute_gradient()
 
     def _warn_of_float32(self, error: float, tolerance: float) -> None:
         """Say so once for all solves."""
@@ -278,7 +278,7 @@ def all_variables(
 
 def _refuse_impossible(state: SolverState, rules: Rules) -> None:
     """Refuse a point that steps inside the box cannot lead to."""
-    if wrong := state.impossible():
+    if wrong := state.feasibility_error():
         raise PointError(
             f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
             + _where(state, rules)

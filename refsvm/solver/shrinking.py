@@ -45,7 +45,7 @@ class Shrinking(Rule):
         Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
     """
 
-    such_as: ClassVar[str] = "Restriction()"
+    example_call: ClassVar[str] = "Restriction()"
     full_gram_up_to: int = 0
 
     @abstractmethod
@@ -155,7 +155,7 @@ class Restriction(Shrinking):
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
         stop = rules.stop
         tolerance = stop.absolute(state).restricted_tolerance(state.gap)
-        if state.whole is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
+        if state.parent is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
             # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
@@ -181,8 +181,8 @@ ShrinkingPolicy = Restriction
 
 def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first: int) -> None:
     """Record the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
-    if inner.whole is not None:
-        (state, A), rows = inner.whole, steps.rows
+    if inner.parent is not None:
+        (state, A), rows = inner.parent, steps.rows
         rows["i"], rows["j"] = A[rows["i"]], A[rows["j"]]
         rows["objective"] += before
         rows["iteration"] += first
@@ -246,5 +246,5 @@ def displaced(state: SolverState, A: np.ndarray, rows: KernelRows, rules: Rules)
     G, alpha = state.gradient[A], state.alpha[A]
     view = DualProblem._of_checked(rows.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
     inner = rules.begin(view, np.zeros(len(A)), rows, gradient=G)
-    inner.whole = state, A
+    inner.parent = state, A
     return inner

@@ -26,15 +26,15 @@ class StepRule(Rule):
         the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and
         their number to ``state.n_candidates`` (which the loop resets to 0 before each call): that is what marks the
         step as planned.
-    carries : bool
+    uses_momentum : bool
         Whether `length` returns (μ, κ), for a step that goes on along the last displacement Δ as well:
         α += μ(eᵢ − eⱼ) + κΔ. The state keeps Δ for it, ``state.displacement``, and ``state.displacement_image`` KΔ,
         ``state.carried_slope`` ΔᵀG and ``state.carried_curvature`` ΔᵀKΔ. Every variable has to stay inside the box.
     """
 
-    such_as: ClassVar[str] = "NewtonStep()"
+    example_call: ClassVar[str] = "NewtonStep()"
     role: ClassVar[str] = "LENGTH"
-    carries: ClassVar[bool] = False
+    uses_momentum: ClassVar[bool] = False
     history: int = 0
 
     @classmethod
@@ -49,4 +49,4 @@ class StepRule(Rule):
 
     @abstractmethod
     def length(self, state: SolverState, i: int, j: int) -> Any:
-        """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule carries."""
+        """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule uses momentum."""

@@ -64,7 +64,7 @@ class ConjugateStep(StepRule):
     """
 
     max_support: int = 80
-    carries: ClassVar[bool] = True
+    uses_momentum: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole("max_support", self.max_support, 2)

@@ -33,7 +33,7 @@ class StoppingRule(Rule):
         rule's memory is then what the KKT gap was compared with, where it was at most `tol`.
     """
 
-    such_as: ClassVar[str] = "KKTGap()"
+    example_call: ClassVar[str] = "KKTGap()"
     role: ClassVar[str] = "CHECK"
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False

@@ -8,7 +8,7 @@
 `trackers`      what path trackers promise
 `roles`         what shrinking and the checks of leave-one-out promise
 `engines`       both engines compared bit for bit
-`telling`       what goes wrong, told with the rule, the problem, the step and the cause
+`failures`      what goes wrong, with the rule, the problem, the step and the cause
 `practice`      the problems that this is done on: random ones and degenerate ones
 `shipped`       the shipped rules, with several parameters
 ==============  ====================================================================================

@@ -22,7 +22,7 @@ from refsvm.state import TAU, SolverState, moved
 from refsvm.steps import NewtonStep
 from refsvm.stopping import KKTGap
 from refsvm.stopping.base import validated_code
-from refsvm.testing.telling import telling
+from refsvm.testing.failures import explain_failures
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
@@ -62,7 +62,7 @@ class Case:
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
         """Solve the problem by the rules, or others in `options`, as `refsvm.solve` does; errors name all of them."""
-        with telling(self.name, (*around, *self.rules)):
+        with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
 
     def require(self, condition: Any, iteration: int, sentence: str) -> None:
@@ -96,20 +96,20 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
     problem, stop = case.problem, case.rules.stop
     start = starting_point(problem, None)
-    with telling(case.name, case.rules):
+    with explain_failures(case.name, case.rules):
         state = case.rules.begin(problem, start, stored_rows(problem.gram))
-    loop, cost = steps(state, *case.rules), state.objective if case.rules.step.carries else 0.0
+    loop, cost = steps(state, *case.rules), state.objective if case.rules.step.uses_momentum else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
-        if case.rules.step.carries:
+        if case.rules.step.uses_momentum:
             before.displacement, before.displacement_image = np.array(
                 [state.displacement, state.displacement_image]
             )
         try:
-            with telling(case.name, case.rules, state):
+            with explain_failures(case.name, case.rules, state):
                 next(loop)
         except StopIteration as end:
             _check_end(case, state, before, end.value)
@@ -118,7 +118,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         cost = _check_gain(case, state, cost)
         taken.append((*state.working_sets[0].tolist(), state.last_step, state.gap))
         if ask_again:
-            with telling(case.name, case.rules, state):
+            with explain_failures(case.name, case.rules, state):
                 validated_code(stop, stop.check(state))
     case.require(False, STEP_LIMIT, f"still not solved; ψ = {state.gap:.3g}.")
     return taken
@@ -127,10 +127,10 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
 def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that pair and step are allowed, and that they explain all that has changed."""
     t, (i, j), mu = state.iteration, state.working_sets[0].tolist(), state.last_step
-    carries = case.rules.step.carries
+    uses_momentum = case.rules.step.uses_momentum
     outside = f"length() returned μ = {mu!r}, outside [lo, hi] = [{state.low!r}, {state.high!r}]."
-    case.require(carries or (type(mu) in (int, float, np.float64) and np.isfinite(mu)), t, outside)
-    if not carries:
+    case.require(uses_momentum or (type(mu) in (int, float, np.float64) and np.isfinite(mu)), t, outside)
+    if not uses_momentum:
         _check_explained(case, state, before)
     case.require(
         before.alpha[i] < case.problem.upper[i], t, f"select() returned i = {i}, which is not in I_up."
@@ -138,8 +138,8 @@ def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
     case.require(
         before.alpha[j] > case.problem.lower[j], t, f"select() returned j = {j}, which is not in I_down."
     )
-    case.require(carries or state.low <= mu <= state.high, t, outside)
-    if carries:
+    case.require(uses_momentum or state.low <= mu <= state.high, t, outside)
+    if uses_momentum:
         _check_carried(case, state, before)
     count, history = state.n_candidates, case.rules.step.history
     case.require(0 <= count <= history, t, f"length() left {count} candidates with history = {history}.")
@@ -166,11 +166,11 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
         ),
     ):
         if not np.array_equal(getattr(state, name), value):
-            subject = _who_writes(case, state, before, name)
+            subject = _rule_that_writes(case, state, before, name)
             case.require(False, state.iteration, f"{subject} wrote to state.{name}; {owner}.")
 
 
-def _who_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
+def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
     """Ask each rule once more about the point before, and return the one that changes this part; or "a rule"."""
     i, j = state.working_sets[0].tolist()
     for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
@@ -205,7 +205,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     """Check that f has not fallen, a planned step and the next taken together; return by how much it has."""
-    if case.rules.step.carries:  # f is summed from the gains
+    if case.rules.step.uses_momentum:  # f is summed from the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
         case.require(rises, state.iteration, f"the step lowers f by {fallen:.3g}.")
@@ -226,11 +226,11 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
     problem, (selector, step, stop), t = case.problem, case.rules, state.iteration
     alpha, gradient = last.alpha, last.gradient
     if code != -1:
-        with telling(case.name, case.rules):
+        with explain_failures(case.name, case.rules):
             validated_code(stop, code)
     for name in ("alpha", "gradient"):
         same = np.array_equal(getattr(state, name), getattr(last, name))
-        subject = "" if same else _who_writes(case, state, last, name)
+        subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
     off = infeasibility(problem, alpha)
     said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
@@ -258,7 +258,7 @@ def check_verdict(case: Case) -> None:
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
         # the value as leave-one-out takes it: what the rule proves has the last word
-        with telling(case.name, case.rules):
+        with explain_failures(case.name, case.rules):
             decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
         expected = exact.decision_values[r]
         good = abs(expected) <= 1e-6 or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name

@@ -11,7 +11,7 @@ from refsvm.solver.rules import stored_rows
 from refsvm.testing import engines
 from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines
-from refsvm.testing.telling import require, telling
+from refsvm.testing.failures import explain_failures, require
 
 EARLY = Restriction(period=100, copy_cost=0.1)
 
@@ -76,7 +76,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         case = Case(name, problem, rules)
         rows = stored_rows(problem.gram)
         rows.fetch(np.arange(problem.n))
-        with telling(name, (check,)):
+        with explain_failures(name, (check,)):
             signs = np.asarray(
                 check.decide(read_only_solution(solve(problem, stop=rules.stop, engine="numpy")), rows)
             )
@@ -85,7 +85,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
-            with telling(name, (check,)):
+            with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
             said = f"{check!r} says that h has the sign {signs[r]:g} without example {r}: it is {h:.3g}."
             case.require(signs[r] * h >= -1e-3, 0, said)
@@ -108,7 +108,7 @@ def check_matrix(gram: KernelMatrix) -> int:
     few, others = all_rows[:5:2], all_rows[::-3].copy()
 
     require(ok, f"{subject}: n is {n!r}; give the number of variables.")
-    with telling(name, (gram,)):
+    with explain_failures(name, (gram,)):
         K, some = gram.block(all_rows), gram.block(few, others)
         out = np.full((len(few), len(others)), np.nan)
         gram.block(few, others, out)

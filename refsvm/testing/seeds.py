@@ -13,7 +13,7 @@ from refsvm.solver.rules import stored_rows
 from refsvm.state import NOTHING
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, infeasibility
-from refsvm.testing.telling import MOST_SECONDS, telling, within
+from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 
 
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
@@ -68,7 +68,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
     if engines.can_compare() and seeder.twin() is not None:
-        with telling(name, (seeder,)):
+        with explain_failures(name, (seeder,)):
             _check_seed_twin(case, seeder, solved, seed)
 
 
@@ -76,7 +76,7 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
     """Check the seeds made with what they share, which is empty where it does not pay, as those without."""
     if type(seeder).memory is Rule.memory:
         return
-    with telling(case.name, (seeder,)):
+    with explain_failures(case.name, (seeder,)):
         memory = memory_of(seeder, solved)
         pays: Any = seeder.is_worthwhile(solved, 100, [np.arange(1), np.arange(2)])
         others = [seeder.seed(solved, case.problem, memory=each) for each in (memory, NOTHING)]  # type: ignore[call-arg]

@@ -24,10 +24,10 @@ from refsvm.stopping import KKTGap, StoppingRule
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
+from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 from refsvm.testing.practice import large_problem, left_out_problems, practice_problems, smallest_cache_mb
 from refsvm.testing.roles import check_check, check_large, check_matrix, check_shrinking
 from refsvm.testing.seeds import check_seeder
-from refsvm.testing.telling import MOST_SECONDS, telling, within
 from refsvm.testing.trackers import check_tracker
 from refsvm.testing.values import check_value
 
@@ -62,7 +62,7 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
     memory lives in the state. It never writes to α, G or the box. A selector returns i in I_up and j in
     I_down, or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not
-    together with the next one. One that carries moves no variable out of its box.
+    together with the next one. One with momentum moves no variable out of its box.
     A stopping rule returns 0 or the number of one of its reasons, and asking it
     again changes nothing; it stops where f or the KKT gap is good; one made for left-out examples (``left_out``) is
     checked on problems that have one, and has to stop where the sign is that of the optimum.
@@ -128,7 +128,7 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     problems = practice_problems(rng)
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)
-    with telling("any", (rule,)):
+    with explain_failures("any", (rule,)):
         check_value(rule, next(iter(problems.values())))
     steps = 0
     if isinstance(rule, PathTracker):
@@ -175,7 +175,7 @@ def _combinations(rule: Rule) -> Iterator[Rules]:
         yield Rules(SecondOrder(), rule, KKTGap())
         if not rule.history:
             yield Rules(MostViolatingPair(), rule, KKTGap())
-        if rule.carries:
+        if rule.uses_momentum:
             yield Rules(ConjugateSecondOrder(), rule, KKTGap())
     elif isinstance(rule, StoppingRule):
         yield Rules(SecondOrder(), NewtonStep(), rule)

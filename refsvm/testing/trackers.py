@@ -11,7 +11,7 @@ from refsvm.engine.limits import PathLimits
 from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
 from refsvm.testing import engines
 from refsvm.testing.engines import NOT_COMPARED
-from refsvm.testing.telling import MOST_SECONDS, require, within
+from refsvm.testing.failures import MOST_SECONDS, require, within
 
 C_MIN, C_MAX = 1e-3, 1e2
 MOST_EVENTS = 20_000
@@ -39,8 +39,8 @@ def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
     chosen = {}
     for name, problem in problems.items():
         width = float((problem.upper - problem.lower).max())
-        rooted = problem.z == 0.0 and not (problem.lower * problem.upper).any()
-        if rooted and "indefinite" not in name and width > 0.0:
+        is_c_path = problem.z == 0.0 and not (problem.lower * problem.upper).any()
+        if is_c_path and "indefinite" not in name and width > 0.0:
             chosen[name] = problem.boxed(problem.lower / width, problem.upper / width)
     return chosen
 

@@ -14,7 +14,7 @@ from refsvm.selectors import WorkingSetSelector
 from refsvm.steps import StepRule
 from refsvm.stopping import StoppingRule
 from refsvm.testing import engines
-from refsvm.testing.telling import require
+from refsvm.testing.failures import require
 
 
 def check_value(rule: Rule, problem: DualProblem) -> None:

@@ -47,7 +47,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
-    is_cold = problem.holds_zero and not walk.of.alpha.any()
+    is_cold = problem.zero_is_feasible and not walk.of.alpha.any()
     solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.of.alpha))
     if solution is None:
         return False

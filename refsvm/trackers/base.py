@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.rule import Rule, is_shipped
+from refsvm.rule import Rule, is_builtin
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.state import PathState
 
@@ -21,7 +21,7 @@ class PathTracker(Rule):
     `refsvm.SVMP` follows the runs of events that need nothing but its arrays (`refsvm.backend`).
     """
 
-    such_as: ClassVar[str] = "SVMP()"
+    example_call: ClassVar[str] = "SVMP()"
     may_refuse: ClassVar[bool] = False
     """Whether it raises ValueError where the elbow is singular or events coincide, instead of finding a way."""
     any_line: ClassVar[bool] = False
@@ -51,7 +51,7 @@ class PathTracker(Rule):
 def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
     """Return the breakpoints that `follow` yields; those of a user's tracker are looked at on the way."""
     points = tracker.follow(walk, end)
-    return points if is_shipped(type(tracker)) else _as_far_as(tracker, points, walk, end)
+    return points if is_builtin(type(tracker)) else _as_far_as(tracker, points, walk, end)
 
 
 def _as_far_as(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
@@ -61,7 +61,7 @@ def _as_far_as(tracker: PathTracker, points: Iterator[Any], walk: PathState, end
     ------
     TypeError, RuntimeError
     """
-    first, last = (1.0 / t if walk.along.rooted else t for t in (walk.t, end))
+    first, last = (1.0 / t if walk.along.is_c_path else t for t in (walk.t, end))
     at = first
     for point in points:
         if not isinstance(point, Point):

@@ -111,4 +111,4 @@ class Hastie(PathTracker):
 
 def _where(walk: PathState) -> str:
     """The point of the walk, in words."""
-    return f"C={1.0 / walk.t:.6g}" if walk.along.rooted else f"t={walk.t:.6g}"
+    return f"C={1.0 / walk.t:.6g}" if walk.along.is_c_path else f"t={walk.t:.6g}"

@@ -131,7 +131,7 @@ class SVMP(PathTracker):
                 yield walk.to_the_end(end)
                 return
             # --- where α or b must move first, at fixed t: never along λ ---
-            elif not walk.along.rooted and self._jumped(walk):
+            elif not walk.along.is_c_path and self._jumped(walk):
                 yield walk.breakpoint("jump")
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             elif (step := self._next_step(walk, room)) is None:
@@ -220,9 +220,9 @@ class SVMP(PathTracker):
 
         Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
         """
-        rooted = walk.along.rooted  # other lines are balanced where they are settled
+        is_c_path = walk.along.is_c_path  # other lines are balanced where they are settled
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
-        if fresh or max(walk.violation(), rooted and walk.unbalanced()) > self.eps_kkt:
+        if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
             if walk.members:
                 correct(walk, self._factors(walk).solve)

@@ -44,7 +44,7 @@ class ProblemLine:
         Largest sum of the rates of v and of K d_B, and largest rate of a bound: what their rounding is relative to.
     widest : float
         Largest width of a box.
-    rooted : bool
+    is_c_path : bool
         Whether all is known as soon as no variable is at the bound that is not 0.
 
     Examples
@@ -58,7 +58,7 @@ class ProblemLine:
     array([0., 2., 2.])
     """
 
-    rooted = False
+    is_c_path = False
 
     def __init__(self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float) -> None:
         self.start, self.end, self.t = start, end, t
@@ -135,7 +135,7 @@ class RegularizationLine(ProblemLine):
         Values of C that are reported as they stand, where 1/(1/C) may not be.
     """
 
-    rooted = True
+    is_c_path = True
 
     def __init__(self, problem: DualProblem, *ends: float) -> None:
         self.exactly = {1.0 / C: C for C in ends}

@@ -186,7 +186,7 @@ class PathState(Walk):
 
     def has_left(self) -> bool:
         """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
-        return not self.along.rooted or bool((self.side == self.sign).any())
+        return not self.along.is_c_path or bool((self.side == self.sign).any())
 
     def to_the_end(self, end: float) -> Point:
         """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
@@ -200,7 +200,7 @@ class PathState(Walk):
         """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
         of = self.of
         v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
-        self.stale_below = LONG_FALL * self.t * self.along.rooted
+        self.stale_below = LONG_FALL * self.t * self.along.is_c_path
         if self.along.pace > 0.0:
             self.pace_afresh()
         if self.system is not None:
@@ -233,7 +233,7 @@ class PathState(Walk):
     def unbalanced(self) -> float:
         """|Σŝ| as a share of Σ|ŝ|; of other lines |Σα − z| as a share of the widths of all boxes."""
         of = self.of
-        whole = np.abs(of.alpha) if self.along.rooted else of.upper - of.lower
+        whole = np.abs(of.alpha) if self.along.is_c_path else of.upper - of.lower
         return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
 
     def rounding(self) -> float:

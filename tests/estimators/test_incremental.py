@@ -91,9 +91,9 @@ def test_a_hundred_examples_one_by_one_and_at_once(name: str) -> None:
         if i + 1 in (1, 10, 100):
             n = first + i + 1
             whole = SVC(tol=1e-10, **settings).fit(data[:n], labels[:n])
-            at_once = SVC(**settings).partial_fit(data[:first], labels[:first])
-            at_once.partial_fit(data[first:n], labels[first:n])
-            for found in (model, at_once):
+            full_matrix_only = SVC(**settings).partial_fit(data[:first], labels[:first])
+            full_matrix_only.partial_fit(data[first:n], labels[first:n])
+            for found in (model, full_matrix_only):
                 assert found.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
                 np.testing.assert_allclose(
                     found.decision_function(data), whole.decision_function(data), atol=1e-6

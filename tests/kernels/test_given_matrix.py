@@ -70,15 +70,25 @@ def test_a_solve_is_that_of_the_matrix_as_an_array(engine, cache_mb, cache_dtype
 
 def test_the_least_and_the_most_that_an_object_may_have():
     class Rich(Spectrum):
-        at_once = prefers_batches = is_psd = True
+        full_matrix_only = prefers_batches = is_psd = True
         rounding = 1e-9
 
         def diagonal(self):
             return K.diagonal()
 
     least, most = GivenMatrix(GIVEN), GivenMatrix(Rich(STRINGS))
-    assert (least.at_once, least.prefers_batches, least.is_psd, least.rounding) == (False, False, False, 0.0)
-    assert (most.at_once, most.prefers_batches, most.is_psd, most.rounding) == (True, True, True, 1e-9)
+    assert (least.full_matrix_only, least.prefers_batches, least.is_psd, least.rounding) == (
+        False,
+        False,
+        False,
+        0.0,
+    )
+    assert (most.full_matrix_only, most.prefers_batches, most.is_psd, most.rounding) == (
+        True,
+        True,
+        True,
+        1e-9,
+    )
     rows, columns = np.array([7, 3]), np.array([1, 59, 0])
     for gram in (least, most):
         np.testing.assert_array_equal(gram.diagonal(), K.diagonal())

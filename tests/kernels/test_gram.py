@@ -145,7 +145,7 @@ def test_a_whole_matrix_that_is_none_is_refused(values, words):
 
 
 def test_a_matrix_of_the_caller_is_not_called():
-    assert not Gram(Precomputed(), np.eye(3)).at_once
+    assert not Gram(Precomputed(), np.eye(3)).full_matrix_only
 
 
 def test_the_diagonal_of_single_rows_is_one_where_rounding_would_leave_less():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_users, kernel_called
+from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_user_kernel, kernel_called
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -60,6 +60,6 @@ def test_what_a_kernel_argument_is():
     assert [is_precomputed(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
         True, True, False, False, False,
     ]  # fmt: skip
-    assert [is_users(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
+    assert [is_user_kernel(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
         False, False, False, False, True,
     ]  # fmt: skip

@@ -226,7 +226,7 @@ def test_the_line_is_exact_at_its_ends_and_small_near_them() -> None:
     assert between.at(1e6) is start
     assert between.at(1e-6) is end
     np.testing.assert_allclose(between.at(2e-6).upper, end.upper, rtol=1e-9)
-    assert PathState(start, np.eye(start.n)).along.rooted
+    assert PathState(start, np.eye(start.n)).along.is_c_path
 
 
 def test_a_start_that_smo_does_not_reach_is_walked_to() -> None:

@@ -24,7 +24,7 @@ from refsvm.kernels import Gram
 from refsvm.kernels.rows import KernelRows
 from refsvm.seeders.exchange import offset
 from refsvm.seeders.mir import wanted_change
-from refsvm.seeders.neighbour import as_the_neighbour
+from refsvm.seeders.neighbour import extrapolate
 from refsvm.seeders.sir import FACTOR, MODULUS
 
 from ..settings import NUMBA
@@ -247,12 +247,12 @@ def test_a_neighbour_shows_how_alpha_changes():
     source, before = solution(old, [0.5, 0.25, -0.5, -0.25]), solution(old, [0.5, 0.5, -0.75, -0.25])
     after = solution(new, [0.75, 0.5, -1.0, -0.25])
     # 0: same here and there, so as after; 1: unchanged there, so as here; 2: −1 + (−0.5 + 0.75); 3: both
-    found = as_the_neighbour(np.zeros(4), new, after, before, source)
+    found = extrapolate(np.zeros(4), new, after, before, source)
     np.testing.assert_allclose(found, [0.75, 0.25, -0.75, -0.25])
     # clipped; what is left out there keeps its value
     after = solution(new.without(3), [1.9, 0.1, -2.0, 0.0])
     source = solution(old, [1.0, 0.25, -1.0, -0.25])
-    found = as_the_neighbour(
+    found = extrapolate(
         np.array([9.0, 9.0, 9.0, -0.5]), new, after, solution(old, [0.5, 0.5, -1.0, 0.0]), source
     )
     start = [
@@ -266,7 +266,7 @@ def test_a_neighbour_shows_how_alpha_changes():
     np.testing.assert_allclose(found[3], 0.0, atol=1e-14)
     # without a before: as after, clipped
     np.testing.assert_allclose(
-        as_the_neighbour(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5])), [1.0, 0.5, -1.0, -0.5]
+        extrapolate(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5])), [1.0, 0.5, -1.0, -0.5]
     )
 
 

@@ -14,7 +14,7 @@ from ..settings import NUMBA
 class Conjugate(StepRule):
     """(μ, κ) along eᵢ − eⱼ − (β/δ)Δ, with β = (KΔ)ᵢ − (KΔ)ⱼ and δ = ΔᵀKΔ; κ = 0 where a bound is in the way."""
 
-    carries: ClassVar[bool] = True
+    uses_momentum: ClassVar[bool] = True
 
     def length(self, state, i, j):
         plain = min(max(state.slope / state.curvature, state.low), state.high)

@@ -47,8 +47,8 @@ class Watcher:
     def __call__(self, state):
         self.sizes.append(len(state.alpha))
         inner, delta = state, state.alpha
-        while inner.whole is not None:
-            inner, A = inner.whole
+        while inner.parent is not None:
+            inner, A = inner.parent
             alpha = inner.alpha.copy()
             alpha[A] += delta
             delta = alpha

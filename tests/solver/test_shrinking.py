@@ -170,7 +170,7 @@ def test_a_solve_begins_on_few_variables_where_its_start_says_which():
     assert state.iteration == 500
     SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
     assert state.iteration == 500 + SHRINK_EARLY.period
-    state.go_to(PROBLEM, None, rules.memories(PROBLEM))
+    state.restart(PROBLEM, None, rules.memories(PROBLEM))
     SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
     assert state.iteration == SHRINK_EARLY.period
 
@@ -237,7 +237,7 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
     backend = Watching()
     while not SHRINK_EARLY.steps(backend, LIMITS, state, rules, 25, None):
         for inner in seen:
-            alpha, A, outer = inner.alpha, inner.whole[1], inner.whole[0]
+            alpha, A, outer = inner.alpha, inner.parent[1], inner.parent[0]
             if outer is state:
                 before = state.alpha.copy()
                 before[A] = before[A] - alpha  # what it was when the restricted solve began

@@ -45,13 +45,13 @@ def test_a_step_is_cut_at_the_box(name, factor, engine):
 )
 def test_a_step_downhill_is_cut_at_the_other_end(mu, alpha, step, engine):
     """lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ); no shipped selector asks for it."""
-    expected = (mu, 0.0) if step.carries else mu
+    expected = (mu, 0.0) if step.uses_momentum else mu
     check(engine, step, expected, 0, 1, [1.0, 1.0], [0.0, 1.0], alpha)
 
 
 @pytest.mark.parametrize("step", [NewtonStep(), PlanningAheadStep(), ConjugateStep()], ids=repr)
 def test_a_step_without_curvature_goes_to_the_box(step, engine):
-    expected = (0.75, 0.0) if step.carries else 0.75
+    expected = (0.75, 0.0) if step.uses_momentum else 0.75
     check(engine, step, expected, 0, 1, np.ones((2, 2)), [1.0, 0.0], [0.25, 0.0])
 
 

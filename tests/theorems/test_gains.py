@@ -15,8 +15,8 @@ from ..settings import FAST
 from .replay import BANANA, LIMIT, classification, random_problem, replay
 
 COMBINATIONS = list(combinations())
-PAIRS_ALONE = [(selector, step) for selector, step in COMBINATIONS if not step.carries]
-"""A trace tells what the pair of a step moved, from which the gain is computed; a step that carries moves more."""
+PAIRS_ALONE = [(selector, step) for selector, step in COMBINATIONS if not step.uses_momentum]
+"""A trace tells what the pair of a step moved, from which the gain is computed; a step with momentum moves more."""
 
 
 def problems():
@@ -25,7 +25,9 @@ def problems():
     yield from ((f"random {seed}", random_problem(seed)) for seed in range(20))
 
 
-@pytest.mark.parametrize(("selector", "step"), [each for each in COMBINATIONS if each[1].carries], ids=repr)
+@pytest.mark.parametrize(
+    ("selector", "step"), [each for each in COMBINATIONS if each[1].uses_momentum], ids=repr
+)
 def test_no_step_that_carries_loses(selector, step):
     """The objective itself, which the loop sums from the gains, is that of α at the end and never falls."""
     taken = 0

@@ -18,8 +18,8 @@ class Watcher:
     def __call__(self, state):
         """Take α; a true result ends the solve."""
         delta = state.alpha
-        while state.whole is not None:  # a restricted problem counts α from where it began
-            state, A = state.whole
+        while state.parent is not None:  # a restricted problem counts α from where it began
+            state, A = state.parent
             moved = state.alpha.copy()
             moved[A] += delta
             delta = moved

@@ -205,7 +205,7 @@ def end() -> None:
         _close(process)
 
 
-def _forget() -> None:
+def _reset_after_fork() -> None:
     """In a forked process: leave the child to the parent, and close the pipe that would keep the child alive."""
     global _compiler
     process, _compiler = _compiler.process, Compiler()
@@ -215,7 +215,7 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 # -- in the child --------------------------------------------------------------------------------------------------

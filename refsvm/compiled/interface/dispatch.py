@@ -76,12 +76,12 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
     """
     if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
         return function
-    carries = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
-    key = function, carries, *(type(rule) for rule in rules)
+    uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
+    key = function, uses_momentum, *(type(rule) for rule in rules)
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
-        elif carries:
+        elif uses_momentum:
             signature = signature[0], FunctionType(LENGTH_AND_CARRY), *signature[2:]
         function.compile(signature)
         entry_points[key] = function.overloads[signature].entry_point

@@ -73,7 +73,9 @@ class State(NamedTuple):
     displacement: (
         np.ndarray
     )  # Δ, up to date when the loop returns to Python, `displacement_of` in between; and KΔ;
-    displacement_image: np.ndarray  # these two and the next three have no entries unless the step carries
+    displacement_image: (
+        np.ndarray
+    )  # these two and the next three have no entries unless the step uses momentum
     support: np.ndarray  # the variables that the step may move: now.n_support of them, in the order they came
     places: np.ndarray  # of each variable: where it stands in the support, −1 if it does not
     moving: np.ndarray  # Δ, α, L and U of the support, a row each: they lie side by side
@@ -110,7 +112,7 @@ SELECT = types.UniTuple(int64, 2)(_vector, STATE)
 LENGTH = float64(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> μ"""
 LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
-"""length(parameters, state, i, j) -> (μ, κ), of a step that carries"""
+"""length(parameters, state, i, j) -> (μ, κ), of a step with momentum"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
 STEPS, STEPS_WITH_SINGLE_ROWS = (
@@ -129,7 +131,7 @@ def fresh_state(
     memories: tuple[np.ndarray, np.ndarray, np.ndarray],
     lower: np.ndarray,
     upper: np.ndarray,
-    carries: bool = False,
+    uses_momentum: bool = False,
 ) -> State:
     """Return a state in this box for rounds that compiled code begins by itself: α and G are not set.
 
@@ -142,11 +144,11 @@ def fresh_state(
     memories : (ndarray, ndarray, ndarray)
         Scratch memory of the rules.
     lower, upper : ndarrays of shape (n,), float64
-    carries : bool
+    uses_momentum : bool
         Whether the step does.
     """
     n, (selector, step, stop) = len(lower), memories
-    m = n * carries
+    m = n * uses_momentum
     return State(
         np.empty(n), np.empty(n), lower, upper, rows.gram.diagonal().astype(np.float64),
         read_only(rows.values), rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),

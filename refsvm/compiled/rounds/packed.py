@@ -22,7 +22,7 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.runner import NONE_LEFT_OUT, Runner, for_example
-from refsvm.rule import is_shipped
+from refsvm.rule import is_builtin
 from refsvm.seeders.cold import Cold
 from refsvm.solver.hard_margin import ROUND
 from refsvm.stopping.base import has_target, validated_code
@@ -67,7 +67,7 @@ class PackedRounds:
         # kept here, as all arrays: compiled code counts no references
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
-        self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.carries)
+        self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.uses_momentum)
         # of rows in single precision a seeder reads none
         read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
         seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
@@ -176,7 +176,7 @@ class PackedRounds:
             self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
         codes, steps = results[:done, :2].T.astype(np.int64).tolist()
-        if not is_shipped(type(self._stop)):
+        if not is_builtin(type(self._stop)):
             validated_code(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
@@ -300,7 +300,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     family.used = "numba"
     # the default rules take float32 rows, with a seeder that reads none
     if (
-        runner.reads_single
+        runner.holds_float32
         and not seeder.reads_rows
         and are_built_in(*(rule.twin() for rule in runner.rules))
     ):

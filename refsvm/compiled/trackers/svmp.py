@@ -91,7 +91,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 
 @called
-def may_cross(walk, i, hits, rooted):  # type: ignore[no-untyped-def]
+def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
     """Return s of i if it may join, 1 if it may leave or there is none, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
@@ -100,7 +100,7 @@ def may_cross(walk, i, hits, rooted):  # type: ignore[no-untyped-def]
         while walk.members[slot] != i:
             slot += 1
         return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
-    if rooted and walk.side[i] == (
+    if is_c_path and walk.side[i] == (
         1 if walk.values[AT.upper, i] > 0.0 else -1
     ):  # in 𝓛, which must not become empty
         for k in range(len(walk.side)):
@@ -149,9 +149,9 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         unit = limits[UNIT] + limits[UNIT_RATE] * t
         tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
         hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
-        rooted = limits[ROOTED] > 0.0
-        s = may_cross(walk, i, hits, rooted)
-        unbalanced = abs(total) / max(size, 1e-300) if rooted else 0.0
+        is_c_path = limits[ROOTED] > 0.0
+        s = may_cross(walk, i, hits, is_c_path)
+        unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
         if s == 0.0 or max(worst / unit, unbalanced) > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---

@@ -29,7 +29,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
     along = walk.along
     limits = [
-        end, walk.largest, walk.line.t, along.push, along.pace, *along.unit, along.span, along.least, along.rooted,
+        end, walk.largest, walk.line.t, along.push, along.pace, *along.unit, along.span, along.least, along.is_c_path,
         walk.stale_below,
     ]  # fmt: skip
     events = twin(np.array(tracker.parameters()), arrays, log, np.array(limits))

@@ -28,7 +28,7 @@ class Kernel(ABC):
 
         Parameters
         ----------
-        inner : ndarray of shape (m, n), float64, or float32 where `takes_single`
+        inner : ndarray of shape (m, n), float64, or float32 where `supports_float32`
             x·z for every pair; may be overwritten.
         x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
             Squared norms ‖x‖², ‖z‖².
@@ -55,7 +55,7 @@ class Kernel(ABC):
     uses_norms: ClassVar[bool] = True
     """Whether `from_inner` reads the norms; if not, the diagonal takes one call."""
 
-    takes_single: ClassVar[bool] = False
+    supports_float32: ClassVar[bool] = False
     """Whether `from_inner` takes float32 products, for rows that are kept as float32."""
 
     is_inner_product: ClassVar[bool] = False

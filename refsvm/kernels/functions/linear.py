@@ -22,7 +22,7 @@ class Linear(Kernel):
     """
 
     name = "linear"
-    is_psd = takes_single = is_inner_product = True
+    is_psd = supports_float32 = is_inner_product = True
     uses_norms = False
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:

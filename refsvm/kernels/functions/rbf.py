@@ -35,7 +35,7 @@ class RBF(Kernel):
 
     gamma: float
     name = "rbf"
-    is_psd = is_bounded = has_unit_diagonal = takes_single = True
+    is_psd = is_bounded = has_unit_diagonal = supports_float32 = True
 
     def __post_init__(self) -> None:
         not_negative("gamma", self.gamma)

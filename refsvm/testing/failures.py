@@ -30,7 +30,7 @@ def require(condition: object, sentence: str) -> None:
 
 
 @contextmanager
-def telling(name: str, rules: Iterable[object], state: SolverState | None = None) -> Iterator[None]:
+def explain_failures(name: str, rules: Iterable[object], state: SolverState | None = None) -> Iterator[None]:
     """Turn whatever is raised in this block into an AssertionError that names the problem, the rules and the step."""
     rules = tuple(rules)
     try:
@@ -73,7 +73,7 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
         pair = rules[0].select(state)
         i, j = map(index, pair)
         if max(i, j) < len(state.alpha):
-            mu, wanted = rules[1].length(state, i, j), "(μ, κ)" if rules[1].carries else "one number"
+            mu, wanted = rules[1].length(state, i, j), "(μ, κ)" if rules[1].uses_momentum else "one number"
             return f"length() returned {mu!r:.80}, in place of {wanted}; the loop"
     return f"select() returned {pair!r:.80}, which is no pair of {len(state.alpha)} variables; the loop"
 
@@ -84,14 +84,14 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
     Raises
     ------
     AssertionError
-        If it hangs, and as `telling` if something is raised.
+        If it hangs, and as `explain_failures` if something is raised.
     """
     found: list[Found] = []
     failed: list[BaseException] = []
 
     def tell() -> None:
         try:
-            with telling(name, rules):
+            with explain_failures(name, rules):
                 found.append(run())
         except BaseException as error:  # noqa: BLE001  raised again below, in the thread of the caller
             failed.append(error)
