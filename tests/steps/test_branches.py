@@ -269,7 +269,7 @@ def test_a_step_rule_is_returned_as_it_is():
     for step in (Own(), Own(3), Own(np.int64(2)), NewtonStep()):
         assert StepRule.checked("step", step) is step
     assert (NewtonStep().history, PlanningAheadStep(history=3).history) == (0, 3)
-    assert (NewtonStep().carries, ConjugateStep().carries) == (False, True)
+    assert (NewtonStep().uses_momentum, ConjugateStep().uses_momentum) == (False, True)
     with pytest.raises(
         ValueError, match=r"step=KKTGap\(.*\) is not a StepRule; pass .* such as step=NewtonStep\(\)"
     ):
