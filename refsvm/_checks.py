@@ -304,7 +304,7 @@ def refuse_targets(y: np.ndarray) -> None:
     if y.dtype.kind == "f" and np.isfinite(y).all() and (y != np.floor(y)).any() and len(np.unique(y)) > 20:
         raise ValueError(
             f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression; "
-            "this is for classes. Train with SVR, and validate with scikit-learn's cross_val_score(SVR(), X, y)."
+            "this is for classes. Train with SVR, and validate with epsilon= in leave_one_out or cross_validate."
         )
 
 

@@ -161,6 +161,11 @@ for seeder in (Cold(), AVG(), TOP()):
 # And this is the procedure, in the order of the paper:
 #
 # .. shipped:: rounds/leave_one_out.py
+#    :object: algorithm_1
+#
+# It is called by ``leave_one_out``, once for each machine: two classes have one, several have one for each pair.
+#
+# .. shipped:: rounds/leave_one_out.py
 #    :object: leave_one_out
 #
 # .. shipped:: rounds/leave_one_out.py

@@ -6,7 +6,10 @@
 `cross_validate`  cross_validate(): the error of k-fold cross-validation
 `folds`           which examples are held out when
 `grid`            all C and folds of a grid search
+`task`            classes, targets or novelty: its machines, and what an example takes with it
+`progress`        what leave-one-out knows so far, of each machine and of all
 `results`         what comes out
+`scores`          error, residuals, R²
 `rounds`          Rounds: related solves over one kernel matrix; all of the above use it
 `round`           what one of them is
 `runner`          one after another: its box, its seed, its steps

@@ -6,26 +6,23 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import penalties, positive_or_inf
+from refsvm._checks import positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
-from refsvm.formulations import classification_given, numbered, votes
+from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
-from refsvm.kernels.gram import dense_gram
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import may_be_held
-from refsvm.kernels.rows import megabytes
-from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.task import CLASSIFICATION, Machine, Task, shared_gram, task_given
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
@@ -36,11 +33,11 @@ from refsvm.stopping.base import StoppingRule
 
 def cross_validate(
     X: Any = None, y: Any = None, *, kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
-    gram: Any = None, C: float | np.ndarray = 1.0, folds: Any = 10, seeder: Seeder | None = None,
-    from_full: bool = True, stratified: bool = False, rng: Any = None, groups: Any = None, n_jobs: int | None = None,
-    cache_mb: float = 200.0, **options: Any,
+    gram: Any = None, C: float | np.ndarray = 1.0, epsilon: float | None = None, nu: float | None = None,
+    folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
+    groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, **options: Any,
 ) -> CrossValidation:  # fmt: skip
-    """Predict every example by a classifier that was trained without its fold.
+    """Predict every example by a machine that was trained without its fold.
 
     The rounds are one family: a fold held out is L = U = 0. Kernel rows are computed once for all of them, each starts
     where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Whatever
@@ -49,14 +46,19 @@ def cross_validate(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification; y,
-        kernel, gram and C are then left out.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification,
+        regression or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
     y : array-like of shape (n,)
-        Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`.
+        Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`. With `epsilon` the
+        targets of a regression. With `nu` there is no y.
     kernel, gram
         As in `DualProblem.classification`.
     C : float or array-like of shape (n,)
-        Penalty.
+        Penalty. With `nu`, the weights of the examples.
+    epsilon : float, optional
+        Asks for a regression: ε, as in `DualProblem.regression`.
+    nu : float, optional
+        Asks for novelty detection: ν, as in `DualProblem.one_class`.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
@@ -66,7 +68,7 @@ def cross_validate(
         what a fold had is spread over the others. Otherwise the first round is cold and each other one
         starts from the round before it, as in the paper.
     stratified : bool
-        Share each class equally among the folds.
+        Share each class equally among the folds; of classification only.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are shared among folds; None leaves them in order.
     groups : array-like of shape (n,), optional
@@ -102,33 +104,49 @@ def cross_validate(
     >>> result = cross_validate(heart.X, heart.y, kernel=RBF(0.005), C=10.0, folds=10, seeder=SIR(), rng=0)
     >>> round(result.error, 2), len(result.rounds), result.kernel_rows
     (0.17, 10, 270)
+
+    A regression, here of the first feature on the others:
+
+    >>> result = cross_validate(heart.X[:, 1:], heart.X[:, 0], kernel=RBF(0.005), C=10.0, epsilon=1.0, folds=5)
+    >>> round(result.rmse, 1), round(result.r2, 2), len(result.fold_rmse)
+    (0.8, 0.28, 5)
     """
-    began = time.perf_counter()
-    given, y, C = classification_given(X, y, kernel, gram, C)
-    classes, codes = numbered(y, given.n)
-    C = penalties(C, given.n)
-    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
+    began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    if stratified and task.kind != CLASSIFICATION:
+        raise ValueError(
+            f"stratified=True shares classes among the folds, and {task.kind} has none; leave it out."
+        )
+    marks = task.codes if task.kind == CLASSIFICATION else task.labels
+    fold = fold_numbers(folds, marks, stratified=stratified, rng=rng, groups=groups)
     positive_or_inf("cache_mb", cache_mb)
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    pairs, workers = [*combinations(range(len(classes)), 2)], worker_count(n_jobs)
-    single = reads_float32(given, C, seeder, **options)
+    workers = worker_count(n_jobs)
+    single = task.kind == CLASSIFICATION and reads_float32(task.gram, task.C, seeder, **options)
     if single:
         options["cache_dtype"] = "float32"
     # threads share one kernel matrix; each process computes its own
-    shared = given if joblib_is_set_up() else shared_gram(given, cache_mb, single)
-    # one pair of classes after another; with threads to spare, parts of neighbouring folds
-    shares = np.array_split(np.arange(fold.max() + 1), -(-workers // len(pairs)))
-    problems = zip(pairs, DualProblem._of_pairs(shared, codes, C), strict=True)
-    tasks = [(*each, share) for each in problems for share in shares if len(share)]
+    task = task if joblib_is_set_up() else task.held(cache_mb, single)
     work = partial(
         hold_out, fold=fold, seeder=seeder, from_full=from_full, options={"cache_mb": cache_mb, **options}
     )
     with interruptible() as interrupt:
-        parts = sorted(in_workers(work, tasks, workers), key=lambda part: (part.pair, part.first))
-    rows = given.n if given.dense is None and shared.dense is not None else 0
-    result = gathered(parts, pairs, classes, codes, fold, rows, began)
+        done = in_workers(work, shared_work(task, fold, workers), workers)
+        parts = sorted(done, key=lambda part: (part.pair, part.first))
+    result = gathered(parts, task, fold, began)
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+
+
+def shared_work(task: Task, fold: np.ndarray, workers: int) -> list[tuple[Machine, np.ndarray]]:
+    """Return machines and the folds held out of each; with workers to spare, several parts of neighbouring folds."""
+    held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
+    return [
+        (family, share)
+        for machine in task.machines()
+        for family, some in task.families(machine, held_out)
+        for share in np.array_split(some, -(-workers // len(task.pairs)))
+        if len(share)
+    ]
 
 
 def reads_float32(
@@ -152,17 +170,6 @@ def reads_float32(
     return cache_dtype == "float32" or may_be_held(gram, C, rules.stop.tolerance)
 
 
-def shared_gram(gram: KernelMatrix, cache_mb: float, single: bool = False) -> KernelMatrix:
-    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
-
-    Any number of rounds and threads may read it, and nothing is computed twice.
-    """
-    dtype = np.float32 if single else np.float64
-    if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
-        return gram
-    return dense_gram(gram.centred, dtype)
-
-
 class Part(NamedTuple):
     """What one thread did: some folds of one pair of classes."""
 
@@ -176,8 +183,7 @@ class Part(NamedTuple):
 
 
 def hold_out(
-    pair: tuple[int, int],
-    problem: DualProblem,
+    machine: Machine,
     numbers: np.ndarray,
     *,
     fold: np.ndarray,
@@ -185,10 +191,11 @@ def hold_out(
     from_full: bool,
     options: dict[str, Any],
 ) -> Part:
-    """Hold out one fold after another, for one pair of classes: the loop of Wen et al., Algorithm 1 to 3."""
+    """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3."""
     values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
     single = options.get("cache_dtype") == "float32"  # in a process of its own
-    problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single))
+    problem, pair, copies = machine
+    problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single, problem.z == 0.0))
     rounds = Rounds(problem, **options)
     with interruptible():
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
@@ -196,43 +203,43 @@ def hold_out(
         first = [Round(keep=origin)] if origin and from_full else []
         # the last one tells how much rounding matters
         kept = None if from_full else origin or ("last" if rounds.noise > COARSE else None)
-        plan = first + [Round((fold == h).nonzero()[0], origin, kept) for h in numbers]
+        held_out = [(fold == h).nonzero()[0] for h in numbers]
+        asked = held_out if copies > 1 else [None] * len(held_out)
+        plan = first + [
+            Round(machine.variables(out), origin, kept, evaluate=each)
+            for out, each in zip(held_out, asked, strict=True)
+        ]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
         for ended in rounds.run(plan, seeder, time_seeds=True):
             steps += ended.iterations
             if ended.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
-                values[ended.left_out] = ended.values
+                examples = ended.left_out[: len(ended.left_out) // copies]
+                values[examples] = ended.values
                 cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
-                reports.append(
-                    FoldReport(int(fold[ended.left_out[0]]), pair, *cost, ended.status, ended.trace)
-                )
+                reports.append(FoldReport(int(fold[examples[0]]), pair, *cost, ended.status, ended.trace))
     return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
 
 
-def gathered(
-    done: list[Part],
-    pairs: list[tuple[int, int]],
-    classes: np.ndarray,
-    codes: np.ndarray,
-    fold: np.ndarray,
-    rows: int,
-    began: float,
-) -> CrossValidation:
-    """Return the result of all parts; `rows` kernel rows were computed for all of them."""
-    values = np.full((len(codes), len(pairs)), np.nan)
+def gathered(done: list[Part], task: Task, fold: np.ndarray, began: float) -> CrossValidation:
+    """Return the result of all parts."""
+    values = np.full((len(fold), len(task.pairs)), np.nan)
     for part in done:
-        np.copyto(values[:, pairs.index(part.pair)], part.values, where=~np.isnan(part.values))
-    known, predicted = ~np.isnan(values).any(axis=1), codes.copy()
-    predicted[known] = votes(values[known], len(classes))
-    wrong = np.where(known, predicted != codes, np.nan)
+        np.copyto(values[:, task.pairs.index(part.pair)], part.values, where=~np.isnan(part.values))
+    known = ~np.isnan(values).any(axis=1)
+    if task.kind == CLASSIFICATION:
+        codes = task.codes.copy()
+        codes[known] = votes(values[known], len(task.classes))
+        predictions = task.classes[codes]
+    else:
+        predictions = task.predicted(values[:, 0])
     rounds = tuple(each for part in done for each in part.reports)
     ends = [each.status for each in rounds] + [part.status for part in done]
     return CrossValidation(
-        classes=classes, predictions=classes[predicted], decision_values=values, fold=fold,
-        errors=np.bincount(fold, wrong) / np.bincount(fold),
-        error=float(wrong[known].mean()) if known.any() else float("nan"), rounds=rounds,
+        kind=task.kind, classes=task.classes, predictions=predictions, labels=task.labels, decision_values=values,
+        fold=fold, rounds=rounds,
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(part.iterations for part in done),
-        kernel_rows=rows + sum(part.kernel_rows for part in done), seconds=time.perf_counter() - began,
+        kernel_rows=task.rows_computed + sum(part.kernel_rows for part in done),
+        seconds=time.perf_counter() - began,
     )  # fmt: skip

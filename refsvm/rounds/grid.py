@@ -155,9 +155,7 @@ def left_out_cells(
     wanted: Sequence[Sequence[int]],
     **options: Any,
 ) -> Iterator[Cell]:
-    """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out` for each pair.
-
-    An example of another class has C = 0 in a pair, and is predicted by the machine that never used it.
+    """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out`.
 
     Parameters
     ----------
@@ -191,21 +189,21 @@ def left_out_cells(
     >>> [cell.score for cell in cells]
     [1.0, 1.0, 1.0, 1.0]
     """
-    k, test = int(codes.max()) + 1, np.concatenate([split.test for split in splits])
-    factors = np.maximum(splits[0].factors, splits[1].factors)
+    test, factors = (
+        np.concatenate([split.test for split in splits]),
+        np.maximum(splits[0].factors, splits[1].factors),
+    )
     for place in sorted({place for places in wanted for place in places}):
-        pairs = []
-        for problem in DualProblem._of_pairs(gram, codes, factors):
-            signs, penalties = np.where(problem.v < 0.0, -1, 1), problem.upper - problem.lower
-            pairs.append(leave_one_out(y=signs, gram=gram, C=Cs[place] * penalties, **options))
-            if pairs[-1].status is Status.INTERRUPTED:
-                raise KeyboardInterrupt
-        right = votes(np.array([each.predictions[test] for each in pairs]).T, k) == codes[test]
-        steps = sum(each.round_iterations[test] for each in pairs)
-        steps[0] += sum(each.full_solution.iterations for each in pairs)
-        converged = np.all([~np.isin(each.decided_by[test], ("", "limit")) for each in pairs], axis=0)
-        seconds = sum(each.seconds for each in pairs) / len(splits)
-        found = zip(splits, wanted, right.tolist(), steps.tolist(), converged.tolist(), strict=True)
+        loo = leave_one_out(y=codes, gram=gram, C=Cs[place] * factors, **options)
+        if loo.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        right = loo.predictions[test] == codes[test]
+        steps = loo.round_iterations[test]
+        steps[0] += sum(each.iterations for each in loo.full_solutions)
+        solved = ~np.isin(loo.decided_by.reshape(len(codes), -1), ("", "limit"))
+        converged = np.all(solved, axis=1)[test].tolist()
+        seconds = loo.seconds / len(splits)
+        found = zip(splits, wanted, right.tolist(), steps.tolist(), converged, strict=True)
         for split, places, is_right, count, is_solved in found:
             if place in places:
                 yield Cell(split.number, place, float(is_right), count, seconds, 0.0, is_solved)

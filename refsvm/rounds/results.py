@@ -2,45 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from refsvm.result import Solution, Status, Trace
+from refsvm.rounds.scores import Scores, mean_absolute_error, r_squared, root_mean_square, share_wrong
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What can decide an example: the checks, the stopping rules, a walk to the end, and a limit reached before either."""
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
-    """The leave-one-out error, and how it came about.
+class LeaveOneOut(Scores):
+    """What leave-one-out predicts, and how it came about.
+
+    The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
+    detection (`refsvm.rounds.scores.Scores`).
 
     Attributes
     ----------
+    kind : {"classification", "regression", "novelty"}
+        What was learned.
+    classes : ndarray of shape (k,)
+        The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)
-        For each example, the class that a machine trained without it predicts. The training label where nothing has
-        decided yet, which only happens in an incomplete result.
+        For each example, what a machine trained without it predicts: a class, a value, or 1 for inside and −1 for
+        outside. The training label where nothing has decided yet, which only happens in an incomplete result; of a
+        regression NaN.
     labels : ndarray of shape (n,)
-        The labels given.
+        The labels or targets given; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
         "zero alpha", "training error" or "xi-alpha bound" (no training was needed), "ball" or "duality gap" (training
         ended once the sign was certain, that is at once where the ball proves it at the seed), "path" (the seeder has
         followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance), "limit" (it ended
         at `max_iter`), or "" if nothing has decided the example yet.
+        Of three classes and more shape (n, k(k − 1)/2), a column for each pair: "other class" where the example is of
+        none of the two, so that the machine of all has never used it.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the machine without r; NaN where it was not computed. After "ball" and "duality gap" its sign alone is
-        certain.
+        certain. Of three classes and more shape (n, k(k − 1)/2), signs and order as in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
         Steps of all rounds and the full solution together; of the round of each example.
     kernel_rows : int
         Kernel rows computed.
     seconds : float
         Wall time of the whole call.
-    full_solution : Solution
-        The machine trained on all examples.
+    full_solutions : tuple of Solution
+        The machines trained on all examples: one for each pair of classes, in the order of the columns.
     status : Status
         CONVERGED, or why the result is incomplete.
     engine : str
@@ -48,9 +61,12 @@ class LeaveOneOut:
     gap_rule_kept : bool or None
         Outcome of the efficiency test; None if there was none to be made.
     traces : dict of int to Trace
-        The steps of each round, by example, if they were asked for.
+        The steps of each round, by example, if they were asked for; of three classes and more by (r, p, q), the example
+        and the numbers of two classes.
     """
 
+    kind: str
+    classes: np.ndarray = field(repr=False)
     predictions: np.ndarray = field(repr=False)
     labels: np.ndarray = field(repr=False)
     decided_by: np.ndarray = field(repr=False)
@@ -59,43 +75,61 @@ class LeaveOneOut:
     round_iterations: np.ndarray = field(repr=False)
     kernel_rows: int
     seconds: float
-    full_solution: Solution = field(repr=False)
+    full_solutions: tuple[Solution, ...] = field(repr=False)
     status: Status
     engine: str
     gap_rule_kept: bool | None = None
-    traces: dict[int, Trace] = field(default_factory=dict, repr=False)
+    traces: dict[Any, Trace] = field(default_factory=dict, repr=False)
+
+    @property
+    def full_solution(self) -> Solution:
+        """The machine trained on all examples; of three classes and more there are several: `full_solutions`."""
+        if len(self.full_solutions) > 1:
+            raise AttributeError(
+                f"{len(self.full_solutions)} machines are trained on all examples, one for each pair of classes: see "
+                "full_solutions."
+            )
+        return self.full_solutions[0]
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether an example is decided, by the machines of all pairs, shape (n,)."""
+        decided = self.decided_by != ""
+        return np.asarray(decided.all(axis=1) if decided.ndim > 1 else decided)
 
     @property
     def is_complete(self) -> bool:
         """Whether every example is decided."""
-        return bool((self.decided_by != "").all())
-
-    @property
-    def error(self) -> float:
-        """Share of wrong predictions among the examples decided; NaN if none is."""
-        decided = self.decided_by != ""
-        wrong = self.predictions != self.labels
-        return float(wrong[decided].mean()) if decided.any() else float("nan")
+        return bool(self.is_known.all())
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many examples each check and rule decided."""
-        names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.tolist())))
+        """How many examples each check and rule decided; of three classes and more how many of each pair."""
+        names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.ravel().tolist())))
         return {name: int((self.decided_by == name).sum()) for name in names}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each example: what was predicted, what decided it, its steps."""
+        """Return a pandas DataFrame with a row for each example: what was predicted, what decided it, its steps.
+
+        Of three classes and more the columns of a pair have the names of its classes at their end.
+        """
         import pandas as pd
 
-        return pd.DataFrame(
-            {
-                "label": self.labels, "prediction": self.predictions, "decided_by": self.decided_by,
-                "decision_value": self.decision_values, "iterations": self.round_iterations,
-            }
-        )  # fmt: skip
+        columns: dict[str, Any] = {"label": self.labels, "prediction": self.predictions}
+        if self.decided_by.ndim == 1:
+            columns |= {"decided_by": self.decided_by, "decision_value": self.decision_values}
+        else:
+            for pair, names in enumerate(combinations(self.classes.tolist(), 2)):
+                end = " {} {}".format(*names)
+                columns["decided_by" + end] = self.decided_by[:, pair]
+                columns["decision_value" + end] = self.decision_values[:, pair]
+        return pd.DataFrame(columns | {"iterations": self.round_iterations})
 
     def trace_frame(self) -> Any:
         """Return `traces` as one pandas DataFrame, one row a step; the column "example" says whose round it is."""
+        if self.decided_by.ndim > 1:
+            pairs = {(r, (p, q)): trace for (r, p, q), trace in self.traces.items()}
+            return stacked(pairs, ["example", "pair"])
         return stacked({(r,): trace for r, trace in self.traces.items()}, ["example"])
 
 
@@ -128,25 +162,29 @@ class FoldReport:
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True)
-class CrossValidation:
+@dataclass(frozen=True, eq=False)
+class CrossValidation(Scores):
     """What cross-validation found, and what it cost.
+
+    The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
+    detection (`refsvm.rounds.scores.Scores`). Those of missing rounds are left out.
 
     Attributes
     ----------
+    kind : {"classification", "regression", "novelty"}
+        What was learned.
     classes : ndarray of shape (k,)
-        The labels, sorted.
+        The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)
-        Label predicted for each example by the round that held it out; its own label if that round is missing, which
-        only happens in an incomplete result.
+        What the round that held an example out predicts for it: a class, a value, or 1 for inside and −1 for outside.
+        Its own label if that round is missing, which only happens in an incomplete result; of a regression NaN.
+    labels : ndarray of shape (n,)
+        The labels or targets given; 1 for each example of novelty detection.
     decision_values : ndarray of shape (n, k(k − 1)/2), float64
-        h of each pair in that round, signs and order as in `refsvm.SVC`; NaN if it is missing.
+        h of each pair in that round, signs and order as in `refsvm.SVC`; NaN if it is missing. One column without
+        classes.
     fold : ndarray of shape (n,), int64
         Fold of each example.
-    errors : ndarray of shape (folds,), float64
-        Part of each fold that is predicted wrongly; NaN if a round of it is missing.
-    error : float
-        Part of all examples that is, those of missing rounds left out.
     rounds : tuple of FoldReport
         One for each fold and pair, pair after pair.
     status : Status
@@ -157,12 +195,12 @@ class CrossValidation:
         Wall time.
     """
 
+    kind: str
     classes: np.ndarray
     predictions: np.ndarray = field(repr=False)
+    labels: np.ndarray = field(repr=False)
     decision_values: np.ndarray = field(repr=False)
     fold: np.ndarray = field(repr=False)
-    errors: np.ndarray = field(repr=False)
-    error: float
     rounds: tuple[FoldReport, ...] = field(repr=False)
     status: Status
     iterations: int
@@ -170,9 +208,47 @@ class CrossValidation:
     seconds: float
 
     @property
+    def is_known(self) -> np.ndarray:
+        """Whether all rounds of an example were run, shape (n,)."""
+        return ~np.isnan(self.decision_values).any(axis=1)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every round was run."""
-        return not np.isnan(self.decision_values).any()
+        return bool(self.is_known.all())
+
+    @property
+    def errors(self) -> np.ndarray:
+        """`error` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        self._only("errors", CLASSIFICATION, NOVELTY)
+        return self._of_folds(share_wrong)
+
+    @property
+    def fold_rmse(self) -> np.ndarray:
+        """`rmse` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        self._only("fold_rmse", REGRESSION)
+        return self._of_folds(root_mean_square)
+
+    @property
+    def fold_mae(self) -> np.ndarray:
+        """`mae` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        self._only("fold_mae", REGRESSION)
+        return self._of_folds(mean_absolute_error)
+
+    @property
+    def fold_r2(self) -> np.ndarray:
+        """`r2` of each fold, shape (folds,), float64; NaN if a round is missing, or all of its targets are one."""
+        self._only("fold_r2", REGRESSION)
+        return self._of_folds(r_squared)
+
+    def _of_folds(self, score: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+        """Return a score of each fold, shape (folds,); NaN if a round of it is missing."""
+        known, result = self.is_known, np.full(int(self.fold.max()) + 1, np.nan)
+        for h in range(len(result)):
+            held_out = self.fold == h
+            if known[held_out].all():
+                result[h] = score(self.labels[held_out], self.predictions[held_out])
+        return result
 
     @property
     def seed_seconds(self) -> float:

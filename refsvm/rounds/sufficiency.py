@@ -11,7 +11,7 @@ import numpy as np
 
 from refsvm.kernels.functions import RBF
 from refsvm.kernels.rows import KernelRows
-from refsvm.problem import total
+from refsvm.problem import DualProblem, total
 from refsvm.result import Solution
 from refsvm.rounds.runner import checked_seed, read_only_solution
 from refsvm.rule import Rule, is_builtin
@@ -52,7 +52,8 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
 
-    Not decided if no variable is free and r is an end of the interval of b: without r it is longer.
+    Not decided if no variable is free and r is an end of the interval of b: without r it is longer. Of regression an
+    example has two variables, and both are 0.
 
     References
     ----------
@@ -66,7 +67,8 @@ class ZeroAlpha(Check):
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Compare α with 0."""
         decided = np.where(full.alpha == 0.0, np.where(full.decision_values >= 0.0, 1, -1), 0)
-        if full.kkt_gap < 0.0:
+        problem, alpha = full.problem, full.alpha
+        if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
             decided[[i for i in full.most_violating[:2] if i >= 0]] = 0
         return decided
 
@@ -219,15 +221,19 @@ def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, .
     return (*(check for check in SHIPPED.values() if check in chosen), *own)
 
 
-def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tuple[np.ndarray, ...]:
+def sufficient(
+    full: Solution, rows: KernelRows, checks: Iterable[Check], copies: int = 1
+) -> tuple[np.ndarray, ...]:
     """Apply the checks, each to the examples that the ones before have left undecided.
 
     Parameters
     ----------
     full : Solution
-        Of all examples; v holds the labels ±1.
+        Of all examples; v holds the labels ±1 of a classification.
     rows : KernelRows
     checks : iterable of Check
+    copies : int
+        Variables of an example: a check has to decide all of them.
 
     Returns
     -------
@@ -238,19 +244,31 @@ def sufficient(full: Solution, rows: KernelRows, checks: Iterable[Check]) -> tup
     values : ndarray of shape (n,), float64
         h(xᵣ) where it is known, else NaN.
     """
-    problem, y = full.problem, full.problem.v
-    names, signs, values = np.full(problem.n, "", dtype=object), y.copy(), np.full(problem.n, np.nan)
-    takes_part = problem.lower < problem.upper
-    counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]
-    # without an example that is alone in its class there is nothing to learn: that machine is trained, and wrong
-    lone = takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1)
+    problem, n = full.problem, full.problem.n // copies
+    names, values, labels = np.full(n, "", dtype=object), np.full(n, np.nan), problem.v[:n]
+    signs = labels.copy()
+    alone = are_alone(problem) if copies == 1 else np.zeros(n, dtype=bool)
     for check in checks:
         decided = check.decide(full if is_builtin(type(check)) else read_only_solution(full), rows)
-        new = (names == "") & ~lone & (decided != 0)
+        if copies > 1:
+            decided = np.where(decided.reshape(copies, n).all(axis=0), decided[:n], 0)
+        new = (names == "") & ~alone & (decided != 0)
         names[new], signs[new] = check.name, decided[new]
         if check.keeps_machine:
-            values[new] = full.decision_values[new]
+            values[new] = full.decision_values[:n][new]
     return names, signs, values
+
+
+def are_alone(problem: DualProblem) -> np.ndarray:
+    """Whether an example is alone in its class, shape (n,): without it there is nothing to learn.
+
+    That machine is trained, and wrong.
+    """
+    y, takes_part = problem.v, problem.lower < problem.upper
+    counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]
+    if 1 not in counts:
+        return np.zeros(problem.n, dtype=bool)
+    return np.asarray(takes_part & (np.where(y > 0.0, counts[1], counts[0]) == 1))
 
 
 def largest_distance(rows: KernelRows) -> float:

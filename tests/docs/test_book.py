@@ -25,7 +25,7 @@ FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
 BODIES = {
     "refsvm/solver/loop.py": (),
     "refsvm/solver/shrinking.py": ("Restriction",),
-    "refsvm/rounds/leave_one_out.py": ("leave_one_out",),
+    "refsvm/rounds/leave_one_out.py": ("leave_one_out", "algorithm_1"),
     "refsvm/rounds/cross_validate.py": ("cross_validate", "hold_out"),
     "refsvm/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
 }

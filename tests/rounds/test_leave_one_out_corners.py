@@ -132,7 +132,7 @@ def test_any_two_numbers():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"y": [0, 1, 2] * 10}, "y holds 3 classes and leave_one_out takes two"),
+        ({"y": [1] * 30}, "y holds a single class, 1; two classes are needed"),
         ({"y": [1] * 30}, "single class"),
         ({"y": [1, -1]}, "y has shape"),
         ({"C": -1.0}, "C"),

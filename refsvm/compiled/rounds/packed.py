@@ -283,7 +283,7 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
 def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[Any]:
     """Return the values of each round: a number if one position was asked for, else an array."""
     if {*map(type, asked)} == {int}:  # as nearly always
-        return values[: len(ranges)].tolist()
+        return values[ranges[:, 0]].tolist()
     return [
         values[begin] if isinstance(each, int | np.integer) else values[begin:end]
         for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)

@@ -1,0 +1,300 @@
+"""What is learned of the examples, and by which machines: the part of leave-one-out and folds that knows the task.
+
+==============  ==========================  ====================================  ===============================
+task            asked for by                what an example has                   machines
+==============  ==========================  ====================================  ===============================
+classification  labels                      one variable for each of its pairs    one for each pair of classes
+regression      ``epsilon=``                two variables, which go together      one
+novelty         ``nu=``                     one variable, of a weight that z has  one for each sum of the weights
+==============  ==========================  ====================================  ===============================
+
+A `DualProblem` says by itself which of them it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm._checks import penalties, targets
+from refsvm.formulations import numbered
+from refsvm.kernels.checked import matrix_given
+from refsvm.kernels.gram import dense_gram
+from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.rows import megabytes
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+
+CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
+
+COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
+"""Variables of an example."""
+
+
+class Machine(NamedTuple):
+    """One of the machines of a task: a family of problems that differ in which examples are left out.
+
+    Attributes
+    ----------
+    problem : DualProblem
+        With all examples.
+    pair : (int, int)
+        Numbers of the two classes; (0, 0) where there are none.
+    copies : int
+        Variables of an example.
+    """
+
+    problem: DualProblem
+    pair: tuple[int, int]
+    copies: int
+
+    def variables(self, examples: np.ndarray) -> np.ndarray:
+        """Return the variables of some examples, shape (copies · m,): those of the first copy come first."""
+        if self.copies == 1:
+            return examples
+        return np.concatenate([examples, examples + self.problem.n // 2])
+
+
+class Asked(NamedTuple):
+    """A machine, and which examples leave-one-out asks it about.
+
+    Attributes
+    ----------
+    machine : Machine
+    examples : ndarray of shape (m,), int64
+        Those of its problem, ascending.
+    asked : list of int or None
+        Positions among them; None for all.
+    gram : KernelMatrix
+        Of all examples.
+    """
+
+    machine: Machine
+    examples: np.ndarray
+    asked: list[int] | None
+    gram: KernelMatrix
+
+    @property
+    def others(self) -> np.ndarray:
+        """The examples of other classes, ascending."""
+        return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
+
+    def values_of_others(self, full: Solution) -> np.ndarray:
+        """h of the machine of all examples for those of other classes."""
+        support = np.flatnonzero(full.alpha)
+        values = self.gram.block(self.others, self.examples[support])
+        return np.asarray(values @ full.alpha[support] + full.intercept)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is learned of n examples.
+
+    Parameters
+    ----------
+    kind : {"classification", "regression", "novelty"}
+    gram : KernelMatrix
+        Of the examples.
+    labels : ndarray of shape (n,)
+        The labels given, targets, or 1 for each example that is to be inside.
+    C : ndarray of shape (n,), float64
+        Penalties, or weights.
+    problem : DualProblem or None
+        That of a regression or of novelty detection.
+    classes, codes : ndarrays of shape (k,) and (n,)
+        Names of the classes, and the number of each example's; empty, and 0, where there are none.
+    rows_computed : int
+        Kernel rows that were computed for all machines.
+    """
+
+    kind: str
+    gram: KernelMatrix
+    labels: np.ndarray
+    C: np.ndarray
+    problem: DualProblem | None
+    classes: np.ndarray
+    codes: np.ndarray
+    rows_computed: int = 0
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of the classes of each machine; (0, 0) where there are none."""
+        return [*combinations(range(len(self.classes)), 2)] or [(0, 0)]
+
+    def on(self, gram: KernelMatrix) -> Task:
+        """Return the same task with another source of the kernel matrix of its examples."""
+        if gram is self.gram:
+            return self
+        problem = self.problem
+        if problem is not None:
+            problem = problem.with_gram(gram if self.kind == NOVELTY else View(gram, problem.gram.indices))
+        return replace(self, gram=gram, problem=problem)
+
+    @property
+    def has_one_machine(self) -> bool:
+        """Whether all examples are asked of one machine."""
+        return len(self.classes) == 2 or self.kind == REGRESSION
+
+    def held(self, cache_mb: float, single: bool = False) -> Task:
+        """Return the task on a kernel matrix that several machines share: `shared_gram`."""
+        gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
+        computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
+        return replace(self.on(gram), rows_computed=computed)
+
+    def parts(self) -> Iterator[Asked]:
+        """Yield the machines that leave-one-out trains; that of novelty detection of all examples first."""
+        n, every = self.gram.n, np.arange(self.gram.n)
+        if len(self.classes) > 2:
+            for pair in self.pairs:
+                examples = np.flatnonzero(np.isin(self.codes, pair))
+                yield Asked(Machine(self._gathered(pair[0], examples), pair, 1), examples, None, self.gram)
+            return
+        machine = next(self.machines())
+        if self.kind != NOVELTY:
+            yield Asked(machine, every, None, self.gram)
+            return
+        yield Asked(machine, every, [], self.gram)
+        for family, asked in self.families(machine, [*every.reshape(n, 1)]):
+            yield Asked(family, every, asked, self.gram)
+
+    def _gathered(self, positive: int, examples: np.ndarray) -> DualProblem:
+        """Return the problem of the examples of two classes alone."""
+        labels = np.where(self.codes[examples] == positive, 1.0, -1.0)
+        signed = labels * self.C[examples]
+        gram = self.gram.restrict(examples)
+        return DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
+
+    def machines(self) -> Iterator[Machine]:
+        """Yield the machines, over all n examples; those of other classes have L = U = 0."""
+        problems: Any = [self.problem]
+        if self.problem is None:
+            problems = DualProblem._of_pairs(self.gram, self.codes, self.C)
+        for problem, pair in zip(problems, self.pairs, strict=True):
+            yield Machine(problem, pair, COPIES[self.kind])
+
+    def families(
+        self, machine: Machine, held_out: Sequence[np.ndarray]
+    ) -> Iterator[tuple[Machine, list[int]]]:
+        """Yield machines whose z is right once some examples are left out, and for which of the lists that is so.
+
+        z = ν Σ wᵢ over the examples that stay: of novelty detection each sum of weights has a family of its own.
+        """
+        if self.kind != NOVELTY:
+            yield machine, [*range(len(held_out))]
+            return
+        whole, places = math.fsum(self.C), dict[float, list[int]]()
+        for place, examples in enumerate(held_out):
+            places.setdefault(whole - math.fsum(self.C[examples]), []).append(place)
+        problem = machine.problem
+        share = min(problem.z / float(problem.upper.sum()), 1.0)
+        for rest, some in places.items():
+            # z may not exceed what the boxes hold, which rounding must not decide
+            z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
+            family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
+            yield machine._replace(problem=family), some
+
+    def predicted(self, values: np.ndarray) -> np.ndarray:
+        """Return the predictions of a regression or of novelty detection from decision values, shape (n,)."""
+        return values if self.kind == REGRESSION else np.where(values >= 0.0, 1, -1)
+
+
+def shared_gram(
+    gram: KernelMatrix, cache_mb: float, single: bool = False, is_balanced: bool = True
+) -> KernelMatrix:
+    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
+
+    Any number of rounds and threads may read it, and nothing is computed twice. Where Σα = 0 (`is_balanced`), it is
+    that around the mean of the data, if it is more precise. Of two variables for each example one row is held.
+    """
+    if gram.repeats:
+        examples = shared_gram(gram.source, cache_mb, single, is_balanced)
+        return gram if examples is gram.source else View(examples, gram.indices)
+    dtype = np.float32 if single else np.float64
+    if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
+        return gram
+    return dense_gram(gram.centred if is_balanced else gram, dtype)
+
+
+def task_given(
+    X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0, *, epsilon: Any = None, nu: Any = None
+) -> Task:
+    """Return the task that the arguments of a public function ask for; X may be a whole problem.
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.DualProblem`'s constructors; if arguments contradict each other, or the problem is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.rounds.task import task_given
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> task_given(X, [0.5, 1.0, 2.5], None, None, epsilon=0.1).kind, task_given(X, None, None, None, nu=0.5).kind
+    ('regression', 'novelty')
+    """
+    if isinstance(X, DualProblem):
+        return _task_of(X, {"y": y, "kernel": kernel, "gram": gram, "epsilon": epsilon, "nu": nu}, C)
+    if epsilon is not None and nu is not None:
+        raise ValueError("epsilon asks for a regression and nu for novelty detection; give one of them.")
+    K = matrix_given(X, kernel, gram)
+    if epsilon is not None:
+        problem = DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon)
+        return replace(_of_one(problem, REGRESSION), labels=targets(y, K.n))
+    if nu is not None:
+        if y is not None:
+            raise ValueError("nu asks for novelty detection, which has no labels; leave y out, or nu.")
+        weights = penalties(C, K.n)
+        return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
+    classes, codes = numbered(y, K.n)
+    return Task(CLASSIFICATION, K, classes[codes], penalties(C, K.n), None, classes, codes)
+
+
+def _of_one(problem: DualProblem, kind: str) -> Task:
+    """Return the task of a problem of regression or novelty detection."""
+    n = problem.n // COPIES[kind]
+    gram = problem.gram.source if kind == REGRESSION else problem.gram
+    labels = 0.5 * (problem.v[:n] + problem.v[n:]) if kind == REGRESSION else np.ones(n, dtype=np.int64)
+    C, nothing = problem.upper[:n], np.zeros(n, dtype=np.int64)
+    return Task(kind, gram, labels, C, problem, nothing[:0], nothing)
+
+
+def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
+    """Return the task of a problem that is given in place of the examples; refuse what it says itself."""
+    for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
+        if value is not None:
+            raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
+    if problem.has_labels:
+        classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
+        C = problem.upper - problem.lower
+        return Task(CLASSIFICATION, problem.gram, problem.v.astype(np.int64), C, None, classes, codes)
+    for kind, is_so in ((REGRESSION, _is_regression), (NOVELTY, _is_novelty)):
+        if is_so(problem):
+            return _of_one(problem, kind)
+    raise ValueError(
+        "X is a DualProblem, but none that DualProblem.classification, regression or one_class makes: what an example "
+        "that is left out takes with it is not known of others."
+    )
+
+
+def _is_regression(problem: DualProblem) -> bool:
+    """Whether there are two variables of each example, 0 ≤ αᵢ ≤ C and −C ≤ αₙ₊ᵢ ≤ 0, with vᵢ ≤ vₙ₊ᵢ and z = 0."""
+    n, gram, v, lower, upper = problem.n // 2, problem.gram, problem.v, problem.lower, problem.upper
+    return bool(
+        problem.z == 0.0
+        and gram.repeats
+        and np.array_equal(gram.indices, np.tile(np.arange(n), 2))
+        and (v[:n] <= v[n:]).all()
+        and not (lower[:n].any() or upper[n:].any())
+        and np.array_equal(upper[:n], -lower[n:])
+    )
+
+
+def _is_novelty(problem: DualProblem) -> bool:
+    """Whether v = 0, L = 0 and z > 0."""
+    return not (problem.v.any() or problem.lower.any()) and problem.z > 0.0
