@@ -190,7 +190,7 @@ class SolverState:
             self.gradient[:] = self.v
             self.updates, self.largest = 0, 0.0
         if start is not None:
-            self.shift(start - self.alpha)
+            self.shift(start - self.alpha, by_variable=True)
             self.alpha[:] = start  # differences round
         self.problem = problem
         self.lower[:], self.upper[:] = problem.lower, problem.upper
@@ -237,14 +237,15 @@ class SolverState:
         self.alpha[:] = self.problem.feasible(self.alpha)
         self.refresh()
 
-    def shift(self, delta: np.ndarray) -> None:
+    def shift(self, delta: np.ndarray, *, by_variable: bool = False) -> None:
         """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
-        K δ is summed row by row, in the order of the variables, so that compiled code gets the same bits.
+        K δ is summed row by row, in the order of the variables, so that compiled code gets the same bits; of variables
+        that share rows only `by_variable`, as rounds ask for.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta
-        self.rows.subtract(self.gradient, support, delta[support])
+        self.rows.subtract(self.gradient, support, delta[support], by_variable=by_variable)
         self.updates += len(support)
 
     def snap(self, tolerance: float = 0.0) -> None:

@@ -127,7 +127,9 @@ class KernelRows(KernelMatrix):
         self.subtract(total, support, -coefficients[support])
         return total
 
-    def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
+    def subtract(
+        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False
+    ) -> None:
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
         Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
@@ -138,6 +140,9 @@ class KernelRows(KernelMatrix):
         target : ndarray of shape (n,), float64
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
+        by_variable : bool
+            Also where variables share rows, and all copies are there: the sum is then that of compiled rounds, bit for
+            bit. Otherwise each shared row is added once for all of its variables.
         """
         add_rows(target, -coefficients, self.values, indices)
 
@@ -299,10 +304,12 @@ class CachedRows(KernelRows):
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
 
-    def subtract(self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray) -> None:
+    def subtract(
+        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False
+    ) -> None:
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`; see `KernelRows.subtract`."""
         source: KernelRows | None = self.gram.store
-        if source is not None and self.gram.repeats:
+        if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients)
         elif source is not None and source is self.gram and source.holds_all:
             source.subtract(target, indices, coefficients)  # the same values, without a copy as float64
