@@ -21,7 +21,7 @@ from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
-from refsvm.rounds.progress import ALL_AT_ONCE, TaskProgress, LOOProgress
+from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks
