@@ -10,14 +10,13 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm import arithmetic
 from refsvm.kernels.rows import KernelRows
-from refsvm.problem import EPSILON, DualProblem, most_violating_pair, total
+from refsvm.problem import DualProblem, most_violating_pair, total
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -55,35 +54,10 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 SNAP: Final = 2e-15
 """How far from its bound, relative to |α| and the step, a variable of a carried step counts as having reached it."""
 
-OFF: Final = 1e-6
-"""How far α may be from its box, and Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
-
-NEAR: Final = 1e-6
-"""Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
-
-COARSE: Final = 1e-12
-"""Rounding of kernel values from which its effect on decision values is looked at."""
-
-TINY: Final = float(np.finfo(float).tiny)
-"""In place of max Kⱼⱼ = 0 below a line."""
-
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
 Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def noisy(noise: float, tolerance: float) -> str:
-    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
-    return (
-        f"The kernel values are so large that rounding moves decision values by about {noise:.1g}, and the tolerance "
-        f"is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the kernel "
-        "or C."
-    )
-
-
-class PointError(ValueError):
-    """A solve has ended at a point that no steps inside the box lead to."""
 
 
 class SolverState:
@@ -247,63 +221,6 @@ class SolverState:
         self.alpha += delta
         self.rows.subtract(self.gradient, support, delta[support], by_variable=by_variable)
         self.updates += len(support)
-
-    def snap(self, tolerance: float = 0.0) -> None:
-        """Set each α within rounding of its bound to the bound: at the end of a solve, whatever its start was.
-
-        The last variable to reach a bound may be short of it by what Σα misses: if all others are at theirs, b would be
-        its G, though a whole interval of b is optimal, and another start would give another b. Here that is
-
-            |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
-
-        I_up and I_down only lose members by it, so that ψ does not grow. G stays. It changes by |αᵢ − bound| max Kⱼⱼ at
-        most: where that is above a hundredth of the KKT gap, or of what it is compared with, αᵢ stays, too. Nothing is
-        done at a point where the KKT gap is above the tolerance: what a rule knows of its b is to stay true.
-        """
-        if self.gap > tolerance:
-            return
-        alpha, z = self.alpha, self.problem.z
-        above, below = alpha - self.lower, self.upper - alpha
-        distance = np.minimum(above, below)
-        near = (distance > 0.0) & (distance <= NEAR * (self.upper - self.lower))
-        if not near.any():
-            return
-        rounding = abs(z - total(alpha)) + 4.0 * EPSILON * (total(np.abs(alpha)) + abs(z))
-        allowed = 0.01 * max(abs(self.gap), tolerance) / max(self.largest_diagonal, TINY)
-        near &= distance <= min(rounding, allowed)
-        if near.any():
-            alpha[near] = np.where(above < below, self.lower, self.upper)[near]
-            self.refresh(recompute=False)
-
-    def feasibility_error(self) -> str:
-        """Say why steps inside the box cannot have led here; "" if they can, as always unless a rule is wrong."""
-        alpha, problem = self.alpha, self.problem
-        sum_ = float(np.add.reduce(alpha))
-        allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
-        if not math.isfinite(sum_ + float(np.add.reduce(self.gradient))):
-            return "α or G is not finite"
-        if abs(problem.z - sum_) > allowed:
-            return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
-        outside = float(np.maximum(problem.lower - alpha, alpha - problem.upper).max(initial=0.0))
-        return f"α is outside the box by {outside:.3g}" if outside > allowed else ""
-
-    def drifted(self, tolerance: float = 0.0) -> bool:
-        """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.
-
-        Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
-        Where no pair is left, as in a round of one class, there is no gap: b is read from G all the same.
-        """
-        gap = abs(self.gap) if self.gap > -math.inf else 0.0
-        size = float(np.abs(self.gradient).max()) + self.largest * self.largest_diagonal
-        return EPSILON * (self.updates + self.iteration) * size > 0.01 * max(gap, tolerance)
-
-    def noise(self) -> float:
-        """About how much rounding of the kernel values moves decision values; 0 where those are exact to 10⁻¹²."""
-        noise, alpha = self.rows.noise, self.alpha
-        if noise is None:  # a given K, whose examples may differ by orders of magnitude: |Kᵢⱼ| ≤ √(Kᵢᵢ Kⱼⱼ)
-            noise = EPSILON * self.largest_diagonal
-            alpha = alpha * np.sqrt(np.abs(self.diagonal) / max(self.largest_diagonal, TAU))
-        return noise * float(np.linalg.norm(alpha)) if noise > COARSE else 0.0
 
     def row(self, i: int) -> np.ndarray:
         """Kernel row K[i], shape (n,), for a rule that wants to look at it; it cannot be written to."""

@@ -65,12 +65,12 @@ def compare(
         document = {"problems": descriptions, "repeats": orders, "results": outcome.rows}
         table = partial(tables.repetition_table, descriptions, orders, outcome.rows)
         finished = f"{sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"
-    _finish(outcome, document, table, output)
-    if outcome.interrupted:
-        interrupted(f"Interrupted; {finished}")
+    _finish(outcome, document, table, finished, output)
 
 
-def _finish(outcome: Outcome, document: dict[str, Any], table: Callable[[], object], output: Output) -> None:
+def _finish(
+    outcome: Outcome, document: dict[str, Any], table: Callable[[], object], finished: str, output: Output
+) -> None:
     """Say what was left out; print and draw the rest."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
@@ -80,6 +80,8 @@ def _finish(outcome: Outcome, document: dict[str, Any], table: Callable[[], obje
         output.show(document, outcome.rows, table)
     if output.plot is not None and outcome.rows:
         _draw(outcome, output.plot)
+    if outcome.interrupted:
+        interrupted(f"Interrupted; {finished}")
 
 
 def _draw(outcome: Outcome, file: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -53,15 +53,10 @@ def cv(
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
     if task_of(opened.data.y, task) == "regression":
-        model = {"epsilon": epsilon, "engine": engine}
-        rows = regression.cross_validated(opened, training, model, folds, seeds)
-        problem = opened.described(folds=folds, tol=training.tol, **model)
-        document = {"problem": problem, "task": "regression", "runs": rows}
-        output.show_table(document, rows, _heading(opened, folds, ", targets"), regression.COLUMNS)
+        _regression(opened, training, {"epsilon": epsilon, "engine": engine}, folds, seeds, output)
         return
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
-    settings = training.settings() | how | {"folds": folds}
-    results, last = _runs(opened, wanted, seeds, settings)
+    results, last = _runs(opened, wanted, seeds, training.settings() | how | {"folds": folds})
     finished = sum(len(found) for found in results.values())
     # each random split counts for all seeders, or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
@@ -71,14 +66,24 @@ def cv(
         heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
         problem = opened.described(folds=folds, repeats=repeats, tol=training.tol)
         output.show_table({"problem": problem, "seeders": rows}, rows, heading, columns(rows))
-    if output.plot is not None and rows:
-        _draw(rows, output.plot)
-    if last.status is Status.INTERRUPTED:
-        _end(last, wanted, finished, repeats)
+    _draw(rows, output.plot)
+    _end(last, wanted, finished, repeats)
 
 
-def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> NoReturn:
-    """Say how far it came before Ctrl-C."""
+def _regression(
+    opened: Opened, training: Training, model: dict[str, Any], folds: int, seeds: range, output: Output
+) -> None:
+    """Cross-validate a regression, and print a line for each random folds."""
+    rows = regression.cross_validated(opened, training, model, folds, seeds)
+    problem = opened.described(folds=folds, tol=training.tol, **model)
+    document = {"problem": problem, "task": "regression", "runs": rows}
+    output.show_table(document, rows, _heading(opened, folds, ", targets"), regression.COLUMNS)
+
+
+def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
+    """After Ctrl-C, say how far it came, and exit."""
+    if last.status is not Status.INTERRUPTED:
+        return
     said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
     if last.rounds:
         name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
@@ -114,8 +119,10 @@ def _heading(opened: Opened, folds: int, targets: str = "") -> str:
     return f"{data.name}: {data.n} examples{targets}; {kernel!r}, C={C:.6g}, {folds} folds"
 
 
-def _draw(rows: list[dict[str, Any]], file: Path) -> None:
-    """Draw the seconds of each seeder."""
+def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
+    """Draw the seconds of each seeder, if a picture is wanted."""
+    if file is None or not rows:
+        return
     parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
     spent = {part: [row[key] for row in rows] for part, key in parts.items()}
     bars(file, [row["seeder"] for row in rows], spent, "seconds")

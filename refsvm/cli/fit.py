@@ -42,19 +42,14 @@ def fit(
     output: Output,
 ) -> None:
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
-    rules = {
-        "selector": one("selector", selector, SELECTORS)(),
-        "step": None if step is None else one("step", step, STEPS)(),
-    }
+    chosen_step = None if step is None else one("step", step, STEPS)()
+    rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model)
     dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
     wanted = task_of(dataset.y, task, TASKS, tell=False)
     if wanted == "regression":
         dataset = replace(dataset, y=dataset.y.astype(np.float64))
-    # what the file cannot hold is refused before the training, not after
-    different_names(dataset.columns or ())
-    if wanted == "classification":
-        whole_numbers(np.unique(dataset.y))
+    _refuse_unwritable(dataset, wanted)
     estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
     estimator.set_params(**rules, kernel=chosen, engine=engine)
     is_cut = trained(estimator, dataset)
@@ -68,6 +63,13 @@ def fit(
     )
     output.show({"problem": described(dataset), **row}, [row], lambda: typer.echo(said))
     _end(estimator.status_, is_cut)
+
+
+def _refuse_unwritable(dataset: Dataset, task: str) -> None:
+    """Refuse what the model file cannot hold, before the training and not after."""
+    different_names(dataset.columns or ())
+    if task == "classification":
+        whole_numbers(np.unique(dataset.y))
 
 
 def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:

@@ -53,9 +53,7 @@ def tune(
     splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
     if is_regression and store is not None:
         raise ValueError("store keeps the cells of a classification only; leave it out.")
-    grid: dict[str, Any] = {"C": numbers("Cs", Cs)}
-    if gammas is not None:
-        grid["gamma"] = numbers("gammas", gammas)
+    grid = {"C": numbers("Cs", Cs)} | ({} if gammas is None else {"gamma": numbers("gammas", gammas)})
     warm: Call = Solve("") if is_regression else CrossValidate("")
     with tables.working() as show:
         warm.warm_up()

@@ -24,7 +24,8 @@ from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.gram import Gram, shaped
+from refsvm.kernels.blocks import shaped
+from refsvm.kernels.gram import Gram
 from refsvm.kernels.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
 from refsvm.kernels.origin import around, origin_of, weights_at
 from refsvm.kernels.rows import megabytes

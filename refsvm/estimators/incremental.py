@@ -27,7 +27,7 @@ from refsvm.multiclass.one_vs_one import convergence_message, kernel_values
 from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
-from refsvm.state import COARSE, noisy
+from refsvm.solver.rounding import COARSE, noisy
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""

@@ -4,6 +4,7 @@
 `functions`    the formulas, one kernel per file, `base` first
 `names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
+`blocks`       blocks of a matrix that is held, or being written
 `matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
 `checked`      a kernel on data, or a matrix of the user's own, both checked first
 `products`     x·z for many pairs of examples; the origin of the data

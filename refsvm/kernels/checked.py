@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples, is_sparse, not_negative, read_only, whole
+from refsvm.kernels.blocks import check_finite_values
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
-from refsvm.kernels.gram import Gram, check_finite_values
+from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
 

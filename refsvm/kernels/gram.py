@@ -12,31 +12,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.kernels.blocks import check_finite_values, gather, is_all, shaped, write_mirrored
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
 from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.precision import distinct_rows, noise_of_distances
-from refsvm.kernels.products import TILE_ROWS, DenseProducts, PreparedExamples, inner_products
+from refsvm.kernels.products import DenseProducts, PreparedExamples, inner_products
 from refsvm.kernels.threads import run_in_pieces
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
-
-TILE_COLUMNS: Final = 1000
-"""Columns of a tile that is mirrored: no power of 2, for which the values of a column share few places of a cache."""
 
 BLOCK_ENTRIES: Final = 2**21
 """Inner products computed at a time: 16 MiB, which is enough for several threads."""
 
 FEWEST_ROWS: Final = 128
 """Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
-
-ROWS_AT_ONCE: Final = 64
-"""Rows that are copied whole before some of their columns are taken."""
-
-FEW_COLUMNS: Final = 16
-"""Where fewer than one column in so many is wanted, values are taken one by one."""
 
 SINGLE_BELOW: Final = 64.0
 """γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
@@ -46,9 +38,6 @@ SINGLE_NORMS: Final = 1e-30, 1e30
 
 NUDGE: Final = 2.0**-20
 """By what part x·x is moved to see how much the kernel makes of its rounding."""
-
-LARGEST_VALUE: Final = 1e300
-"""Kernel values above this are refused."""
 
 
 class Gram(KernelMatrix):
@@ -333,36 +322,6 @@ def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.nda
     return np.array(values)
 
 
-def is_all(rows: np.ndarray, n: int) -> bool:
-    """Whether these are all rows in order."""
-    return len(rows) == n and np.array_equal(rows, np.arange(n))
-
-
-def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-    """Write K[rows][:, columns] to `out`, some rows at a time: half the time of one index for both."""
-    few = FEW_COLUMNS * len(columns) < K.shape[1]
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = slice(start, start + ROWS_AT_ONCE)
-        if few or out.dtype != K.dtype:
-            out[part] = K[np.ix_(rows[part], columns)]
-        else:
-            K[rows[part]].take(columns, axis=1, out=out[part], mode="clip")
-
-
-def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
-    """Write a symmetric matrix: strips of rows are evaluated from the diagonal on, and mirrored."""
-    n = len(K)
-
-    def strip(rows: slice) -> None:
-        for start in range(rows.start, n, TILE_COLUMNS):
-            columns = slice(start, min(start + TILE_COLUMNS, n))
-            values = evaluate(rows, columns)
-            K[rows, columns] = values
-            K[columns, rows] = values.T
-
-    run_in_pieces(strip, n, TILE_ROWS)
-
-
 def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
     """Return the same matrix, evaluated in one block and held as an array, for any number of solves.
 
@@ -413,29 +372,3 @@ def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     held = Gram(Precomputed(), K, is_checked=is_checked)
     held.rounding, held.is_psd, held._noise = max(held.rounding, gram.rounding), gram.is_psd, gram.noise
     return held
-
-
-def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Refuse a result of a user's kernel that is not one value for each pair."""
-    block = np.ascontiguousarray(values, dtype=np.float64)
-    if block.shape != shape:
-        raise ValueError(
-            f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
-            f"{shape[1]} rows; it must return one value for each pair, shape {shape}."
-        )
-    return block
-
-
-def check_finite_values(values: np.ndarray) -> None:
-    """Refuse kernel values that are NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
-    largest = float(np.abs(values).max(initial=0.0))
-    if values.dtype == np.float32 and not np.isfinite(largest):
-        raise ValueError(
-            'A kernel value is NaN or beyond what float32 rows hold (3.4e38); use cache_dtype="float64", '
-            "or scale the data or the kernel's parameters down."
-        )
-    if not largest <= LARGEST_VALUE:
-        raise ValueError(
-            f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "
-            "scale the data or the kernel's parameters down."
-        )

@@ -144,7 +144,7 @@ class KernelRows(KernelMatrix):
             Also where variables share rows, and all copies are there: the sum is then that of compiled rounds, bit for
             bit. Otherwise each shared row is added once for all of its variables.
         """
-        add_rows(target, -coefficients, self.values, indices)
+        arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
     @property
     def noise(self) -> float | None:
@@ -315,7 +315,7 @@ class CachedRows(KernelRows):
             source.subtract(target, indices, coefficients)  # the same values, without a copy as float64
         elif self.holds_all:
             self.fetch(indices)
-            add_rows(target, -coefficients, self.values, self.slots[indices])
+            arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
         else:
             for start in range(0, len(indices), ROWS_AT_A_TIME):
                 part = slice(start, start + ROWS_AT_A_TIME)
@@ -324,7 +324,7 @@ class CachedRows(KernelRows):
                 if len(missing):  # computed in passing
                     rows, places = rows[places], np.arange(len(places))
                     rows[missing] = self._computed_rows(indices[part][missing])
-                add_rows(target, -coefficients[part], rows, places)
+                arithmetic.current.add_rows(target, -coefficients[part], rows, places)
 
     def _subtract_shared(
         self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray
@@ -405,16 +405,3 @@ class AllRows(CachedRows):
     def _store_one(self, i: int) -> None:
         """Do the same."""
         self._store(np.arange(self.n))
-
-
-def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
-    """Add Σₖ factors[k] rows[chosen[k]] to `target`, one after another; the twin gives the same bits.
-
-    Parameters
-    ----------
-    target : ndarray of shape (n,), float64
-    factors : ndarray of shape (m,), float64
-    rows : ndarray of shape (r, at least n), float64 or float32
-    chosen : ndarray of shape (m,), int64
-    """
-    arithmetic.current.add_rows(target, factors, rows, chosen)

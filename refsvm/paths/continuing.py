@@ -105,6 +105,22 @@ def continued(
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
+    found, gradient, status = _arrived(walk, line, end, status, engine)
+    problem = end.with_gram(walk.problem.gram)
+    ending = Ending(
+        len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
+    )
+    solution = Solution(problem, found, gradient, events, *ending)
+    solution = (
+        solution.of(end) if end.centred is not end and start.z == 0.0 else replace(solution, problem=end)
+    )
+    return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
+
+
+def _arrived(
+    walk: PathState, line: ProblemLine, end: DualProblem, status: Status, engine: str
+) -> tuple[np.ndarray, np.ndarray, Status]:
+    """Return α, G and the status where the walk has ended; rounding on the way is undone by steps of SMO."""
     problem = end.with_gram(walk.problem.gram)
     found = problem.feasible(walk.of.alpha)
     gradient = walk.gradient(problem.v, found)
@@ -114,15 +130,8 @@ def continued(
     if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
         stop = KKTGap(line.tolerance(1.0, POLISHED), relative=True)
         ended = solve(problem, start=found, stop=stop, engine=engine)
-        found, gradient, status = ended.alpha, ended.gradient, ended.status
-    ending = Ending(
-        len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
-    )
-    solution = Solution(problem, found, gradient, events, *ending)
-    solution = (
-        solution.of(end) if end.centred is not end and start.z == 0.0 else replace(solution, problem=end)
-    )
-    return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
+        return ended.alpha, ended.gradient, ended.status
+    return found, gradient, status
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:

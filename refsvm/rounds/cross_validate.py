@@ -25,8 +25,8 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, shared_gram, task_given
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rounding import COARSE
 from refsvm.solver.rules import chosen_rules
-from refsvm.state import COARSE
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 

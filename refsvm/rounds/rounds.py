@@ -30,10 +30,11 @@ from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.rounding import COARSE
 from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
 from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
-from refsvm.state import COARSE, SolverState
+from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap

@@ -23,9 +23,10 @@ from refsvm.result import Ending, Status, Trace
 from refsvm.rule import is_builtin
 from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.solver.polish import polish
+from refsvm.solver.rounding import PointError, drifted, feasibility_error, kernel_noise, noisy, snap
 from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
-from refsvm.state import PointError, SolverState, noisy
+from refsvm.state import SolverState
 from refsvm.stopping.base import validated_code
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
@@ -140,7 +141,7 @@ class Run:
             _refuse_impossible(state, rules)
         if self._polishes and status is Status.CONVERGED:
             polish(state)
-        state.snap(rules.stop.absolute(state).restricted_tolerance(0.0))
+        snap(state, rules.stop.absolute(state).restricted_tolerance(0.0))
         if self._block.pressed:  # report Ctrl-C even if the solve has converged
             status, code = Status.INTERRUPTED, 0
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
@@ -149,7 +150,7 @@ class Run:
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
-        if status is Status.CONVERGED and (noise := state.noise()) > 0.0 and noise > tolerance:
+        if status is Status.CONVERGED and (noise := kernel_noise(state)) > 0.0 and noise > tolerance:
             self.warn_of_noise(noise, tolerance)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
@@ -187,7 +188,7 @@ class Run:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
-            if state.drifted(rules.stop.absolute(state).restricted_tolerance(0.0)):
+            if drifted(state, rules.stop.absolute(state).restricted_tolerance(0.0)):
                 # --- rounding may have spoiled G and the sum of α, and with them the verdict ---
                 state.recompute_gradient()
                 if status not in (Status.CONVERGED, Status.STALLED):
@@ -278,7 +279,7 @@ def all_variables(
 
 def _refuse_impossible(state: SolverState, rules: Rules) -> None:
     """Refuse a point that steps inside the box cannot lead to."""
-    if wrong := state.feasibility_error():
+    if wrong := feasibility_error(state):
         raise PointError(
             f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
             + _where(state, rules)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.kernels.rows import add_rows
+from refsvm import arithmetic
 from refsvm.problem import total
 
 SINGULAR: Final = 1e-9
@@ -76,7 +76,7 @@ class Bordered:
     def times(self, vector: np.ndarray) -> np.ndarray:
         """P·vector, column by column."""
         result = np.zeros(len(self.values))
-        add_rows(result, vector, self.values, np.arange(self.size))  # P is symmetric
+        arithmetic.current.add_rows(result, vector, self.values, np.arange(self.size))  # P is symmetric
         return result[: self.size]
 
     def solve(self, right: np.ndarray) -> None:

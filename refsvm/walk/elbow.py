@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from refsvm.kernels.rows import add_rows
+from refsvm import arithmetic
 from refsvm.walk.algebra import PivotedQR, elbow_matrix
 from refsvm.walk.linear_program import most_before_crossing
 from refsvm.walk.state import PathState
@@ -75,7 +75,7 @@ def correct(walk: PathState, solve: Solve) -> None:
         change = moved.clip(low, high) - of.alpha[elbow]
         of.alpha[elbow] += change
         walk.b += float(x[0])
-        add_rows(of.excess, -change, walk.stored, elbow)
+        arithmetic.current.add_rows(of.excess, -change, walk.stored, elbow)
         of.excess[:] -= float(x[0])
 
 

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm.backend import chosen_backend
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.kernels.rows import add_rows
 from refsvm.problem import DualProblem, total
 from refsvm.result import Status
 from refsvm.walk.breakpoint import Move, Point
@@ -213,7 +213,7 @@ class PathState(Walk):
     def gradient(self, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """G = v − Kα from scratch, without a copy of the rows."""
         G, support = v.copy(), np.flatnonzero(alpha)
-        add_rows(G, -alpha[support], self.stored, support)
+        arithmetic.current.add_rows(G, -alpha[support], self.stored, support)
         return G
 
     def pace_afresh(self) -> None:

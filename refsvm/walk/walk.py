@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from refsvm.kernels.rows import add_rows
+from refsvm import arithmetic
 from refsvm.problem import total
 from refsvm.walk.bordered import SPARE, Bordered
 
@@ -202,9 +202,11 @@ class Walk:
         # v¹ − K d_B − db − K_M d_M
         np.subtract(self.of.push, x[0], out=speed)
         if self.stored is None:
-            add_rows(speed, -x[1 : m + 1], self.rows, np.arange(m))
+            arithmetic.current.add_rows(speed, -x[1 : m + 1], self.rows, np.arange(m))
         else:
-            add_rows(speed, -x[1 : m + 1], self.stored, np.array(self.members, dtype=np.int64))
+            arithmetic.current.add_rows(
+                speed, -x[1 : m + 1], self.stored, np.array(self.members, dtype=np.int64)
+            )
         return float(x[0])
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:

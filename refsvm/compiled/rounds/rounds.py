@@ -26,7 +26,7 @@ from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
 from refsvm.compiled.state import forget_displacement, side
-from refsvm.state import NEAR, TINY
+from refsvm.solver.rounding import NEAR, TINY
 
 NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
@@ -250,10 +250,35 @@ def keep(state, place, alphas, gradients, lowers, uppers):  # type: ignore[no-un
 
 
 @inlined
-def decision_values(v, G, b, positions, first, end, values):  # type: ignore[no-untyped-def]
+def decision_values(v, state, positions, first, end, values):  # type: ignore[no-untyped-def]
     """h(xᵢ) = vᵢ − Gᵢ + b of those that are asked for."""
+    G, now = state.gradient, state.now[0]
+    b = (G[now.top] + G[now.bottom]) / 2.0
     for k in range(first, end):
         values[k] = v[positions[k]] - G[positions[k]] + b
+
+
+@merged
+def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[no-untyped-def]
+    """Set α to its bounds, and write how a round has ended; return whether that stands.
+
+    It does not where a row is missing, a side has no variable, the kernel is indefinite, or G has drifted: Python looks
+    closer, and may run the round again.
+    """
+    now, tolerance = state.now[0], compared_with(state, numbers)
+    result[1], result[2] = now.iteration, now.least_curvature
+    if (
+        outcome == MISSING_ROW
+        or min(now.top, now.bottom) < 0
+        or now.least_curvature < numbers[LEAST_CURVATURE]
+    ):
+        return False
+    if drifted(state, updates, numbers[LARGEST_DIAGONAL], tolerance):
+        return False
+    if not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], tolerance):
+        return False
+    result[0] = outcome
+    return True
 
 
 @merged
@@ -305,18 +330,9 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         restart(seeding, state, memories)
         outcome = take_steps(select, length, check, selector, step, stop, state)
         # --- result ---
-        results[number, 1], results[number, 2] = now.iteration, now.least_curvature
-        tolerance = compared_with(state, numbers)
-        bad = min(now.top, now.bottom) < 0 or outcome == MISSING_ROW
-        bad = bad or now.least_curvature < numbers[LEAST_CURVATURE]
-        bad = bad or drifted(state, updates, numbers[LARGEST_DIAGONAL], tolerance)
-        if bad or not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], tolerance):
+        if not stands(seeding, state, numbers, updates, outcome, results[number]) or outcome <= 0:
             return number
-        results[number, 0] = outcome
-        if outcome <= 0:
-            return number
-        b = (state.gradient[now.top] + state.gradient[now.bottom]) / 2.0
-        decision_values(seeding.v, state.gradient, b, positions, turn[ASKED], turn[ASKED_END], values)
+        decision_values(seeding.v, state, positions, turn[ASKED], turn[ASKED_END], values)
         if turn[KEEP] >= 0:
             keep(state, turn[KEEP], alphas, gradients, lowers, uppers)
             present = -1 if turn[KEEP] == present else present
