@@ -1,0 +1,132 @@
+"""Searches of SVCCV with a store: they go on where an earlier one ended, and a file that is none is refused."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+
+from refsvm import SVCCV, KKTGap
+from refsvm.datasets import load
+from refsvm.estimators import search as search_module
+
+GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
+
+
+@pytest.fixture(scope="module")
+def heart():
+    data = load("heart")
+    return data.X, data.y
+
+
+def test_an_interrupted_search_goes_on(heart, tmp_path, monkeypatch):
+    X, y = heart
+    file, solve_cells = tmp_path / "cells.sqlite", search_module.solve_cells
+    solved = []
+
+    def until(limit):
+        def stopping(*args, **options):
+            for cell in solve_cells(*args, **options):
+                if len(solved) == limit:
+                    raise KeyboardInterrupt
+                solved.append(cell)
+                yield cell
+
+        monkeypatch.setattr(search_module, "solve_cells", stopping)
+
+    until(11)
+    with pytest.raises(KeyboardInterrupt):
+        SVCCV(**GRID, store=file).fit(X, y)
+    kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
+    assert kept == 11
+    until(10**9)
+    resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
+    assert len(solved) == 30
+    fresh = SVCCV(**GRID).fit(X, y)
+    np.testing.assert_allclose(
+        resumed.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"], atol=1 / len(y)
+    )
+    SVCCV(**GRID, store=file).fit(X, y)
+    assert len(solved) == 60, "everything was in the store, only the search without one was solved"
+    SVCCV(**{**GRID, "Cs": [2.0]}, store=file).fit(X, y)
+    assert len(solved) == 70
+
+
+def test_a_file_that_is_no_store(heart, tmp_path):
+    (tmp_path / "notes.txt").write_text("these are notes, and long enough not to be taken for an empty file")
+    for place in (tmp_path / "notes.txt", tmp_path / "missing" / "cells.sqlite"):
+        with pytest.raises(ValueError, match=r"is not an SQLite file|cannot be written"):
+            SVCCV(**GRID, store=place).fit(*heart)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', 'abc')",
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', NULL)",
+        "UPDATE runs SET metrics = json_set(metrics, '$.score', 1 - json_extract(metrics, '$.score'))",
+        "UPDATE runs SET metrics = (SELECT metrics FROM runs WHERE problem LIKE '%split 2')",
+        "DROP TABLE runs; CREATE TABLE runs (a)",
+        *(
+            pytest.param(slice(*part), id=f"bytes {part}")
+            for part in ((4096, None, 97), (30, 90), (4200, None, 5))
+        ),
+    ],
+)
+def test_a_damaged_store_is_one_sentence(damage, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.choice([-1, 1], 30)
+    file = tmp_path / "cells.sqlite"
+    grid = {"Cs": [1.0, 2.0], "gammas": [0.1], "cv": 3, "store": file, "refit": False, "engine": "numpy"}
+    SVCCV(**grid).fit(X, y)
+    if isinstance(damage, str):
+        with sqlite3.connect(file) as connection:
+            connection.executescript(damage)
+        connection.close()
+    else:
+        image = np.fromfile(file, dtype=np.uint8)
+        image[damage] ^= 0xFF
+        image.tofile(file)
+    with pytest.raises((ValueError, OSError), match=r"store='.*cells\.sqlite' (is|cannot be used)"):
+        SVCCV(**grid).fit(X, y)
+
+
+def test_a_larger_grid_goes_on_from_the_cells_of_a_smaller_one(heart, tmp_path, monkeypatch):
+    X, y = heart
+    solved, solve_cells = [], search_module.solve_cells
+
+    def watching(*args, **options):
+        for cell in solve_cells(*args, **options):
+            solved.append(cell)
+            yield cell
+
+    monkeypatch.setattr(search_module, "solve_cells", watching)
+    options = {"cv": 3, "refit": False, "store": tmp_path / "cells.sqlite"}
+    SVCCV(Cs=[1.0, 0.1], gammas=[0.1], **options).fit(X, y)
+    larger = SVCCV(**GRID, **options).fit(X, y)
+    assert len(solved) == 18  # 3 C × 2 γ × 3 splits, six of which were there
+    fresh = SVCCV(**GRID, cv=3, refit=False).fit(X, y)
+    key = "mean_test_score"
+    np.testing.assert_allclose(larger.cv_results_[key], fresh.cv_results_[key], atol=1.01 / len(y))
+    for change in (
+        {"tol": 1e-4},
+        {"cv": 4},
+        {"max_iter": 10**6},
+        {"stop": KKTGap(1e-3)},
+        {"kernel": "sigmoid"},
+    ):
+        before = len(solved)
+        SVCCV(Cs=[1.0], gammas=[0.1], **(options | change)).fit(X, y)
+        assert len(solved) > before
+
+
+def test_a_kernel_without_a_lasting_description_is_not_stored(heart, tmp_path):
+    X, y = heart[0][:60], heart[1][:60]
+    options = {"Cs": [1.0], "kernel": lambda A, B: A @ B.T, "cv": 2, "refit": False}
+    SVCCV(**options).fit(X, y)
+    with pytest.raises(ValueError, match=r"kernel=<function .* has no lasting description"):
+        SVCCV(**options, store=tmp_path / "cells.sqlite").fit(X, y)
