@@ -49,8 +49,6 @@ from refsvm.multiclass.one_vs_one import (
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
-_log = logging.getLogger("refsvm")
-
 
 @reject_probability
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -227,7 +225,7 @@ class SVC(ClassifierMixin, Incremental):
         with self._interruptible() as interrupt:
             results = []
             for result in solve_pairs(pairs(known, data, codes, C), start, interrupt, **options):
-                _log.debug("%s", result)
+                logging.getLogger("refsvm").debug("%s", result)
                 results.append(result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X.copy() if is_user_kernel(kernel) else X, codes, computed)
