@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import hint
-from refsvm.datasets.dataset import PUBLISHED, Dataset
+from refsvm.datasets.dataset import BUNDLE, PUBLISHED, Dataset
 
 _LICENCE: Final = "CC BY 4.0"
-_BUNDLE: Final = files("refsvm.datasets") / "bundle"
 
 
 @cache
 def _sets() -> dict[str, dict[str, Any]]:
     """Return what is told of each set, by its name, out of ``bundle/sets.toml``."""
-    return tomllib.loads((_BUNDLE / "sets.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((BUNDLE / "sets.toml").read_text(encoding="utf-8"))
 
 
 def names() -> list[str]:
@@ -72,7 +70,7 @@ def load(name: str) -> Dataset:
     if name not in names():
         near = hint(str(name), names(), f"the bundled sets are {', '.join(names())}.")
         raise ValueError(f"name={name!r} is not a bundled set; {near}")
-    with (_BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+    with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
     told = dict(_sets()[name])
     C, gamma = PUBLISHED.get(told.pop("published", ""), (None, None))

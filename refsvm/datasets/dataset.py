@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import classes_of
 
+BUNDLE: Final = files("refsvm.datasets") / "bundle"
+
 PUBLISHED: Final[dict[str, tuple[float, float]]] = {
-    "ida_banana": (100.0, 0.25),
-    "ida_breast-cancer": (0.6, 0.1),
-    "ida_diabetis": (0.5, 0.05),
-    "ida_flare-solar": (1.5, 0.1),
-    "ida_german": (1.0, 0.05),
-    "ida_heart": (1.0, 0.005),
-    "ida_image": (100.0, 0.1),
-    "ida_ringnorm": (2.0, 0.1),
-    "ida_splice": (10.0, 0.01),
-    "ida_thyroid": (500.0, 0.05),
-    "ida_titanic": (1000.0, 0.1),
-    "ida_twonorm": (0.5, 0.02),
-    "ida_waveform": (1.0, 0.05),
-    "chessboard-1000": (1e6, 0.5),
-    "tic_tac_toe": (200.0, 0.02),
-    "ionosphere": (3.0, 0.4),
-    "spambase": (10.0, 0.005),
-    "internet_ads_adbench": (10.0, 0.03),
+    name: (C, gamma)
+    for name, (C, gamma) in tomllib.loads((BUNDLE / "published.toml").read_text(encoding="utf-8")).items()
 }
 """C and γ of k(x, x') = exp(−γ‖x − x'‖²): Glasmachers (2008), "The Planning-ahead SMO Algorithm", Table 1."""
 

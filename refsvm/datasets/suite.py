@@ -6,13 +6,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from refsvm.datasets.dataset import PUBLISHED, Dataset
+from refsvm.datasets.dataset import BUNDLE, PUBLISHED, Dataset
 from refsvm.datasets.generators import make_chessboard
 from refsvm.datasets.opening import data_directory
 from refsvm.datasets.readers import read_npz
@@ -128,7 +127,7 @@ def data_instructions() -> str:
     >>> "zenodo.18110" in data_instructions()
     True
     """
-    return (files("refsvm.datasets") / "bundle" / "OBTAINING.md").read_text(encoding="utf-8")
+    return (BUNDLE / "OBTAINING.md").read_text(encoding="utf-8")
 
 
 def _read_archive(path: Path) -> Dataset:
