@@ -56,6 +56,7 @@ class Process:
             set()
         )  # families that are loaded, each with the types of its rules
         self.broken: list[Exception] = []  # why Numba cannot be used
+        # imports of Numba from two threads would meet half-made modules
         self.loading = threading.RLock()  # one thread at a time: others would find modules half made
         self.next_look: dict[tuple[str, ...], float] = {}
 
@@ -81,9 +82,11 @@ class Auto:
         """Take up to `budget` steps, in compiled code from when it is there."""
         family = "loop" if state.rows.values.dtype == np.float64 else "single loop"
         end, code = state.iteration + budget, 0
+        # in small pieces: a chunk that has begun in NumPy would keep compiled code waiting until its end
         while not code and state.iteration < end:
             if self._has(family, rules):
                 return int(self._compiled.steps(state, rules, end - state.iteration, trace))
+            # the seconds count even if a user's rule raises: the next call is then due no later
             began = time.perf_counter()
             try:
                 code = self._numpy.steps(state, rules, min(PIECE_STEPS, end - state.iteration), trace)
@@ -105,6 +108,7 @@ class Auto:
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow a run of events in compiled code, or none."""
+        # between two calls the tracker has worked in NumPy; the first look counts from the start of the walk
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
         self._asked = now
@@ -142,6 +146,7 @@ class Auto:
         """Load code that is on disk; else order it from a child, or compile it here if there can be no child."""
         places = [background_compiler.place_of(rule) for rule in rules]
         began, order = time.perf_counter(), (family, *places)
+        # another thread loads already: this one goes on in NumPy, it never waits
         if began < process.next_look.get(order, 0.0) or not process.loading.acquire(blocking=False):
             return False
         try:
@@ -155,6 +160,7 @@ class Auto:
             return True
         finally:
             now = time.perf_counter()
+            # on a slow disk a look may take longer than the steps between two looks
             process.next_look[order] = now + max(LOOK_SECONDS, PAUSE * (now - began))
             process.loading.release()
 
@@ -191,6 +197,7 @@ def compiled_backend() -> Backend:
 
 def auto() -> Backend:
     """Return the backend that decides chunk by chunk; NumPy if nothing can be compiled."""
+    # a broken Numba has had its warning; another trial would cost its import again
     return Auto() if numba_compiles() and not process.broken else NumPyBackend()
 
 

@@ -40,6 +40,7 @@ class CompiledBackend:
         """Take up to `budget` steps."""
         self.used["numba"] = None
         session = state.session
+        # a session survives between the chunks of a solve: a new one packs the arrays and the rules again
         if session is None or not session.fits(state, rules, trace):
             try:
                 session = state.session = Session(state, rules, twins_of(rules), trace)
@@ -52,6 +53,7 @@ class CompiledBackend:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
+        # the readable round looks at the limits; a chunk would overrun a deadline that has passed
         late = time.perf_counter() >= runner.family.limits.deadline
         if late or runner.family.last_iterations > runner.limit:
             return [runner.round(waiting[0])]
@@ -64,6 +66,7 @@ class CompiledBackend:
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
         """Return what lets the twin make the seeds, where there is one and all rows are in memory."""
+        # a seed reads many rows: where they are not all in memory, each miss would begin the seed anew
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:

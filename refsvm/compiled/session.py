@@ -35,6 +35,7 @@ class Session:
 
     def __init__(self, state: SolverState, rules: Rules, twins: Any, trace: Trace | None) -> None:
         self.rules, self.twins, self.trace = rules, twins, trace
+        # numbers travel in one record: each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
         # views of several numbers, which are copied at once
@@ -67,6 +68,7 @@ class Session:
             return False
         if rules is self.rules:
             return True
+        # other twins would need another generator, which holds the addresses of these
         if tuple(rule.twin() for rule in rules) != self.twins:
             return False
         self.rules = rules
@@ -77,11 +79,13 @@ class Session:
     def steps(self, state: SolverState, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
         rows, now = state.rows, self._now
+        # copied in and out once a chunk: attributes of a Python object cannot be shared
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             self._counters[0] = rows.clock, rows.hits, rows.computed
             outcome = next(self._steps)
             rows.clock, rows.hits, _ = self._counters[0].item()
+            # kernels are evaluated in Python alone, so that both engines count and round alike
             if outcome == MISSING_ROW:
                 fetch(state, int(now["missing"]))
                 continue
@@ -91,6 +95,7 @@ class Session:
                     "where it needs a kernel row it calls row_or_ask(state, i) of refsvm.compiled.interface.rows."
                 )
             if self.trace is not None:
+                # the buffer is small, so that a trace takes memory only for the steps that were taken
                 self.trace.extend(self._buffer[: int(now["traced"])].view(TRACE_ROW))
                 now["traced"] = 0
             if outcome != TRACE_FULL:

@@ -43,6 +43,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
 
 def opened(path: Path) -> Any:
     """Open a file as bytes, unpacked if its first bytes are those of gzip, bzip2 or xz."""
+    # by its contents: a file may be packed under any name
     with path.open("rb") as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():
@@ -92,6 +93,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     info = archive.getinfo(name)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is compressed in another way than deflate")
+    # a few bytes may claim to be gigabytes, which unpacking would fill the memory with
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:

@@ -149,6 +149,7 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
     text = _text(path)
     if delimiter is not None:
         require_character(delimiter)
+    # spreadsheets write which character they use; it goes before what the cells look like
     if said := _SEPARATOR(text):
         delimiter = delimiter or said[1]
     # pandas takes the width off the first row, so that one may not be empty
@@ -225,6 +226,7 @@ def _delimiter(text: str) -> str:
     """Return the character that splits most of the first rows into equally many cells, and more than one."""
     lines = "".join(islice(StringIO(text, newline=""), 20))
     for character in "\t;, ":
+        # the first rows are enough to tell, and a large file is not read twice
         widths = [len(row) for row in csv.reader(StringIO(lines, newline=""), delimiter=character) if row]
         if mode(widths[1:] or widths or [1]) > 1:
             return character

@@ -86,6 +86,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     ):
         cells.refuse(np.reshape(wrong, (-1, 1)), first, [place], reason)
     plain = [_PLAIN(text) is not None for text in labels]
+    # beyond 2⁵³ neighbouring whole numbers are one float64, so two labels would become one
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
         different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}

@@ -85,6 +85,7 @@ def open_data(
             )
         X, y, names_of_columns = csv_table(path, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
+    # a label column that is silently ignored would train on other labels than were asked for
     _refuse_label(label, text)
     X, y = read_npz(path) if path.suffix.lower() == ".npz" else read_libsvm(path)
     return Dataset(path.stem, X, y, source=str(path))

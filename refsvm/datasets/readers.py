@@ -40,6 +40,7 @@ class _Lines:
             line = _PADDING.sub(b":", line) if b": " in line or b":\t" in line else line
             if b"#" in line:
                 raise ValueError("a # stands inside of a number; older programs write NaN as -1.#IND")
+            # Python would read 1_0 as ten; the file means something else, or is damaged
             if b"_" in line:
                 raise ValueError("a number has a _ in it")
             if line.strip():

@@ -94,6 +94,7 @@ class Incremental(KernelMachine):
     def _held_with(self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
         """Return what is held with copies of more examples, and their kernel values."""
         n, m = len(held["y"]), len(y)
+        # the walk reads any row at any event, so the matrix has to be there as a whole
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
                 f"partial_fit holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
@@ -139,6 +140,7 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
+            # all at once at the end: if a walk raises, the estimator still holds the examples before
             held = {**self.held_, "weights": after, "reached": reached, "settings": self._values()}
             if len(kept) < len(after):
                 held |= {name: held[name][kept] for name in ("X", "y", "weights")} | {
@@ -187,6 +189,7 @@ class Incremental(KernelMachine):
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
         """Whether the parameters name the kernel of the held examples; a γ that depends on data is theirs."""
+        # "scale" of the examples so far is another number than of those that came first
         if isinstance(self._named().get("gamma"), str):
             return not changed
         kernel = self._kernel(None, self.gamma)

@@ -30,6 +30,7 @@ def is_all(rows: np.ndarray, n: int) -> bool:
 
 def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
     """Write K[rows][:, columns] to `out`, some rows at a time: half the time of one index for both."""
+    # a whole row is copied first, in the order of memory, unless most of it is not wanted
     few = FEW_COLUMNS * len(columns) < K.shape[1]
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
@@ -46,6 +47,7 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
     def strip(rows: slice) -> None:
         for start in range(rows.start, n, TILE_COLUMNS):
             columns = slice(start, min(start + TILE_COLUMNS, n))
+            # both halves from one evaluation, tile by tile, while the values are in the cache
             values = evaluate(rows, columns)
             K[rows, columns] = values
             K[columns, rows] = values.T

@@ -160,6 +160,7 @@ def _symmetric(K: Any) -> np.ndarray:
     """
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     _refuse_oblong(K)
+    # compared exactly first: nearly all given matrices are symmetric to the last bit
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
             warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)
@@ -231,6 +232,7 @@ class GivenMatrix(KernelMatrix):
         for name in ("full_matrix_only", "prefers_batches", "is_psd", "rounding"):
             setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
         not_negative(f"{type(given).__name__}.rounding", self.rounding)
+        # asked for once: an object on another machine may be slow to ask
         self._diagonal = self._all_diagonal()
         self._probe()
 

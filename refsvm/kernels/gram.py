@@ -116,6 +116,7 @@ class Gram(KernelMatrix):
 
         0 for an array of the package itself, such as that of a path, which has a bound of its own.
         """
+        # measured when asked for: it takes passes over the data that many solves never need
         if self._noise is None and isinstance(self.kernel, Kernel):
             self._noise = self._measured_noise(self.kernel)
         return self._noise
@@ -192,6 +193,7 @@ class Gram(KernelMatrix):
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
         elif columns is None and self._examples.products.in_tiles and is_all(rows, self.n):
+            # half the values of a symmetric matrix, and exactly symmetric: two products of one pair may round apart
             self._mirrored(self.kernel, out)
         elif columns is None and len(rows) <= FEWEST_ROWS:
             self._evaluate(self.kernel, rows, out)
@@ -217,6 +219,7 @@ class Gram(KernelMatrix):
             # in place, but a user's kernel need not work so; NumPy copies no array to itself
             inner = products.of(products.Z, rows, out)
             out[:] = kernel.from_inner(inner, examples.norms[rows], examples.norms)
+        # an unbounded kernel may overflow; a bounded one cannot, and the pass over its values is saved
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
@@ -306,6 +309,7 @@ class Gram(KernelMatrix):
 
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the Gram matrix of the examples in `indices`."""
+        # a copy in one piece: steps on a restricted problem read its rows again and again
         if self.dense is not None:
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)

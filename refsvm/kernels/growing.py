@@ -65,12 +65,14 @@ class GrowingMatrix:
     ) -> GrowingMatrix:
         """Return the matrix with m more rows and columns; ``rows(slice)`` are some of the new ones, of length n + m."""
         n, size, array = self.n, self.n + m, self.array
+        # another matrix has grown into the spare rows: they hold its examples, not ours
         if not self._is_last or size > len(array):
             array = _copied(self.K, np.arange(n), size, most)
         else:
             self._is_last = False
         for some in _slices(0, m, together):
             array[n + some.start : n + some.stop, :size] = rows(some)
+        # only new rows are evaluated; the columns are their mirror image
         for some in _slices(n, size):
             array[:n, some] = array[some, :n].T
             # what is computed twice may differ by rounding

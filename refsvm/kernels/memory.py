@@ -76,6 +76,7 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
+        # memory that is kept is mapped already, and a second thread would have nothing to do
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
@@ -94,6 +95,7 @@ class RowBuffer:
         if self._work is not None:
             self._work.result()
         first = self._ready = max(self._submitted, stop)
+        # as many as there were so far: a small problem does not map the whole budget
         self._submitted = min(first + min(first, self._rows_at_a_time), len(self.values))
         threads = helper_threads() if first < self._submitted else None
         self._work = None if threads is None else threads.submit(touch, self.values[first : self._submitted])
@@ -101,6 +103,7 @@ class RowBuffer:
 
 def touch(rows: np.ndarray) -> None:
     """Write to every page of rows that hold nothing yet, which maps them."""
+    # one write maps a page; to fill it would take the memory bandwidth that the first thread needs
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
@@ -150,6 +153,7 @@ def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndar
 def taken(size: int) -> mmap.mmap:
     """Return the smallest memory kept that is large enough; or the largest, enlarged; or new, with small pages."""
     with suppress(IndexError):  # nothing is kept
+        # the smallest that fits, so that large ones remain for large arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
         memory = _kept.pop(enough)
         if len(memory) < size:
@@ -162,6 +166,7 @@ def taken(size: int) -> mmap.mmap:
 
 def give_back(memory: mmap.mmap, used: int) -> None:
     """Keep unused memory, and give up the smallest if that is too much in all."""
+    # one huge array must not push out everything else that is kept
     if len(memory) > KEPT_BYTES:
         return
     if used >= LENT_FROM_BYTES:  # what a small array leaves unused is lent already
@@ -197,6 +202,7 @@ def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.n
         Valid until the next call of the same thread.
     """
     count = shape[0] * shape[1]
+    # it only grows: blocks of a solve have much the same size
     if getattr(_of_thread, "values", None) is None or len(_of_thread.values) < count:
         _of_thread.values = np.empty(count)
     return np.asarray(_of_thread.values.view(dtype)[:count].reshape(shape))

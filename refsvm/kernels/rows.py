@@ -264,6 +264,7 @@ class CachedRows(KernelRows):
         An index may occur more than once.
         """
         places = self.slots[indices]
+        # one tick for all: of rows that are fetched together none is older than another
         self.clock += 1
         self.stamps[places[places >= 0]] = self.clock  # none of these may give way
         missing = indices[places < 0]
@@ -292,6 +293,7 @@ class CachedRows(KernelRows):
             line = self.values[self.slots[rows[0]]]
             out[0] = line if columns is None else line.take(columns, mode="clip")  # which saves a second copy
             return out
+        # in one block, which is one matrix product; rows that do not fit together are fetched in parts below
         if len(rows) <= self.capacity:
             self.fetch(rows)
         height = min(ROWS_AT_A_TIME, self.capacity)
@@ -348,6 +350,7 @@ class CachedRows(KernelRows):
         if first + len(missing) <= self.capacity:
             if self._buffer is not None:
                 self._buffer.ensure_ready(first + len(missing))
+            # straight into the store: a block that is copied would pass the cache twice
             places = np.arange(first, first + len(missing))
             self.gram.block(missing, out=self.values[first : first + len(missing)])
             self.filled += len(missing)
@@ -357,6 +360,7 @@ class CachedRows(KernelRows):
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]
             self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
+            # the slots that give way need not lie side by side, so the block is made elsewhere
             self.values[places] = self._computed_rows(missing)
             self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
@@ -372,6 +376,7 @@ class CachedRows(KernelRows):
             slot = int(self.stamps.argmin())
             if (evicted := int(self.owners[slot])) >= 0:
                 self.slots[evicted], self.owners[slot] = -1, -1
+        # counted after it is there: a user's kernel may raise, and the row is then still missing
         self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
         self._computed += 1
         self.clock += 1

@@ -122,6 +122,7 @@ def _arrived(
 ) -> tuple[np.ndarray, np.ndarray, Status]:
     """Return α, G and the status where the walk has ended; rounding on the way is undone by steps of SMO."""
     problem = end.with_gram(walk.problem.gram)
+    # thousands of events leave rounding in Σα, which a solution must not have
     found = problem.feasible(walk.of.alpha)
     gradient = walk.gradient(problem.v, found)
     # where the decision values differ by less than their unit, the tolerance is relative to what they differ by

@@ -127,6 +127,7 @@ class Runner:
         if is_builtin(type(self.seeder)):
             return seeder.seed(solved, problem, **more)
         # that of a seeder of the user's is checked, and it may only read the solution
+        # one read-only copy serves all seeds from a solution
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, read_only_solution(solved)
         try:

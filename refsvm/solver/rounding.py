@@ -44,6 +44,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
     alpha, z = state.alpha, state.problem.z
     above, below = alpha - state.lower, state.upper - alpha
     distance = np.minimum(above, below)
+    # a narrow box could lie within the rounding of Σα as a whole; then nearness says nothing
     near = (distance > 0.0) & (distance <= NEAR * (state.upper - state.lower))
     if not near.any():
         return
@@ -59,6 +60,7 @@ def feasibility_error(state: SolverState) -> str:
     """Say why steps inside the box cannot have led here; "" if they can, as always unless a rule is wrong."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
+    # relative to Σ|α|, because the sum of large terms rounds at their size
     allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
     if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
         return "α or G is not finite"
@@ -75,6 +77,7 @@ def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     Where no pair is left, as in a round of one class, there is no gap: b is read from G all the same.
     """
     gap = abs(state.gap) if state.gap > -math.inf else 0.0
+    # αᵢKᵢⱼ may have been far larger on the way than G is now, and has left its rounding
     size = float(np.abs(state.gradient).max()) + state.largest * state.largest_diagonal
     return EPSILON * (state.updates + state.iteration) * size > 0.01 * max(gap, tolerance)
 

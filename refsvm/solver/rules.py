@@ -112,6 +112,7 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
+    # a planned step is only proved to gain together with the pair that it was planned for
     if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
@@ -157,6 +158,7 @@ def row_store(
 def float64_rows(problem: DualProblem, rules: Rules, cache_mb: float) -> KernelRows:
     """Return memory for the same kernel rows as float64, for a solve that has begun on float32 rows."""
     selector, step, stop = rules
+    # not the store before it: that holds the float32 values which the solve is leaving
     n, gram = problem.n, problem.centred.gram.exact
     needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
     return stored_rows(gram, max(cache_mb, megabytes(needed, n)), at_least=needed)
@@ -200,6 +202,7 @@ def stored_rows(
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
     if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as the rules can read it
         return KernelRows(gram, cache_mb)
+    # without memory for all rows a callable is asked for one at a time, as slow as that may be
     at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 
@@ -213,6 +216,7 @@ def copied_rows(
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
     kept = stored_rows(examples, budget, dtype, read=dtype)
+    # some copies at least, or each step would copy the rows of its pair anew
     few = megabytes(max(64, at_least) if shared else 64, gram.n)
     copied = View(kept, gram.indices) if shared else kept
     return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)
@@ -264,5 +268,6 @@ def _filled_up(problem: DualProblem) -> np.ndarray:
     room = problem.upper - point if missing > 0.0 else point - problem.lower
     if missing == 0.0 or not np.isfinite(room).all():
         return point
+    # filled from the first variable on, as LIBSVM does: a start that others know can be compared
     before = np.cumsum(room) - room
     return point + np.sign(missing) * (abs(missing) - before).clip(0.0, room)

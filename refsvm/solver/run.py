@@ -130,6 +130,7 @@ class Run:
         shrinks : bool
             False takes the steps on all variables.
         """
+        # the engine that a solution names is that of its own steps, not of the solve before
         self.backend.used.clear()
         recorder = None if trace is False else Trace(1 if trace is True else trace)
         try:
@@ -137,8 +138,10 @@ class Run:
         except Exception as error:
             error.add_note(_where(state, rules))
             raise
+        # the package's own rules are tested for it; a sum over α for nothing would cost short solves
         if not all(map(is_builtin, map(type, rules))):
             _refuse_impossible(state, rules)
+        # one linear system makes α the same whatever selector and engine led here; elsewhere it would be no optimum
         if self._polishes and status is Status.CONVERGED:
             polish(state)
         snap(state, rules.stop.absolute(state).restricted_tolerance(0.0))
@@ -147,6 +150,7 @@ class Run:
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
         if self._in_float64 is None and rounding > 0.0 and rounding > SHARE * tolerance:
             self._warn_of_float32(rounding, tolerance)
+        # a curvature is a difference of four values, and rounds at the size of the largest
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
@@ -161,6 +165,7 @@ class Run:
 
     def _until_stopped(self, state: SolverState, rules: Rules, trace: Trace | None, shrinks: bool) -> Verdict:
         """Take chunk after chunk until one of them ends the run; go on if a fresh G disagrees."""
+        # few steps at first: how long one takes is not known yet
         limits, chunk, spoiled, idle, is_worn = self.limits, 16, 0, 0, True
         take: Callable[..., int] = partial(
             self.shrinking.steps if shrinks else all_variables, self.backend, limits
@@ -176,6 +181,7 @@ class Run:
             began, left, is_worn = time.perf_counter(), limits.most - state.iteration, not in_chunks
             code = take(state, rules, min(chunk, left) if in_chunks else left, trace)
             now, idle = time.perf_counter(), idle + 1 if limits.most - state.iteration == left else 0
+            # a user's shrinking that never takes a step would run for ever without a word
             if idle > IDLE:
                 raise RuntimeError(f"{self.shrinking!r} took no step in {IDLE} calls of steps().")
             if trace is not None:
@@ -236,6 +242,7 @@ class Run:
             return
         rows, self._in_float64 = self._in_float64(), None
         state.session = state.shrinking = None  # made of the other rows
+        # the solution counts all rows of the solve, float32 ones included
         rows.count(self.rows.computed)
         rows.hits += self.rows.hits
         state.rows = self.rows = rows

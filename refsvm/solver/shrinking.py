@@ -120,6 +120,7 @@ class Restriction(Shrinking):
         # steps of the last call; before the first one as many as in a period, if it begins near the solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
+        # the matrix behind all stores: whether batches pay depends on what evaluates the kernel
         whole = state.rows.evaluator.gram
         in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):

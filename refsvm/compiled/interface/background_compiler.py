@@ -81,6 +81,7 @@ class Compiler:
     def ask(self, order: str) -> bool:
         """Order code, unless the child has that order; return False where no process can be started."""
         if self.has_ended():
+            # a child may die for want of memory; a second one may have more
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True
@@ -113,6 +114,7 @@ class Compiler:
         """Start a child."""
         # the child computes nothing that several threads would share
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        # a new child has no orders: what the last one was asked for is asked again
         self.asked = set()
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
@@ -169,6 +171,7 @@ def ask(family: str, rules: Any) -> bool:
 
 def place_of(rule: Any) -> str:
     """Return the place of a rule of the package, such as "steps.newton"; for a user's rule, that of its stand-in."""
+    # a subclass of a shipped rule from outside is called through a pointer, so its stand-in serves
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     place = names[0].removeprefix("refsvm.")
     room = place.partition(".")[0]
@@ -181,6 +184,7 @@ def lock_file() -> int | None:
     name = f"refsvm-{hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
     try:
         file = os.open(Path(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT, 0o600)
+    # without a folder for locks each process has a child of its own: slower, and right
     except OSError:
         return os.open(os.devnull, os.O_RDWR)
     try:
@@ -200,6 +204,7 @@ def end() -> None:
     """End the child with its parent."""
     process = _compiler.process
     if process is not None:
+        # killed and not asked: compiling may last seconds, and an exit should not
         process.kill()
         process.wait()
         _close(process)
@@ -223,10 +228,12 @@ if hasattr(os, "register_at_fork"):
 
 def child() -> None:
     """Compile each order, a line of standard input; write a line to standard output if one fails."""
+    # the cores that this process may use, which a container or a batch system limits
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):
         os.nice(NICENESS)
     orders: PriorityQueue[Any] = PriorityQueue()
+    # a thread listens, because the main one may be compiling when the parent ends
     threading.Thread(target=listen, args=(orders,), daemon=True).start()
     with suppress(Empty):
         while True:
@@ -238,6 +245,7 @@ def child() -> None:
             except Exception as error:  # noqa: BLE001  anything that the compiler raises
                 sys.stdout.write(f"{numba_trouble(error)}\n")
     sys.stdout.flush()
+    # no clean-up: exit handlers of Numba could keep a process alive that has no parent any more
     os._exit(0)
 
 

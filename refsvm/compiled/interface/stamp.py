@@ -36,8 +36,10 @@ NOT_COMPILED: Final = {
 def stamp() -> str:
     """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
+    # the order in which a disk lists its files must not change the name
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
     for file in (*files, *(folder.parent / name for name in CONSTANTS_FROM)):
+        # the name counts beside the contents: a moved file is looked up in another place
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -55,6 +57,7 @@ def may_be_on_disk(place: str) -> bool:
     if named is not None:
         source = hashlib.sha1(os.path.abspath(file.parent).encode(), usedforsecurity=False)  # noqa: PTH100  links stay
         folders.insert(0, Path(named, f"{file.parent.name}_{source.hexdigest()}"))
+    # Numba takes the first folder that it may write to
     for each in folders:
         there = next(parent for parent in (each, *each.absolute().parents) if parent.exists())
         if there.is_dir() and os.access(there, os.W_OK):

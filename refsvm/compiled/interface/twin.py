@@ -73,6 +73,7 @@ def merged(function: Function) -> Function:
 
 def copied(function: Function, name: str) -> Function:
     """Return the same function under another name, to be compiled for arguments of other types."""
+    # Numba keeps one table of types for each function, and one file of the cache for each name
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__module__, copy.__qualname__ = function.__module__, name
     return copy
@@ -169,6 +170,7 @@ _one_compiles = threading.Lock()
 
 def ready(rule: Any) -> Any:
     """Return a twin, compiled for its signature or loaded; a function that is not made by `twin` stays as it is."""
+    # looked at without the lock first: nearly always it is compiled
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
         with _one_compiles:
             if not rule.overloads:  # another thread may have been first

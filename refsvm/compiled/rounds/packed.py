@@ -93,6 +93,7 @@ class PackedRounds:
         solved = family.solutions.get(chunk[0].origin) if self._waits else None
         if runner.shares and solved is not None:
             self.remember(runner.memory(solved, chunk))
+        # a user's seeder is asked here, before compiled code takes the chunk: it cannot call back
         seeds = []
         if solved is not None and runner.seeder.twin() is None:
             seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]

@@ -319,6 +319,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
             return number
         if after >= 0 and follow(seeding, stage, origin, turn[BEFORE], after, alphas, lowers, uppers):
             largest, present = copy_solution(seeding, after, alphas, gradients, lowers, uppers), after
+        # seeds apart from steps, so that the seconds of each are known
         if stage == SEEDS:
             copy_vector(seeding.seed, starts[number])
             continue

@@ -54,9 +54,11 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
         if now.iteration >= now.end:
             return BUDGET_SPENT
     # --- select ---
+    # two steps in a row that change nothing would be followed by the same step for ever
     i, j = call(select, selector, state) if now.stalled < 2 else (-1, -1)
     if now.missing >= 0:
         return wait_for_row(state, SELECTING)
+    # compiled code would read beyond the arrays of the state, which may end the process
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
         return NO_PAIR if max(i, j) < 0 else NO_VARIABLE
     now.i, now.j = i, j
@@ -74,6 +76,7 @@ def fetch(state):  # type: ignore[no-untyped-def]
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
             return wait_for_row(state, FETCHING)  # it is counted where it is computed
+        # as KernelRows.use does: which row gives way next must not depend on the engine
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock
@@ -120,6 +123,7 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
     at ENTERING.
     """
     if state.now[0].stage == ENTERING:
+        # which side of its box each α is at is kept, so that no step compares all of them with their bounds
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)
