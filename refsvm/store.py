@@ -98,7 +98,9 @@ class RunStore:
         ValueError, OSError
             As in `prepare`.
         """
+        # in UTC: workers of one store may stand in several time zones
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        # a digest beside the numbers tells a damaged page of the file from a result
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
         row = (run, json_of(config), problem, strategy, sealed, finished)
         with self._connected() as connection:
@@ -117,6 +119,7 @@ class RunStore:
             return {}
         found = {}
         with self._connected() as connection:
+            # one by one: SQLite allows so many parameters in a statement and no more
             for run in runs:
                 row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
                 if row is not None:
@@ -139,6 +142,7 @@ class RunStore:
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
+        # without implicit transactions: a statement that fails leaves no lock to other processes
         connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
             self._refuse_foreign(connection)
@@ -214,6 +218,7 @@ class RunStore:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError:
+                # a process that was killed may hold the lock for ever
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
@@ -256,6 +261,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     ('refsvm: RBF(gamma=0.5)', 'inf', False)
     """
     if isinstance(value, np.generic):
+        # a NumPy number and the Python one make the same run
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -307,6 +313,7 @@ def fingerprint(*arrays: Any) -> str:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
+    # sorted: the order in which a dataclass lists its fields is no part of a run
     text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -61,6 +61,7 @@ class Limits(Generic[Seen]):
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of {self.seen}.")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
+        # the clock begins here, so a time limit covers the kernel rows that are computed before the first step
         self.began = self.last_look = time.perf_counter()
         self.deadline = math.inf if time_limit is None else self.began + positive("time_limit", time_limit)
         self.callback, self.interrupt = callback, interruptible()
@@ -70,6 +71,7 @@ class Limits(Generic[Seen]):
 
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
+        # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
         due = self.callback is not None and time.perf_counter() >= self.last_look + 0.1
         if self.callback is not None and getattr(self.callback, "only_watches", False):
             self.callback(seen)
@@ -79,6 +81,7 @@ class Limits(Generic[Seen]):
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""
         self.last_look = time.perf_counter()
+        # asked first: the user's own reason says more than a limit that is reached with the same step
         if self.callback is not None and self.callback(seen):
             return Status.CALLBACK
         if self.interrupt.pressed:
@@ -140,6 +143,7 @@ class interruptible:  # noqa: N801  used like a function, as are those of contex
 
     def __exit__(self, *failure: object) -> None:
         if self._opened:
+            # the caller's own handler is Python's: nothing else was replaced in __enter__
             _outermost.clear()
             _signal.signal(SIGINT, default_int_handler)
 

@@ -48,6 +48,7 @@ def worker_count(n_jobs: Any) -> int:
         return int(effective_n_jobs(n_jobs))
     if n_jobs is None or n_jobs > 0:
         return int(n_jobs or 1)
+    # a batch system may give this process fewer cores than the machine has
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
 
@@ -76,6 +77,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
         with interruptible():  # the threads see Ctrl-C, which only this one is told
             for item in items:
                 waiting.append(pool.submit(work, item))
+                # one task more than there are workers: none waits for the caller to take a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -94,6 +96,7 @@ def in_workers(
     """
     if workers == 1:
         return starmap(work, arguments)
+    # a cluster that the user has set up goes before threads of this machine
     if joblib_is_set_up():
         return by_joblib(work, arguments, workers)
     return in_threads(lambda each: work(*each), arguments, workers)
@@ -143,6 +146,7 @@ def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
     while True:
         try:
             for result in attempt():
+                # results show that workers come back, so only losses in a row end the call
                 failures = 0
                 yield result
             return

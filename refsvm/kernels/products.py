@@ -93,6 +93,7 @@ class DenseProducts:
         """Write x·z to `out`, shape (m, n), x from X[rows] (None: all of X) and z from all of Z, and return it."""
         if rows is None:
             return np.matmul(X, self.Z.T, out=out)
+        # a whole small matrix in parts: BLAS would start threads for it, which wait for each other
         if len(rows) == len(self.Z) and ALONE < len(rows) * self.Z.size < TILED_FROM:
             return self._in_parts(X[rows], self.features, out)
         one = len(rows) == 1  # as nearly always on large data: a part needs no copy
@@ -105,6 +106,7 @@ class DenseProducts:
     @staticmethod
     def _in_parts(X: np.ndarray, others: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Multiply by some columns at a time, so that BLAS takes one thread."""
+        # as many columns as keep one product below the size at which BLAS takes threads
         width = max(1, ALONE // max(1, X.size))
         for start in range(0, out.shape[1], width):
             part = slice(start, start + width)
@@ -114,6 +116,7 @@ class DenseProducts:
     @property
     def features(self) -> np.ndarray:
         """Zᵀ, with each feature contiguous where that may be kept: a product with few rows takes half the time then."""
+        # a second copy of large data would take the memory that kernel rows need
         if self._features is None and self.Z.nbytes <= COPY_BYTES:
             self._features = np.ascontiguousarray(self.Z.T)
         return self.Z.T if self._features is None else self._features
@@ -166,6 +169,7 @@ class PreparedExamples:
         scale, norms, given = kernel.distance_scale, squared_norms(Z), Z
         if not np.isfinite(norms).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
+        # float32 has 24 bits: they are spent on differences from the mean, whatever the tolerance of float64
         is_single = dtype == np.float32
         centred_from = 0.0 if is_single else CENTRED_FROM
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):

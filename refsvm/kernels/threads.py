@@ -48,10 +48,12 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
     >>> run_in_pieces(print, 5, 5)
     slice(0, 5, None)
     """
+    # most calls are small: no thread is worth waking for them
     if size <= width:
         work(slice(0, size))
         return
     starts = range(0, size, width)
+    # a range iterator hands out each start once, also to several threads: the interpreter's lock guards it
     left = iter(starts)
 
     def take() -> None:
@@ -65,4 +67,5 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
         take()
     finally:
         for helper in running:
+            # also after an error here: a helper still writes to the arrays of the caller
             helper.result()

@@ -159,13 +159,16 @@ class Rounds:
         """Return the same rounds for another worker: one store, and a state and an engine of its own."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
+        # a worker that shared its rounds again would wait for workers that wait for it
         other.limits, other.workers = copy(self.limits), 1
         other.backend = chosen_backend(self.engine)
+        # what a run remembers of its solve belongs to one thread
         other._grams, other._run = self._grams.copy(), other._made_run()
         return other
 
     def __reduce__(self) -> Any:
         """Go to another process without kernel rows, which are computed anew there."""
+        # rows may take gigabytes: to compute them anew is faster than to pickle them
         anew = partial(
             Rounds, self._given, selector=self.selector, step=self.step, stop=self.stop, engine=self.engine,
             shrinking=self.shrinking, cache_mb=self.cache_mb, cache_dtype=self.cache_dtype, max_iter=self.max_iter,
@@ -227,6 +230,7 @@ class Rounds:
     @property
     def noise(self) -> float:
         """About how far rounding puts kernel values from the true ones; 0 where that is not known beforehand."""
+        # the bound of a kernel is known without its rows; that of a given matrix is read off its diagonal
         noise, K = self.rows.noise, self.rows.gram.dense
         if noise is None and K is not None:
             noise = EPSILON * float(np.abs(K.diagonal()).max())
@@ -234,6 +238,7 @@ class Rounds:
 
     def _warn_of_noise(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
         """Pass on how rounds ended; then say so if rounding moves the decision values of one that was kept."""
+        # not before: how large α is decides how far rounding moves decision values
         yield from ended
         largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.solutions.values()), default=0.0)
         if self.noise * largest > tolerance:
@@ -305,6 +310,7 @@ class Rounds:
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
+                # from zero where an origin follows: G of its own start would be computed in vain
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
@@ -322,6 +328,7 @@ class Rounds:
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)
+        # seeds start from these: a G of float32 rows would bring their rounding into every round
         for name, solved in self.solutions.items():
             its = solved.problem.with_gram(rows)
             self.solutions[name] = replace(
@@ -344,6 +351,7 @@ class Rounds:
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
+        # identity, and not equal numbers: comparing matrices would cost more than the round
         if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
                 "box is made of another problem; make it of that of these rounds, by boxed or without."

@@ -26,6 +26,7 @@ def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bo
 
     Readable rounds would wait for the interpreter's lock in threads.
     """
+    # a round that is kept is the origin of others, which would have to wait for its worker
     alike = all(each.keep is None for each in waiting) and len(waiting) > 1
     return alike and len(waiting) * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
 
@@ -33,6 +34,7 @@ def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bo
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
     """Hand out parts of some rounds each, of which one takes so many seconds."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
+    # four parts for each worker at least, so that none is left with the last long one
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers))))
     parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
     arguments = [(token, family, runner.seeder, runner.rules.stop, part) for part in parts]
@@ -54,6 +56,7 @@ def run_part(
 
     In another process, the kernel rows that it has computed are there.
     """
+    # one family for all parts of a call: its rows and its compiled session are used again
     if getattr(_own, "token", None) != token:
         _own.token, _own.family = token, family.clone_for_worker()
     return [*_own.family.run(part, seeder, stop)], _own.family.status

@@ -181,6 +181,7 @@ class PathState(Walk):
             self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
             bound = np.where(self.side == ABOVE, of.upper, of.lower)
             of.alpha[:] = np.where(self.side == FREE, of.alpha, bound)
+        # an event ends a step where a bound is met up to rounding, and the next step starts from there
         of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
         of.excess[elbow] = 0.0
 
@@ -190,6 +191,7 @@ class PathState(Walk):
 
     def to_the_end(self, end: float) -> Point:
         """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
+        # no event is left, so one factor takes the place of all further steps
         share = end / self.t
         self.t, self.b = end, share * self.b
         self.of.alpha[:] *= share
@@ -201,11 +203,13 @@ class PathState(Walk):
         of = self.of
         v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
+        # where bounds move, the sums of their speeds collect rounding at every event, too
         if self.along.pace > 0.0:
             self.pace_afresh()
         if self.system is not None:
             self.system.solve(self.right)
         exact = self.gradient(v, of.alpha) - self.b
+        # an example of weight 0 takes no part, and its ξ may be anything
         wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
         of.excess[:] = exact
         return wrong
@@ -242,6 +246,7 @@ class PathState(Walk):
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
+        # a new list: the point that is handed out keeps the old one
         moves, self.moves = self.moves, []
         return self.along.point(self.t, self.of.alpha, self.b, kind, tuple(moves), len(self.members))
 
@@ -291,5 +296,6 @@ def whole_rows(K: np.ndarray) -> np.ndarray | None:
     base = K if K.flags.c_contiguous else K.base
     if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
         return None
+    # the twin reads rows by the stride of the base; a view that begins elsewhere would give it others
     same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
     return base if same and base.flags.c_contiguous and base.flags.aligned else None

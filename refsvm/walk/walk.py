@@ -133,6 +133,7 @@ class Walk:
         self.line, self.row, self.side, self.t, self.b = line, row, side, 0.0, 0.0
         # a variable that is not free travels with its bound
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
+        # one array for all of them: the twin gets it as a whole, and `watch` takes its columns in one index
         self.values = np.zeros((len(Variables._fields), n))
         self.of = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
@@ -144,6 +145,7 @@ class Walk:
         """Take M and the inverse of its matrix; those of M that are not FREE leave."""
         pace = self.of.pace
         moving = np.flatnonzero(pace)
+        # summed in the order of the twin, not by NumPy's pairs: the bits are the same
         self.total -= total(pace[moving])
         for i in moving.tolist():
             self.of.push[:] -= pace[i] * self.row(i)
@@ -164,6 +166,7 @@ class Walk:
 
     def watch(self, places: np.ndarray) -> None:
         """Follow these variables only, ascending, M among them; from now on they are numbered from 0."""
+        # the rows of all variables stay reachable; only what is watched is copied out of them
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
         self.values, self.rows = (np.ascontiguousarray(each[:, places]) for each in (self.values, self.rows))
@@ -193,6 +196,7 @@ class Walk:
 
     def direction(self, x: np.ndarray | None = None) -> float:
         """Write d and dG − db, where db, d_M are the first m + 1 numbers of x, by default the system's; return db."""
+        # trackers with an algebra of their own bring the solution of a singular system
         if x is None:
             assert self.system is not None
             x = self.system.x
@@ -215,6 +219,7 @@ class Walk:
         A free variable has it at a bound, others where G = b. Rates up to `noise` count as zero: of α, and of G − b.
         """
         rates = self.rates(noise)
+        # a rate of 0 never leads to an event: its quotient is thrown away in the next line
         with np.errstate(divide="ignore", invalid="ignore"):
             events = np.maximum(self.distances(), 0.0) / rates
         far = np.where(rates > 0.0, events, np.inf).min(axis=0)
@@ -242,6 +247,7 @@ class Walk:
     def move(self, step: float, db: float) -> None:
         """Go so far along the direction."""
         of, line = self.of, self.line
+        # updates in place: the twin shares these arrays, and goes on in the middle of a path
         of.alpha[:] += step * of.d
         of.excess[:] += step * of.speed
         of.lower[:] += step * of.lower_rate
@@ -299,6 +305,7 @@ class Walk:
 
     def change_pace(self, i: int, pace: float) -> None:
         """Let i move so fast, in B; 0 if it belongs to B no longer, or its bound stays."""
+        # the difference: most bounds do not move, and then no kernel row is read
         change = pace - float(self.of.pace[i])
         self.of.pace[i] = pace
         if change != 0.0:
