@@ -165,9 +165,16 @@ def test_no_plan_for_a_pair_without_curvature(engine):
 @pytest.mark.parametrize(
     ("sets", "best"), [([[2, 3], [0, 4]], 1), ([[0, 4], [2, 3]], 0), ([[0, 4], [-1, -1]], 0)]
 )
-def test_of_several_plans_the_best(sets, best, engine):
+@pytest.mark.parametrize(
+    ("K", "G"),
+    [
+        ([1.0, 1.0, 2.0, 1.0, 1.0], [2.0, 0.0, 1.0, 0.9, -2.0]),
+        ([4.0, 2.0, 4.0, 0.25, 2.0], [2.0, -2.0, -0.5, 0.5, -2.0]),
+    ],
+)
+def test_of_several_plans_the_best(sets, best, K, G, engine):
     """All sets that there are become candidates, the one that was planned with and the others."""
-    K, G = np.array([1.0, 1.0, 2.0, 1.0, 1.0]), [2.0, 0.0, 1.0, 0.9, -2.0]
+    K = np.array(K)
     box = np.full(5, -9.0), np.full(5, 9.0)
     plans = [planned(K, G, (0, 1), each, np.zeros(5), *box) if each[0] >= 0 else (0.0, -1.0) for each in sets]
     assert int(np.argmax([gain for _, gain in plans])) == best

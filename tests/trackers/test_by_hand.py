@@ -7,7 +7,8 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from refsvm import SVMP, Hastie, Precomputed, regularization_path
+from refsvm import RBF, SVMP, Hastie, Precomputed, regularization_path
+from refsvm.walk.state import PathState
 
 pytest.importorskip("scipy")
 ONES = np.ones((2, 2))
@@ -95,3 +96,21 @@ def test_a_tracker_is_a_value(tracker):
     assert hash(tracker) == hash(type(tracker)())
     with pytest.raises(FrozenInstanceError):
         tracker.tol = tracker.tau = 1.0
+
+
+def test_g_is_computed_anew_after_so_many_events(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 2))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=24) > 0.0, 1, -1)
+    anew, times, refresh = [], [], PathState.refresh
+    monkeypatch.setattr(PathState, "refresh", lambda walk: (anew.append(walk.t), refresh(walk))[1])
+    for every in (1, 5, 10**6):
+        anew.clear()
+        path = regularization_path(
+            X, y, kernel=RBF(0.5), C_min=0.1, C_max=100.0, tracker=SVMP(refresh=every), engine="numpy"
+        )
+        times.append(len(anew))
+    events = len(path.C)
+    assert events > 20
+    assert times[0] - times[2] >= events // 2
+    assert events // 10 <= times[1] - times[2] < times[0] - times[2]
