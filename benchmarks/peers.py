@@ -7,11 +7,11 @@
     python benchmarks/peers.py --shares --defaults --data-dir DIR    refsvm alone: its parts, its defaults
     python benchmarks/peers.py --fit --coretype Haswell ...          on the paths of another processor
 
-Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3 and cache. Each
-lives in a process of its own, and they take turns, round after round; the fastest turn of each counts, and beside it
-the first. The dual
-objective of every result is computed here, by the same code: nobody wins by stopping early. A library that crashes or
-passes its limits costs its cell of the table. What Numba compiles is stated apart.
+Every library trains the same problem through its scikit-learn estimator: the same C, γ, tolerance 1e-3 and cache.
+Each lives in a process of its own, and they take turns, round after round; the fastest turn of each counts, and
+beside it the first. The dual objective of every result is computed here, by the same code: no library wins by
+stopping early. A library that crashes or passes its limits costs its cell of the table. What Numba compiles is stated
+apart.
 """
 
 from __future__ import annotations

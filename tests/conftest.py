@@ -13,8 +13,8 @@ from refsvm.testing import SHRINK_EARLY
 
 from .settings import needs_numba
 
-# Who needs compiled code waits for it here: which engine takes which step does not depend on what is on disk, and no
-# test leaves a process behind.
+# Calls that need compiled code wait for it here: which engine takes which step does not depend on what is on disk,
+# and no test leaves a process behind.
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"
 
 # These compare with scikit-learn and SciPy throughout, and import them at once.

@@ -44,9 +44,9 @@ n, C = len(y), 0.3
 #    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
-# Whoever keeps the constraints pays no more than :math:`F`, because only non-negative amounts are paid back. So the
-# *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below, for
-# every choice of prices. Which bill is smallest?
+# A solution that keeps the constraints pays no more than :math:`F`, because only non-negative amounts are paid back.
+# So the *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below,
+# for every choice of prices. Which bill is smallest?
 #
 # * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.

@@ -25,7 +25,7 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # One variable cannot move
 # ------------------------
 #
-# The sum is prescribed: :math:`\sum_i\alpha_i=0`. Whoever raises one variable by :math:`\mu` breaks it by
+# The sum is prescribed: :math:`\sum_i\alpha_i=0`. Raising one variable by :math:`\mu` breaks it by
 # :math:`\mu`. So another one has to fall by as much, and the simplest move is
 #
 # .. math:: \alpha_i \leftarrow \alpha_i+\mu, \qquad \alpha_j \leftarrow \alpha_j-\mu,

@@ -92,7 +92,7 @@ plt.show()
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
 # Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. Two rows are all that a step costs. Of the other
-# :math:`n-2` rows it needs nothing. This line is why the method works for matrices that nobody could store.
+# :math:`n-2` rows it needs nothing. This line is why the method works for matrices that no memory could hold.
 #
 # .. shipped:: state.py
 #    :object: SolverState.move moved
@@ -108,7 +108,7 @@ print(f"beside a gradient from scratch: {np.abs(state.gradient - problem.gradien
 
 # %%
 # Two things in this code are worth a look. A variable that reaches its bound is *set* to it. Adding the missing piece
-# would round, and :math:`\alpha_i=U_i` must be exactly true, because who may rise and who may not is decided by
+# would round, and :math:`\alpha_i=U_i` must be exactly true, because whether a variable may rise is decided by
 # equality. And each update rounds :math:`G` a little; when that could matter for the stopping rule, :math:`G` is
 # computed again from scratch.
 #

@@ -112,7 +112,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     on along the last one, by a length called :math:`\kappa`; that is chapter 10, too. An answer that is no number
 #     is refused like one that is no pair.
 # ``yield state``
-#     Whoever runs the loop may look, after every step. It is one object that changes: copy what is to be kept.
+#     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #
 # :func:`~refsvm.solver.loop.iterate` sets the loop up, and :func:`~refsvm.solver.solve.solve` runs it to its end:
 #

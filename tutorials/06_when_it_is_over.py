@@ -56,8 +56,8 @@ plt.show()
 # .. math:: G_i-b = y_i-h(x_i) .
 #
 # So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its kerb. That is what the table of
-# :doc:`chapter 2 <02_prices>` demands of free support vectors. Above the line stands who wants to rise: its margin
-# is too small if :math:`y_i=1`. With the three rows of that table:
+# :doc:`chapter 2 <02_prices>` demands of free support vectors. Above the line stand the examples whose variable has
+# to rise: their margin is too small if :math:`y_i=1`. With the three rows of that table:
 #
 # .. math::
 #

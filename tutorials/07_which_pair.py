@@ -109,7 +109,7 @@ print("previous working set", state.working_sets[0])
 # .. shipped:: selectors/second_order.py
 #    :twin:
 #
-# ``Greedy`` looks at the whole map. It is a yardstick: nobody can afford it.
+# ``Greedy`` looks at the whole map. It is a yardstick, too expensive for use.
 #
 # .. shipped:: selectors/greedy.py
 #    :twin:

@@ -51,8 +51,8 @@ print(f"a pass over n numbers {1e6 * update:.1f} µs")
 
 # %%
 # So rows are kept, in a store with a budget (``cache_mb``). When it is full the row used least recently makes room.
-# Which rows are needed again depends on who moves. Here is how often each example moved, and how many rows would
-# have to be in memory:
+# Which rows are needed again depends on which variables move. Here is how often each example moved, and how many rows
+# would have to be in memory:
 
 data = make_banana(400, rng=0)
 problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.25), C=100.0)
@@ -82,7 +82,8 @@ print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are th
 #
 # Many examples never move, and of the others most move early and then sit at a bound. A variable at its lower bound
 # may only rise. It will be in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. At its upper bound it may
-# only fall, and is out of the game while :math:`G_i>\max_{I_\text{up}}G`. Who is out is read off the gradient:
+# only fall, and is out of the game while :math:`G_i>\max_{I_\text{up}}G`. Which variables are out is read off the
+# gradient:
 #
 # .. shipped:: solver/active_sets.py
 #    :object: distance_to_violation active_set
@@ -111,10 +112,10 @@ axes.set(xlabel="steps", ylim=(0, 410))
 axes.legend(frameon=False)
 plt.show()
 last = np.flatnonzero(wrong)[-1] + 1
-print(f"{len(active)} steps; after step {last} nobody is left out wrongly")
+print(f"{len(active)} steps; after step {last} no variable is left out wrongly")
 
 # %%
-# So shrinking errs: what the gradient says at one moment it may take back later. Nothing is lost if somebody looks
+# So shrinking errs: what the gradient says at one moment it may take back later. Nothing is lost if the solver looks
 # again.
 #
 # A problem within the problem
@@ -145,7 +146,7 @@ def shrunk(problem, tol=1e-3, part=0.3):
     while (gap := problem.kkt_gap(alpha, G)) > tol:
         up, down = alpha < problem.upper, alpha > problem.lower
         highest, lowest = G[up].max(), G[down].min()
-        # who may rise and lies above the lowest that may fall, and the reverse
+        # those that may rise and lie above the lowest that may fall, and the reverse
         A = np.flatnonzero((up & (G > lowest)) | (down & (G < highest)) | (up & down))
         inner = DualProblem(
             DualProblem.classification(K[np.ix_(A, A)], problem.v[A], kernel=Precomputed()).gram,
@@ -173,10 +174,10 @@ print(
 # what one step on that pair gains, and :math:`f` never falls. The stopping rule has the last word, on all variables
 # with their true gradient. If a variable was left out wrongly, the next round includes it.
 #
-# The default of the package is this idea with its costs counted. Steps on all variables come first, because too
-# early nobody knows who is out. A restriction has to pay for the copy of its small matrix. Restricted problems
-# shrink in turn. And where a kernel row is expensive the solver begins with *blocks*: the free variables and the
-# most violating of the others, whose missing rows are computed in one product.
+# The default of the package is this idea with its costs counted. Steps on all variables come first, because at first
+# the gradient does not show yet which variables are out. A restriction has to pay for the copy of its small matrix.
+# Restricted problems shrink in turn. And where a kernel row is expensive the solver begins with *blocks*: the free
+# variables and the most violating of the others, whose missing rows are computed in one product.
 #
 # .. shipped:: solver/shrinking.py
 #    :object: Restriction restricted displaced

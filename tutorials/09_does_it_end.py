@@ -69,9 +69,10 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better: who is
-# free no longer changes, and on the free variables :math:`f` is a quadratic function, of which each step removes a
-# part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight line.
+# The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better: the set
+# of free variables no longer changes, and on the free variables :math:`f` is a quadratic function, of which each step
+# removes a part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight
+# line.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 for C, colour in ((1.0, NEGATIVE), (10.0, POSITIVE), (100.0, INK)):

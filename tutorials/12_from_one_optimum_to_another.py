@@ -144,7 +144,7 @@ print(
 # .. math:: v(t)=v^0+t\,v^1,\quad L(t)=L^0+t\,L^1,\quad U(t)=U^0+t\,U^1,\quad z(t)=z^0+t\,z^1 .
 #
 # At the optimum the examples are in three sets (chapter 6): those at a bound with :math:`G_i\le b` or
-# :math:`G_i\ge b`, and the free ones :math:`M` with :math:`G_i=b`. As long as nobody changes sets, the rates of
+# :math:`G_i\ge b`, and the free ones :math:`M` with :math:`G_i=b`. As long as no example changes sets, the rates of
 # everything follow from this. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables travel with their
 # bound: :math:`d_B=L^1_B` or :math:`U^1_B`. The free ones keep :math:`G_i=b`, that is :math:`v_i-(K\alpha)_i=b`, and
 # all together keep the sum. Differentiate both:
@@ -157,7 +157,7 @@ print(
 #    \qquad dG = v^1-Kd .
 #
 # A linear system with a right-hand side that does not depend on :math:`t`. So all rates are constant, and
-# :math:`\alpha`, :math:`b` and :math:`G` move along straight lines, until somebody changes sets. That is an *event*:
+# :math:`\alpha`, :math:`b` and :math:`G` move along straight lines, until an example changes sets. That is an *event*:
 # a free variable reaches a bound, or a bounded one reaches :math:`G_i=b`. The next event is the nearest. Then the
 # sets change, and it goes on. Many things are such a line:
 #
@@ -174,7 +174,7 @@ print(
 # One event of your own
 # ---------------------
 #
-# The direction, how far, and who changes sets, for any of these lines: thirty lines of NumPy.
+# The direction, how far, and which example changes sets, for any of these lines: thirty lines of NumPy.
 
 BELOW, FREE, ABOVE = -1, 0, 1
 
@@ -250,8 +250,8 @@ print(
 )
 
 # %%
-# The package's walk takes the same three parts: the direction, how far, who. It keeps the inverse of the matrix from
-# event to event instead of solving anew, and it has an answer where the matrix is singular.
+# The package's walk takes the same three parts: the direction, how far, which example. It keeps the inverse of the
+# matrix from event to event instead of solving anew, and it has an answer where the matrix is singular.
 #
 # .. shipped:: walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave

@@ -1,4 +1,4 @@
-"""Whether the libraries found the same answer: nobody wins by stopping early, or by answering something else."""
+"""Whether the libraries found the same answer: no library wins by stopping early, or by answering something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of the landing page: two classes, the boundary, and who holds it in place."""
+"""The picture of the landing page: two classes, the boundary, and the examples that hold it in place."""
 
 from __future__ import annotations
 

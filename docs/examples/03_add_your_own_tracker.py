@@ -20,8 +20,8 @@ one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the thr
    \frac{d}{d\lambda}\begin{pmatrix}\hat b\\ \hat s_{\mathcal E}\end{pmatrix}
    =\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
-The method ``follow`` moves the walk along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Who calls
-it, :func:`refsvm.regularization_path`, stores them and looks after Ctrl-C and the time limit in between.
+The method ``follow`` moves the walk along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Its
+caller, :func:`refsvm.regularization_path`, stores them and looks after Ctrl-C and the time limit in between.
 
 The tracker
 -----------

@@ -292,7 +292,7 @@ def test_what_was_loaded_is_used_from_the_first_step_on(monkeypatch, fresh):
     monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e9)  # whatever else the machine does meanwhile
     assert solve(PROBLEM).engine == "numpy"
     assert not loads
-    arithmetic.fastest()  # somebody loads Numba: the rest of it costs little
+    arithmetic.fastest()  # Numba is loaded: the rest of it costs little
     monkeypatch.setattr(arithmetic, "current", _compiled_arithmetic())
     assert solve(PROBLEM).engine == "numba"
     assert loads == ["loop"]
@@ -331,7 +331,7 @@ def test_a_rule_without_a_twin_stays_in_the_readable_loop(after_steps):
 
 @needs_jit
 def test_a_rule_without_a_twin_is_no_error_once_compiled_code_is_loaded(after_steps):
-    """Nobody asked for Numba: the rounds of other rules have, and leave the readable loop to this one."""
+    """No call asked for Numba but the rounds of other rules, which leave the readable loop to this one."""
     after_steps(0)
     rounds = Rounds(PROBLEM)
     engines = [rounds.solve(stop=stop).engine for stop in (None, Unreadable(), None)]

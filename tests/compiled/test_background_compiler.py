@@ -156,7 +156,7 @@ background_compiler.tempfile.gettempdir = lambda: {folder!r}
 background_compiler.ask("loop", [])
 child = background_compiler._compiler.process.pid
 {more}
-try:  # from the first byte on: whoever has read the line may press Ctrl-C
+try:  # from the first byte on: a reader of the line may press Ctrl-C
     os.write(1, f"{{child}}\\n".encode())
     time.sleep(60)
 except KeyboardInterrupt:

@@ -112,7 +112,7 @@ def test_a_press_in_the_moment_of_convergence_is_not_lost():
 
 @pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_blocks_share_one_press():
-    """Who solves many problems sees it, and decides what becomes of those that are solved."""
+    """The caller of many solves sees it, and decides what becomes of those that are solved."""
     problem = PROBLEMS["xor"].problem
     PRESSED.clear()
     with interruptible() as interrupt:

@@ -36,7 +36,7 @@ def test_every_piece_is_done_once(size, width, three_threads):
 
 def test_the_caller_and_its_helpers_work_at_once(three_threads):
     meeting = threading.Barrier(3, timeout=20)
-    run_in_pieces(lambda part: meeting.wait(), 3, 1)  # nobody gets past it alone
+    run_in_pieces(lambda part: meeting.wait(), 3, 1)  # no thread gets past it alone
 
 
 def test_what_a_helper_raises_reaches_the_caller(three_threads):

@@ -221,7 +221,7 @@ def test_a_run_ends_where_an_example_violates_its_condition(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lift(walk: PathState) -> None:
-        walk.direction(np.linalg.solve(elbow_matrix(walk), walk.right))  # nobody says what its arrays held
+        walk.direction(np.linalg.solve(elbow_matrix(walk), walk.right))  # its arrays are undefined before
         right = np.flatnonzero(walk.side == -walk.sign)
         # the one that is to stay there longest
         i = right[(walk.sign * walk.of.speed)[right].argmin()]

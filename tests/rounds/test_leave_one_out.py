@@ -248,7 +248,7 @@ def test_a_limit_on_the_steps_of_a_round(engine):
 
 @dataclass(frozen=True)
 class Confident(Check):
-    """An own check: nobody far inside of its class is asked again."""
+    """An own check: no example far inside of its class is trained without."""
 
     name: ClassVar[str] = "far inside"
     least: float = 1.1
@@ -285,7 +285,7 @@ def test_checks_are_given_by_name_or_as_instances():
 
 
 def test_the_xi_alpha_bound_asks_whether_the_class_can_take_the_weight_over():
-    """With balanced weights and a small C, α of a whole class is at its bound: nobody can."""
+    """With balanced weights and a small C, α of a whole class is at its bound: no example can."""
     rng = np.random.default_rng(0)
     m = int(rng.integers(3, 15))
     y = np.r_[-np.ones(24 - m), np.ones(m)]
@@ -330,7 +330,7 @@ def test_no_check_is_wrong_about_weighted_examples():
 
 
 def test_without_an_example_at_an_end_of_the_interval_of_b_it_is_longer():
-    """Nobody is free, and the last example limits b though its α is 0."""
+    """No variable is free, and the last example limits b though its α is 0."""
     X, y = np.array([[0.0], [-1.0], [10.0]]), np.array([1, -1, 1])
     options = {"kernel": Linear(), "C": 0.1, "stop": KKTGap(1e-8), "engine": FAST}
     checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)

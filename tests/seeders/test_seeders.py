@@ -1,4 +1,4 @@
-"""AVG and TOP: what they give to whom. Feasibility and twins are checked by `check_strategy` for every seeder."""
+"""AVG and TOP: which examples get what is left out. Feasibility and twins are checked by `check_strategy` for every seeder."""
 
 from __future__ import annotations
 

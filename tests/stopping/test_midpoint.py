@@ -36,7 +36,7 @@ def quadratic(K: np.ndarray, alpha: np.ndarray) -> float:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_inequality_of_the_proof(seed):
-    """(1), (2) and (3) for machines that nobody has trained, with one example left out and with several."""
+    """(1), (2) and (3) for machines that were not trained, with one example left out and with several."""
     rng = np.random.default_rng(seed)
     for _ in range(10):
         full = random_problem(rng, 20)

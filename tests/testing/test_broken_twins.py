@@ -60,7 +60,7 @@ def broken_others() -> dict[str, object]:
 
     @njit(LENGTH)
     def touches_gradient(parameters, state, i, j):
-        """Changes an entry of G that nobody looks at."""
+        """Changes an entry of G that no rule reads."""
         now = state.now[0]
         if now.iteration == 5:
             state.gradient[0] = state.gradient[0] * (1.0 + 1e-14)
