@@ -13,7 +13,7 @@ LARGEST: Final = 1e300
 """Vectors with a larger number are refused: sums would overflow."""
 
 NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
-"""What `float` or NumPy would turn into one number, or take the real part of."""
+"""Types that `float` or NumPy would turn into one number, or take the real part of."""
 
 LARGEST_TARGET: Final = 1e150
 """Of a regression: squares of differences of targets are computed with."""

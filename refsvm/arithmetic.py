@@ -72,7 +72,7 @@ def install(arithmetic: Arithmetic) -> None:
 
 
 def load_with(loader: Callable[[], object]) -> None:
-    """Let `fastest` call this function, which installs compiled code if there is any."""
+    """Register the function that `fastest` calls to install compiled code."""
     _loaders.append(loader)
 
 

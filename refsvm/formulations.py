@@ -23,7 +23,7 @@ from refsvm.kernels.matrix import KernelMatrix, View
 
 
 class Formulations:
-    """How a `refsvm.DualProblem` is made of examples, and made larger by more of them."""
+    """Constructors of a `refsvm.DualProblem` from examples, and its extension by more of them."""
 
     gram: KernelMatrix
     v: np.ndarray

@@ -168,7 +168,7 @@ class DualProblem(Formulations):
         return G
 
     def _near_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
-        """Which variables may have the largest G over I_up, or the smallest over I_down, but for twice this error."""
+        """Return a mask: variables with the largest G over I_up or the smallest over I_down, up to twice this error."""
         rising = np.where(alpha < self.upper, gradient, BELOW_ALL)
         falling = np.where(alpha > self.lower, gradient, ABOVE_ALL)
         near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)
@@ -242,7 +242,7 @@ class DualProblem(Formulations):
         return self._with(gram=gram)
 
     def without(self, r: Any) -> DualProblem:
-        """Leave example r out, or several: Lᵣ = Uᵣ = 0, everything else and the kernel rows as they were.
+        """Return the problem without example r, or several: Lᵣ = Uᵣ = 0, all else, kernel rows included, as it was.
 
         r is a position or an array of shape (m,) of them; ValueError if it is none, or no α in the box has the sum z.
         """

@@ -1,4 +1,4 @@
-"""What a solve returns: `Solution`, its `Status`, and the `Trace` of its steps."""
+"""The result of a solve: `Solution`, its `Status`, and the `Trace` of its steps."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Trace:
 
 
 class Ending(NamedTuple):
-    """How a run of the engine ended; the fields are those of `Solution`, in the same order."""
+    """The end of a run; the fields are those of `Solution`, in the same order."""
 
     kernel_rows: int
     kernel_hits: int
@@ -269,7 +269,7 @@ class Solution:
 
     @cached_property
     def objective_error(self) -> float:
-        """How far `objective` is from vᵀα − ½ αᵀKα with K in float64; about 0 unless rows were kept as float32.
+        """Difference of `objective` from vᵀα − ½ αᵀKα with K in float64; about 0 unless rows were kept as float32.
 
         It costs the kernel rows of all support vectors.
         """

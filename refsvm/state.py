@@ -52,7 +52,7 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 """Attributes of the scratch memory of the rules."""
 
 SNAP: Final = 2e-15
-"""How far from its bound, relative to |α| and the step, a variable of a carried step counts as having reached it."""
+"""Distance from its bound, relative to |α| and the step, at which a variable of a step with momentum is at it."""
 
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""

@@ -155,7 +155,7 @@ class RunStore:
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
-        """Say what SQLite says, and of which file."""
+        """Turn errors of SQLite into sentences that name the file."""
         try:
             yield
         except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""The tests of a room on its source, in a clone of the repository: which test runs which line, and which test notices which change.
+"""The tests of a room on its source, in a clone of the repository: which test runs which line and notices which change.
 
 Each run is a fork of this process, which has loaded the libraries and not the package. What is broken is readable, so
 the tests of ``engine="numba"`` are left out, and other compiled functions are run as Python. Of the tests that run a

@@ -345,9 +345,9 @@ def many_sets(page: Page, runs: Experiment) -> None:
         "0.3 of the work of a cold round (`budget`): on banana, image, thyroid and tic-tac-toe. Elsewhere it spreads "
         "what is removed, as SIR does. From the solution on all examples the inverse of its system is computed once "
         "for all rounds; in a chain each round needs another, and its path is longer, because a fold comes back as "
-        f"another one leaves. **Where time is lost**: {lost}. The cold rounds of the smallest sets are over in a tenth of "
-        "a millisecond, which is hard to save; many examples of titanic are equal; on tic-tac-toe SIR takes more steps "
-        "than cold rounds.",
+        f"another one leaves. **Where time is lost**: {lost}. The cold rounds of the smallest sets are over in a "
+        "tenth of a millisecond, which is hard to save; many examples of titanic are equal; on tic-tac-toe SIR takes "
+        "more steps than cold rounds.",
         "Iterations and seconds of Cold; then, for each way to start, its iterations and its seconds in those of "
         "Cold. *full*: every round starts from the solution on all examples, which is counted.",
         Grid(("set", "Cold", "s", *names[1:]), tuple(rows)),

@@ -71,7 +71,7 @@ def compare(
 def _finish(
     outcome: Outcome, document: dict[str, Any], table: Callable[[], object], finished: str, output: Output
 ) -> None:
-    """Say what was left out; print and draw the rest."""
+    """Note what was left out; print and draw the rest."""
     for choice, reason in outcome.left_out:
         note(f"note: {choice} left out: {reason}")
     left_out = [{**asdict(choice), "reason": reason} for choice, reason in outcome.left_out]

@@ -20,7 +20,7 @@ from refsvm.experiment.comparison import REFUSED
 from refsvm.state import SolverState
 
 METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
-"""What is told of several orders."""
+"""Columns of a comparison over several orders."""
 
 SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", "planning-ahead"))
 """Selector and step of what is compared by default; the last one is the default of the package."""
@@ -45,7 +45,7 @@ Watch: TypeAlias = Callable[[Choice], Callable[[SolverState], object] | None]
 
 @dataclass
 class Outcome:
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes
     ----------

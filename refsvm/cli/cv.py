@@ -114,7 +114,7 @@ def _runs(
 
 
 def _heading(opened: Opened, folds: int, targets: str = "") -> str:
-    """Say what was cross-validated."""
+    """Return the heading of a cross-validation."""
     data, kernel, C, _ = opened
     return f"{data.name}: {data.n} examples{targets}; {kernel!r}, C={C:.6g}, {folds} folds"
 

@@ -35,7 +35,7 @@ class Opened(NamedTuple):
     scaling: Scaling | None
 
     def described(self, **more: Any) -> dict[str, Any]:
-        """Say which problem it is, and more."""
+        """Return a description of the problem for JSON, with more entries."""
         return {**described(self.data), "kernel": repr(self.kernel), "C": self.C, **more}
 
 
@@ -102,14 +102,14 @@ class Training:
         return self.limits() | {"stop": KKTGap(self.tol, relative=True)}
 
     def described(self, dataset: Dataset, kernel: Any, C: float) -> dict[str, Any]:
-        """Say which problem it is."""
+        """Return a description of the problem for JSON."""
         parameters = {"kernel": {"name": self.kernel, **asdict(kernel)}, "C": C, "tol": self.tol}
         return described(dataset) | parameters
 
 
 @dataclass(frozen=True)
 class Output:
-    """What is printed and drawn: a table for people, unless something else is asked for."""
+    """Output options: a table for people, unless another format is chosen."""
 
     json: options.Json = False
     csv: options.Csv = False
@@ -164,7 +164,7 @@ def task_of(
 
 
 def described(dataset: Dataset) -> dict[str, Any]:
-    """Say which data they are, and by which version of refsvm they were read."""
+    """Return a description of the data, with the version of refsvm that read them."""
     return {
         "refsvm": refsvm.__version__,
         "data": dataset.name,

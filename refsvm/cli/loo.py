@@ -137,7 +137,7 @@ def _draw(result: LeaveOneOut, X: Any, file: Path) -> None:
 
 
 def _end(result: LeaveOneOut) -> None:
-    """Say if the result is not complete, and exit after Ctrl-C."""
+    """Note if the result is not complete, and exit after Ctrl-C."""
     if not result.is_complete:
         decided, n = sum(result.counts.values()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")

@@ -17,7 +17,7 @@ REFUSED: Final = 2
 UNFINISHED: Final = 3
 
 _told: dict[str, bool] = {"quiet": False, "verbose": False}
-"""What --quiet and --verbose say; the parser sets both before a command begins."""
+"""The flags --quiet and --verbose; the parser sets both before a command begins."""
 
 # The parser's own base of wrong usage. Its module differs between versions of typer, its place in the family does not.
 _WrongUsage: Final[Any] = typer.BadParameter.__mro__[1]
@@ -71,13 +71,13 @@ def note(text: str) -> None:
 
 
 def unfinished(text: str) -> NoReturn:
-    """Say how far it came, and end a command that did not come to its end, with code 3."""
+    """Note the progress of a command that did not finish, and exit with code 3."""
     _say(f"refsvm: {text}")
     raise typer.Exit(UNFINISHED)
 
 
 def interrupted(*sentences: str) -> NoReturn:
-    """Say what is there, and end a command after Ctrl-C."""
+    """Note what is there, and exit after Ctrl-C."""
     for sentence in sentences:
         _say(f"note: {sentence}")
     raise typer.Exit(INTERRUPTED)
@@ -96,7 +96,7 @@ def _refuse(text: str) -> int:
 
 
 def _of_the_system(error: OSError) -> str:
-    """Say what the operating system says, and of which file."""
+    """Return the message of the operating system, with its file."""
     if error.strerror is None:
         return str(error)
     return f"{error.filename!r} cannot be opened: {error.strerror}"
@@ -130,7 +130,7 @@ def _tell_notice(record: logging.LogRecord) -> None:
 
 @contextmanager
 def listening(tell: Callable[[logging.LogRecord], None]) -> Iterator[None]:
-    """Hand over what the package logs meanwhile."""
+    """Call `tell` for every record that the package logs meanwhile."""
     logger, handler = logging.getLogger("refsvm"), logging.Handler(logging.INFO)
     handler.emit = tell  # type: ignore[assignment, method-assign]
     level = logger.level

@@ -99,7 +99,7 @@ TALK: Final = (
 
 
 def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take several options as one argument, a dataclass whose fields are the options.
+    """Return a decorator that groups options of a command in one argument, a dataclass.
 
     Typer reads the options of a command off its signature, so it is shown one in which the fields stand in place of the
     argument. Every command also gets --quiet and --verbose.

@@ -76,7 +76,7 @@ class _Watch:
         self._last, self._count = 0.0, 0
 
     def __call__(self, point: Breakpoint) -> bool:
-        """Look at a breakpoint; the path goes on."""
+        """Show the progress at a breakpoint; never end the path."""
         now, (low, high) = time.monotonic(), self._range
         self._count += 1
         if now - self._last > tables.REFRESH_SECONDS:

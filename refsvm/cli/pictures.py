@@ -1,4 +1,4 @@
-"""What ``--plot`` draws."""
+"""The pictures of ``--plot``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def picture(file: Path, rows: int = 1) -> Iterator[Any]:
-    """Give axes to draw on, one below the other, and write them to a file.
+    """Yield axes to draw on, one below the other, and write them to a file.
 
     Raises
     ------

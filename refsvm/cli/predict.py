@@ -56,7 +56,7 @@ def predict(
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
-    """Say how many of the predicted labels are right."""
+    """Note how many of the predicted labels are right."""
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
@@ -68,6 +68,6 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
 
 
 def errors(predicted: np.ndarray, y: np.ndarray) -> str:
-    """Say how far predicted values are from the true ones, and the share of their variance that is explained."""
+    """Note how far predicted values are from the true ones, and the share of their variance that is explained."""
     error, explained = errors_of(predicted, y)
     return f"Mean absolute error {error:.4g}, R² {explained:.4f}"

@@ -1,4 +1,4 @@
-"""What is printed on stdout: tables for people, JSON for programs; and the progress line on stderr."""
+"""Output on stdout, tables for people and JSON for programs, and the progress line on stderr."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> Non
 
 
 def heading(problem: dict[str, Any]) -> str:
-    """Say what was solved: the data, the kernel, C and the tolerance."""
+    """Return the heading of a problem: the data, the kernel, C and the tolerance."""
     kernel = dict(problem["kernel"])
     name = kernel.pop("name")
     parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
@@ -154,14 +154,14 @@ def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Tell on stderr how many runs are finished."""
+    """Show the number of finished runs on stderr."""
     with working(console) as show:
         yield lambda done, total: show(f"{done}/{total} runs")
 
 
 @contextmanager
 def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
-    """Tell on stderr how far a comparison is."""
+    """Show the progress of a comparison on stderr."""
     with working(console) as show:
         position, last = 0, -math.inf
 

@@ -48,7 +48,7 @@ PLACES: Final = {
 
 
 class Process:
-    """What all backends of this process share."""
+    """The state that all backends of this process share."""
 
     def __init__(self) -> None:
         self.seconds = 0.0  # of work in NumPy that compiled code would have done

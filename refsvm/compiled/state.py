@@ -153,7 +153,7 @@ def filled_up(count):  # type: ignore[no-untyped-def]
 
 @inlined
 def enter_support(state, t):  # type: ignore[no-untyped-def]
-    """Put variable t into the support if it is not there, with Δₜ = 0; return its place."""
+    """Add variable t to the support, with Δₜ = 0, if it is not there; return its place."""
     now, moving = state.now[0], state.moving
     place = state.places[t]
     if place < 0:
@@ -167,7 +167,7 @@ def enter_support(state, t):  # type: ignore[no-untyped-def]
 
 @inlined
 def find_support(state):  # type: ignore[no-untyped-def]
-    """Put the variables whose displacement is not 0 into the support, and no others."""
+    """Set the support to the variables whose displacement is not 0."""
     leave_support(state)
     for t in range(len(state.displacement)):
         if state.displacement[t] != 0.0:
@@ -176,7 +176,7 @@ def find_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def write_displacement(state):  # type: ignore[no-untyped-def]
-    """Bring Δ of all variables up to date."""
+    """Update Δ of all variables."""
     for t in range(len(state.displacement)):
         state.displacement[t] = displacement_of(state, t)
 

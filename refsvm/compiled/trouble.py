@@ -8,11 +8,11 @@ from types import TracebackType
 
 
 class TwinError(ValueError):
-    """What a rule returns as its twin is no compiled function."""
+    """Raised if the twin of a rule is no compiled function."""
 
 
 def numba_trouble(error: BaseException) -> str:
-    """Tell what went wrong while Numba was imported, or while it loaded or compiled something.
+    """Return the cause of an error while Numba was imported, or loaded or compiled something.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which rules have twins, and what those are given. Nothing here imports Numba."""
+"""The twins of rules and their arguments. Nothing here imports Numba."""
 
 from __future__ import annotations
 

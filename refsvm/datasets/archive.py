@@ -20,7 +20,7 @@ _EXPANSION: Final = 1032
 """Bytes that one byte of a deflated file can stand for at most."""
 
 _UNPACKED: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-"""How a packed file is opened, by its first bytes: its name may not tell."""
+"""Openers of packed files by their first bytes; the name may not tell."""
 
 _FOREIGN: Final = {b"PK\3\4": "a zip archive or a workbook", b"\x28\xb5\x2f\xfd": "packed by zstd",
                    b"7z\xbc\xaf": "packed by 7-Zip", b"\xd0\xcf\x11\xe0": "a workbook"}  # fmt: skip

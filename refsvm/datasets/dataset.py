@@ -1,4 +1,4 @@
-"""What every loader and generator of this package hands out, and the step from any two labels to ±1."""
+"""Dataset, the result of every loader and generator; two labels of any kind as ±1."""
 
 from __future__ import annotations
 

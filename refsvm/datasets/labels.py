@@ -15,7 +15,7 @@ _CODE: Final = re.compile(
     r"[?]|#?n/?a|n\.a\.|<na>|null|none|nil|nat|[+-]?1\.#\w+|#(null!|value!|ref!|div/0!|num!|name[?]|n/a n/a)",
     re.IGNORECASE,
 ).fullmatch
-"""What pandas, R, SQL, Weka, spreadsheets and older programs write for a missing value."""
+"""Codes of a missing value by pandas, R, SQL, Weka, spreadsheets and older programs."""
 
 _PLAIN: Final = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?|[+-]?\d\.\d*[eE][+-]?\d+|[+-]?\d+[eE]\+\d+").fullmatch
 """A whole number as programs write it: neither 007 nor 1E5, which is 1E+05 then."""

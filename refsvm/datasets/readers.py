@@ -30,7 +30,7 @@ class _Lines:
         self.number, self.numbers = 0, array("q")  # of the line at hand, and of those that hold an example
 
     def read(self) -> None:
-        """Tell scikit-learn that this is no path."""
+        """Do nothing: an object with this method is a stream to scikit-learn, and no path."""
 
     def __iter__(self) -> Iterator[bytes]:
         for number, text in enumerate(self.stream, 1):

@@ -115,7 +115,7 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
 
 
 def data_instructions() -> str:
-    """Tell where each set of the papers can be downloaded and under which name to store it.
+    """Return where each set of the papers can be downloaded and under which name to store it.
 
     Returns
     -------

@@ -19,7 +19,7 @@ METRICS: Final = {
     "objective": r"distance to the best objective, $f^* - f$",
 }
 AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds"}
-"""What can stand on the horizontal axis, and the column of the trace that holds it."""
+"""Quantities of the horizontal axis, and their columns of the trace."""
 
 X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
 POINTS: Final = 4000

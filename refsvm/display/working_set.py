@@ -20,7 +20,7 @@ MARKS: Final = (
     {"marker": "D", "color": "C1", "ms": 5.5},
     {"marker": "^", "color": "C2", "ms": 8},
 )
-"""How the ends of the steps look: Newton, clipped, that of a rule."""
+"""Markers of the ends of steps: Newton, clipped, that of a rule."""
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ Seen = TypeVar("Seen")
 
 
 class Limits(Generic[Seen]):
-    """What may end a solve before its stopping rule does, or a path: a count, seconds, a callback, Ctrl-C.
+    """Limits that end a solve or a path early: a count, seconds, a callback, Ctrl-C.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Limits(Generic[Seen]):
 
 
 class PathLimits(Limits[Any]):
-    """What may end a path before its end: breakpoints, by default max(10⁵, 100n) of them, in place of steps.
+    """Limits of a path: breakpoints, by default max(10⁵, 100n) of them, in place of steps.
 
     Examples
     --------

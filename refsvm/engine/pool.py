@@ -15,7 +15,7 @@ import numpy as np
 from refsvm.engine.limits import interruptible
 
 ATTEMPTS: Final = 4
-"""How often in a row tasks are handed out before a worker that is lost each time ends the call."""
+"""Number of attempts in a row, each ended by a lost worker, after which the call ends."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,4 +1,4 @@
-"""What the estimators share: parameters, checks, kernels, and how they are stored.
+"""The base of the estimators: parameters, checks, kernels and storage.
 
 Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` differ in the dual problem they make.
 """
@@ -92,7 +92,7 @@ class KernelEstimator(BaseEstimator):
         return tags
 
     def _validate_params(self) -> None:
-        """Let scikit-learn check the parameters that were given; a default value needs no check."""
+        """Check the parameters that were given by scikit-learn; a default value needs no check."""
         if isinstance(self.kernel, type):
             raise ValueError(
                 f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
@@ -132,7 +132,7 @@ class KernelMachine(KernelEstimator):
     }
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
-        """Let scikit-learn check X, and y in `fit`. A user's kernel takes what it likes."""
+        """Check X, and y in `fit`, by scikit-learn. A user's kernel takes examples of any kind."""
         if reset:
             self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
         if is_user_kernel(kernel):
@@ -178,7 +178,7 @@ class KernelMachine(KernelEstimator):
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """Let Ctrl-C end the solves of this block; raise it when the block has stored the best point so far."""
+        """End the solves of this block at Ctrl-C; raise it when the block has stored the best point so far."""
         with interruptible() as interrupt:
             yield interrupt
             pressed = interrupt.pressed
@@ -188,7 +188,7 @@ class KernelMachine(KernelEstimator):
             )
 
     def _check_fitted(self) -> None:
-        """Let scikit-learn refuse what has not been fitted."""
+        """Refuse an estimator that has not been fitted."""
         if not hasattr(self, "dual_coef_"):  # its own way to find out takes longer than many a prediction
             check_is_fitted(self)
 

@@ -63,7 +63,7 @@ class Incremental(KernelMachine):
     """Parameters that may change between two calls: the walk moves all examples to the new values."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Let examples come; those of the first call were fitted."""
+        """Add examples; those of the first call were fitted."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -243,7 +243,7 @@ class Incremental(KernelMachine):
         return True
 
     def _warn_of_noise(self, solutions: list[Solution]) -> None:
-        """Say so if rounding of the held kernel matrix moves decision values by more than `tol`."""
+        """Warn if rounding of the held kernel matrix moves decision values by more than `tol`."""
         held, kernel = self.held_, self.kernel_
         if isinstance(kernel, Kernel):
             values = Gram(kernel, held["X"], origin=held.get("origin"), may_move=False).noise or 0.0

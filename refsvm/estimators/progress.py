@@ -1,4 +1,4 @@
-"""What ``verbose=1`` shows: how far a fit has come, on stderr."""
+"""Progress of a fit on stderr, with ``verbose=1``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `SVR` and `OneClassSVM` share: one dual problem, one decision function."""
+"""Base of `SVR` and `OneClassSVM`: one dual problem, one decision function."""
 
 from __future__ import annotations
 

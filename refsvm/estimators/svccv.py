@@ -205,7 +205,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         return self
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
+        """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
         sparse = False if is_user_kernel(self.kernel) or is_precomputed(self.kernel) else "csr"
         return checked_data(self, X, y, reset=reset, accept_sparse=sparse, dtype=np.float64, order="C")
 

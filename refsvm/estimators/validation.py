@@ -1,4 +1,4 @@
-"""What scikit-learn checks before an estimator trains or predicts, without its cost where nothing is wrong.
+"""scikit-learn's checks before an estimator trains or predicts, without their cost on valid input.
 
 Its checks take some 0.4 ms, more than a small problem takes to solve. Parameters that have their default value, plain
 arrays of float64 and labels that are two whole numbers are recognised here in microseconds. Everything else goes to
@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from refsvm._checks import classes_of, number, refuse_missing_labels
 
 NO_LABELS: Final = "no_validation"
-"""What scikit-learn calls the y of a method that has none."""
+"""scikit-learn's y of a method that has none."""
 
 
 def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset: bool, **checks: Any) -> Any:

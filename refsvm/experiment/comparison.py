@@ -42,7 +42,7 @@ def values_of(
 
 
 def notes_of(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Say what a table of a metric cannot show: refusals, and seconds that do not compare."""
+    """Yield the notes below a table of a metric: refusals, and seconds that do not compare."""
     refused = [record for record in records if record.get("status") == REFUSED]
     # one sentence for each pair; the last one put into a dict stays, which is the first refusal
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
@@ -255,7 +255,7 @@ class Comparison:
         return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole))
 
     def _bounds(self) -> tuple[str, ...]:
-        """Say how small p can be, where there are so few pairs that it cannot be below 0.01."""
+        """Return a note on the smallest p, if there are too few pairs for one below 0.01."""
         runs = [cell.runs for cell in self.cells.values() if cell.p is not None]
         few = min(runs, default=99)  # without a test there is nothing to be said
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()

@@ -89,7 +89,7 @@ class GridSearch(Call):
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found, and how long it took; Ctrl-C ends it as an exception, so the status is always this one."""
+    """The result of a search and its seconds; Ctrl-C raises, so that the status is always this one."""
 
     model: Any
     seconds: float

@@ -16,17 +16,17 @@ from refsvm.experiment.problem import Instance
 from refsvm.store import described
 
 Record: TypeAlias = dict[str, Any]
-"""What one run measured: values by name, as JSON can hold them."""
+"""The measurements of one run: values by name, as JSON can hold them."""
 
 EIGHT_POINTS: Final = Instance(
     np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0
 )
-"""What is computed before anything is timed."""
+"""The instance that is computed before anything is timed."""
 
 
 @dataclass(frozen=True)
 class Strategy(ABC):
-    """What is done with an instance, and measured.
+    """A way to work on an instance, with its measurements.
 
     A kind of strategy is one file of this folder with one frozen dataclass. `Solve` is the first kind. Others compute
     leave-one-out errors, cross-validate or follow a path. To add one:

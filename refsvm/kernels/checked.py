@@ -16,7 +16,7 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
 
 AGREEMENT: Final = 1e-6
-"""How far two values of an object that should be the same may be apart, relative to the largest: float32 may round."""
+"""Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
 
 
 def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:

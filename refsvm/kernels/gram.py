@@ -143,7 +143,7 @@ class Gram(KernelMatrix):
         return None if origin is None else Gram(self.kernel, self.X, origin=origin)
 
     def decided_as(self, gram: Any) -> Gram:
-        """Let `centred` be around the origin of that of another matrix, if it has one; return this one."""
+        """Set the origin of `centred` to that of another matrix, if it has one; return this matrix."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = Gram(self.kernel, self.X, origin=origin)
         return self

@@ -44,7 +44,7 @@ FEW: Final = 32
 """Examples that tell how large kernel values are."""
 
 DEVIATIONS: Final = 4.0
-"""How many standard deviations are counted."""
+"""Number of standard deviations that count."""
 
 
 def is_worthwhile(

@@ -99,7 +99,7 @@ class KernelRows(KernelMatrix):
         """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
-        """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
+        """Store the rows of a working set; those stored already count as hits, and as the most recently used."""
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:
@@ -248,7 +248,7 @@ class CachedRows(KernelRows):
             self._store_one(i)
 
     def use(self, i: int, j: int) -> None:
-        """Have the rows of a working set in storage: stored ones are hits, and become the most recently used ones."""
+        """Store the rows of a working set; those stored already count as hits, and as the most recently used."""
         # a stored row first, so that the other one does not take its place
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
@@ -331,7 +331,7 @@ class CachedRows(KernelRows):
     def _subtract_shared(
         self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray
     ) -> None:
-        """Do the same where variables share rows: each is summed once for all of them."""
+        """Subtract where variables share rows: each row is summed once for all of them."""
         there, change = self.gram.indices, np.zeros(source.n)
         # bincount of no weights counts, in integers
         collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
@@ -366,7 +366,7 @@ class CachedRows(KernelRows):
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
 
     def _store_one(self, i: int) -> None:
-        """Do the same for one row, which happens in every other step and has to be quick, and count it as used."""
+        """Store a single row, which counts as used: the fast path, taken in every other step."""
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1

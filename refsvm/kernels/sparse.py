@@ -145,7 +145,7 @@ class SparseProducts:
         return out
 
     def _several(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
-        """Let scipy multiply, some examples at a time."""
+        """Multiply by SciPy, some examples at a time."""
         n, d = self.Z.shape
         sparse = self._has_few_entries
         height = max(1, WORK_BYTES // (8 * (n if sparse else d)))

@@ -83,7 +83,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """What every model holds; `Model` describes the fields. Support vectors are brought to the data they meet."""
+    """Base of all models; `Model` describes the fields. Support vectors are brought to the data they meet."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any

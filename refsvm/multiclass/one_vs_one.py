@@ -98,7 +98,7 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class BinaryResult:
-    """What is kept of the solution of one pair; h(x) = Σ αᵢ k(x, xᵢ) + b > 0 means class `positive`.
+    """The solution of one pair of classes; h(x) = Σ αᵢ k(x, xᵢ) + b > 0 means class `positive`.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def worst(results: Sequence[Trained]) -> Trained:
 
 
 def convergence_message(results: Sequence[Trained], tol: float) -> str:
-    """Say why the worst of results that did not all converge is not finished, how far it got and what to do."""
+    """Return the warning for results that did not all converge: why, how far the worst got, and what to do."""
     result, count = worst(results), ""
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
@@ -273,7 +273,7 @@ def convergence_message(results: Sequence[Trained], tol: float) -> str:
 
 
 def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bring the α of all pairs into LIBSVM's layout.
+    """Return the α of all pairs in LIBSVM's layout.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
 def _layout_of_several(
     results: list[BinaryResult], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Do so for more than one pair."""
+    """Return the layout of more than one pair."""
     k = int(codes.max()) + 1
     is_support = np.zeros(len(codes), dtype=bool)
     for result in results:

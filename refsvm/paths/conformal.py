@@ -36,7 +36,7 @@ and the walk has found them to about 10⁻⁹."""
 
 
 class Examples(NamedTuple):
-    """What all walks share: K, y and C of the n examples, C of the new one, ε."""
+    """The data of all walks: K, y and C of the n examples, C of the new one, ε."""
 
     K: np.ndarray
     y: np.ndarray

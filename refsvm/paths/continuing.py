@@ -136,7 +136,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Put the walk where another one has ended; return whether that is optimal here."""
+    """Move the walk to the end of another one; return whether that point is optimal here."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha

@@ -24,7 +24,7 @@ from refsvm.trackers.base import PathTracker
 
 @dataclass(frozen=True, eq=False)
 class PathCrossValidation:
-    """What `cross_validate_path` returns.
+    """The result of `cross_validate_path`.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from refsvm.problem import DualProblem
 
 
 class Merged(NamedTuple):
-    """Which examples share a variable.
+    """The variable of each example, where several examples share one.
 
     Attributes
     ----------

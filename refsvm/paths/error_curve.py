@@ -57,7 +57,7 @@ class ErrorCurve:
         return float(found) if found.ndim == 0 else found
 
     def _steps(self, C: np.ndarray) -> np.ndarray:
-        """Which step each C lies on."""
+        """Return the index of the step on which each C lies."""
         return np.clip(self.C.searchsorted(C, side="right") - 1, 0, len(self.errors) - 1)
 
     def best(self) -> tuple[float, float, float]:

@@ -31,7 +31,7 @@ from refsvm.walk.line import RegularizationLine
 from refsvm.walk.state import PathState
 
 MARGIN: Final = 1e-6
-"""How far from its limit, relative to λ, a loss has to be that counts as certain: points of a path are that exact."""
+"""Distance of a loss from its limit, relative to λ, from which on it is certain: points of a path are that exact."""
 
 APART: Final = 40
 """Two walks of one example with fewer known segments between them are one: to begin a walk takes as long."""

@@ -210,7 +210,7 @@ def followed(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
-    """Put the walk at the optimum for t, by SMO; where that takes too long, by walking there from where it is easy."""
+    """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
     if easy <= HARD * t or not walk.along.is_c_path:

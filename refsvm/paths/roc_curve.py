@@ -52,7 +52,7 @@ class RocCurve:
 
 
 class CostPath(ParametricPath):
-    """What `refsvm.cost_path` returns: a `ParametricPath` in C₊, and the operating points along it."""
+    """The result of `refsvm.cost_path`: a `ParametricPath` in C₊, and the operating points along it."""
 
     def roc(self, X: Any, y: Any) -> RocCurve:
         """Return the share of false and of true positives on some examples as a function of C₊.

@@ -171,7 +171,7 @@ def reads_float32(
 
 
 class Part(NamedTuple):
-    """What one thread did: some folds of one pair of classes."""
+    """The folds of one pair of classes that one thread held out."""
 
     pair: tuple[int, int]
     first: int  # the first of these folds

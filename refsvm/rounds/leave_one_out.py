@@ -205,7 +205,7 @@ def chosen_for(
 
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
-    """Say so if the solution on all examples, from which all else follows, is not one."""
+    """Warn if the solution on all examples, on which all else rests, has stalled."""
     tol *= min(1.0, full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warnings.warn(

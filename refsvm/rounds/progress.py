@@ -1,4 +1,4 @@
-"""What leave-one-out has found so far: for the examples of one machine, and for all machines of a task."""
+"""Progress of leave-one-out: for the examples of one machine, and for all machines of a task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER_CLASS: Final = "other class"
 
 
 class LOOProgress:
-    """What is known of the examples of one machine so far; it begins with the solution on all of them.
+    """Progress of the examples of one machine; it begins with the solution on all of them.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class LOOProgress:
 
 
 class TaskProgress:
-    """What is known of all examples, by all machines.
+    """Progress of all examples, by all machines.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class TaskProgress:
         return self._parts[-1]
 
     def _should_end(self, callback: Callable[[int, int], object], before: int, count: int) -> bool:
-        """Tell the callback from time to time how many are decided; return whether it wants to end."""
+        """Call the callback from time to time with the number decided; return whether it ends the call."""
         now, count = time.perf_counter(), before + count
         if now < self._told + INTERVAL_SECONDS and count < self._total:
             return False
@@ -190,7 +190,7 @@ class TaskProgress:
 
 
 class Table(NamedTuple):
-    """What is known of each example and machine.
+    """Results by example and machine.
 
     Attributes
     ----------

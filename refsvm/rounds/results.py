@@ -1,4 +1,4 @@
-"""What leave-one-out and cross-validation return."""
+"""The results of leave-one-out and cross-validation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from refsvm.rounds.scores import Scores, mean_absolute_error, r_squared, root_me
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
-"""What can decide an example: the checks, the stopping rules, a walk to the end, and a limit reached before either."""
+"""What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut(Scores):
-    """What leave-one-out predicts, and how it came about.
+    """The result of leave-one-out.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
     detection (`refsvm.rounds.scores.Scores`).
@@ -164,7 +164,7 @@ class FoldReport:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation(Scores):
-    """What cross-validation found, and what it cost.
+    """The result of cross-validation, with its cost.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
     detection (`refsvm.rounds.scores.Scores`). Those of missing rounds are left out.

@@ -167,7 +167,7 @@ class Rounds:
         return other
 
     def __reduce__(self) -> Any:
-        """Go to another process without kernel rows, which are computed anew there."""
+        """Pickle without kernel rows, which the other process computes anew."""
         # rows may take gigabytes: to compute them anew is faster than to pickle them
         anew = partial(
             Rounds, self._given, selector=self.selector, step=self.step, stop=self.stop, engine=self.engine,
@@ -237,7 +237,7 @@ class Rounds:
         return noise or 0.0
 
     def _warn_of_noise(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
-        """Pass on how rounds ended; then say so if rounding moves the decision values of one that was kept."""
+        """Yield the results; then warn if rounding moves the decision values of a kept solution."""
         # not before: how large α is decides how far rounding moves decision values
         yield from ended
         largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.solutions.values()), default=0.0)

@@ -166,7 +166,7 @@ class Runner:
         return alpha, after if changes[1] < changes[0] else solved
 
     def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> RoundResult:
-        """Say how a round ended, and keep its solution; a short one that is not solved goes on first."""
+        """Return the result of a round and keep its solution; an unfinished short round is resumed first."""
         family, steps = self.family, solution.iterations
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
             solution = self._resume_with_shrinking(each, solution)

@@ -20,7 +20,7 @@ from refsvm.stopping.midpoint import certain_sign, distances, radius
 
 
 class Check(Rule):
-    """Say for which examples the machine trained without them is known to predict one class.
+    """Decides examples for which the machine trained without them is proved to predict one class.
 
     It sees the solution on all examples, where v holds the labels ±1. α is only known up to the KKT gap: a check keeps
     a distance from its limit. Examples that are alone in their class are never asked about.

@@ -1,4 +1,4 @@
-"""What is learned of the examples, and by which machines: the part of leave-one-out and folds that knows the task.
+"""The task of leave-one-out and folds, and its machines: the part of leave-one-out and folds that knows the task.
 
 ==============  ==========================  ====================================  ===============================
 task            asked for by                what an example has                   machines
@@ -93,7 +93,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is learned of n examples.
+    """A task of learning on n examples.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from refsvm.seeders.base import Seeder
 from refsvm.stopping.base import StoppingRule
 
 PART_SECONDS: Final = 0.02
-"""How long a part takes, at least."""
+"""Least duration of a part in seconds."""
 
 WORTH_SECONDS: Final = 0.05
 """Less work than this is done faster than threads are started."""
@@ -32,7 +32,7 @@ def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bo
 
 
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
-    """Hand out parts of some rounds each, of which one takes so many seconds."""
+    """Yield the results of rounds that workers run in parts, sized by the seconds of one round."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
     # four parts for each worker at least, so that none is left with the last long one
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers))))

@@ -29,12 +29,12 @@ SHARED: Final = 30.0
 """The inverse, which all paths from a solution share, may take so many times the work allowed for one."""
 
 ROUNDING: Final = 1e-12
-"""How near to the end of the line the walk is taken to be there."""
+"""Distance from the end of the line at which the walk counts as there."""
 
 BEGIN_COST: Final = 100_000
 EVENT_COST: Final = 8000
 STEP_COST: Final = 1000
-"""What a path, an event, and a step of SMO take beside passes over their arrays, in multiplications: measured."""
+"""Cost of a path, an event, and a step of SMO in addition to passes over their arrays, in multiplications: measured."""
 
 
 @dataclass(frozen=True)
@@ -216,5 +216,5 @@ def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndar
 
 
 def _are_free(solved: Solution) -> np.ndarray:
-    """Which variables are strictly inside their box."""
+    """Return a mask of the variables strictly inside their box."""
     return (solved.problem.lower < solved.alpha) & (solved.alpha < solved.problem.upper)

@@ -14,7 +14,7 @@ from refsvm.rule import Rule
 
 
 class Seeder(Rule):
-    """Make a feasible start for a problem out of the solution of a related one.
+    """Returns a feasible start for a problem, from the solution of a related one.
 
     Both problems have the same n variables; they differ in their boxes. A removed example has Lᵣ = Uᵣ = 0 in the new
     problem, an added one had it in the old. A seed changes the cost of a solve and never its answer.

@@ -1,4 +1,4 @@
-"""What changes from one box to the next: the examples that leave, and those that join."""
+"""The exchange from one box to the next: the examples that leave, and those that join."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one neighbour's change tells of another's: a seed from three solved problems."""
+"""Extrapolate from a neighbouring round: a seed from three solved problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def extrapolate(
     before: Solution | None = None,
     source: Solution | None = None,
 ) -> np.ndarray:
-    """Let the variables change as they did in a neighbouring problem, such as another fold at the same two C.
+    """Return a seed that changes as the solution of a neighbouring problem did, such as another fold at the same two C.
 
         αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems,
 

@@ -1,4 +1,4 @@
-"""What seeders share: spread what the sum lacks over the variables that have room."""
+"""Spread the missing sum over the variables that have room; seeders share this."""
 
 from __future__ import annotations
 

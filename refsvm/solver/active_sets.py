@@ -1,4 +1,4 @@
-"""Which variables matter for a restricted solve.
+"""The variables of a restricted solve.
 
 All of it is read off one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
 of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. How far Gᵢ is from that
@@ -17,7 +17,7 @@ NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def distance_to_violation(state: SolverState) -> np.ndarray:
-    """How far G keeps each variable from taking part in a violating pair, shape (n,); not positive: it does."""
+    """Return the distance in G of each variable from a violating pair, shape (n,); not positive: it is in one."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
     falling = np.where(alpha > state.lower, G - G[state.top], np.inf)

@@ -26,7 +26,7 @@ import numpy as np
 from refsvm.state import SolverState
 
 INSEPARABLE: Final = -2
-"""What `HardMargin.steps` returns where no function separates the classes, however hard the margin."""
+"""The code of `HardMargin.steps` if no function separates the classes, however hard the margin."""
 
 NARROWEST: Final = 1e-7
 """Width of a margin, in units of the largest ‖φ(xᵢ)‖, that can still be told from the rounding of K."""

@@ -98,7 +98,7 @@ class Work(NamedTuple):
 
 
 class ActiveSet:
-    """What is remembered from look to look."""
+    """Memory from one shrinking test to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
         self.period = self.left = min(policy.period, n)  # steps on all variables before the next look

@@ -11,7 +11,7 @@ from refsvm.problem import EPSILON, total
 from refsvm.state import TAU, SolverState
 
 OFF: Final = 1e-6
-"""How far α may be from its box, and Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
+"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
 
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
@@ -57,7 +57,7 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 
 
 def feasibility_error(state: SolverState) -> str:
-    """Say why steps inside the box cannot have led here; "" if they can, as always unless a rule is wrong."""
+    """Return why no steps inside the box lead to this point; "" if some do, as always unless a rule is wrong."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
     # relative to Σ|α|, because the sum of large terms rounds at their size

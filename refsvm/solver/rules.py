@@ -247,7 +247,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
 
 
 def warn_of_rounding(rounding: float, tolerance: float) -> None:
-    """Say so if kernel values are rounded by more than the tolerance of the stopping rule."""
+    """Warn if kernel values are rounded by more than the tolerance of the stopping rule."""
     if rounding > tolerance:
         warnings.warn(
             f"The features are so large that kernel values are only right to about {rounding:.1g}, and the "

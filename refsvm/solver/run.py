@@ -48,7 +48,7 @@ IDLE: Final = 10_000
 """Maximum number of calls without progress."""
 
 FRESH: Final = 10
-"""How often G is computed afresh before a rule that changes its mind each time counts as stalled."""
+"""Number of fresh gradients after which a rule that disagrees with each of them counts as stalled."""
 
 
 class Run:
@@ -234,7 +234,7 @@ class Run:
         return False
 
     def _leave_float32(self, state: SolverState, rules: Rules) -> None:
-        """Go on in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
+        """Continue in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
         rounding = self._rounding(state)
         if self._in_float64 is None or rounding == 0.0:
             return
@@ -250,7 +250,7 @@ class Run:
         state.recompute_gradient()
 
     def _warn_of_float32(self, error: float, tolerance: float) -> None:
-        """Say so once for all solves."""
+        """Warn once for all solves of this run."""
         if not self._has_warned_of_float32:
             self._has_warned_of_float32 = True
             warnings.warn(

@@ -37,7 +37,7 @@ from refsvm.state import SolverState
 
 
 class Shrinking(Rule):
-    """Which variables the steps are taken on, and when the others return. False in a test where they all are, always.
+    """Chooses the variables of the next steps, and when the others return. False in a test if it is always all of them.
 
     Attributes
     ----------

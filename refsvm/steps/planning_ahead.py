@@ -94,7 +94,7 @@ class PlanningAheadStep(StepRule):
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
     def _offer(self, state: SolverState) -> None:
-        """Leave the sets planned with as candidates for the next selection; this marks the step as planned."""
+        """Set the candidates of the next selection to the planned sets; this marks the step as planned."""
         count = min(self.history, int((state.working_sets[:, 0] >= 0).sum()))
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]

@@ -77,7 +77,7 @@ class StoppingRule(Rule):
         return stop
 
     def restricted_tolerance(self, gap: float) -> float:
-        """To which KKT gap a restricted problem is solved while the full one has `gap`; by default, to half of it.
+        """Return the KKT gap to which a restricted problem is solved while the full one has `gap`; by default, half.
 
         With shrinking the rule is asked about the full problem, after each restricted one and at its `period`. A rule
         that knows which gap satisfies it goes there at once. Large problems go to half of what this says

@@ -34,7 +34,7 @@ import numpy as np
 from refsvm.problem import total
 
 ROUNDING: Final = 1e-10
-"""What rounding may add to ρ², relative to P and D."""
+"""Rounding error of ρ², relative to P and D."""
 
 EXCESS: Final = 1e-10
 """By how much one side of (4) has to exceed the other, relatively."""

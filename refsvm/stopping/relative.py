@@ -24,7 +24,7 @@ from refsvm.problem import EPSILON
 from refsvm.state import SolverState
 
 ROUNDED: Final = 16.0 * EPSILON
-"""What rounding leaves in G, relative to √n (max |G| + max |αᵢ| max Kⱼⱼ)."""
+"""Rounding error of G, relative to √n (max |G| + max |αᵢ| max Kⱼⱼ)."""
 
 LEAST_SHARE: Final = 0.01
 """Of the first s: what a later one counts for at least."""

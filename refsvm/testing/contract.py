@@ -1,4 +1,4 @@
-"""What the base classes of the rules promise, checked while a solve is walked through in the readable loop.
+"""The contract of the base classes of the rules, checked while a solve is walked through in the readable loop.
 
 Nothing is wrapped around a rule. After every step the change of the state is explained by the pair and the
 step length that the state remembers; what they do not explain, a rule has written without being allowed to.

@@ -1,4 +1,4 @@
-"""What goes wrong in a check, as an AssertionError that names the rule, the problem, the step and the cause."""
+"""Failures of a check as an AssertionError that names the rule, the problem, the step and the cause."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
 
 
 def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
-    """Say which rule's answer the loop has raised at: no pair of variables, else the step length."""
+    """Return the result at which the loop raised: of `select` if it is no pair, else of `length`."""
     if state is None or not isinstance(rules[0], WorkingSetSelector) or not isinstance(rules[1], StepRule):
         return "the solve"
     pair: Any = None

@@ -1,4 +1,4 @@
-"""What stands around the steps promises: shrinking, the checks before leave-one-out rounds, a kernel matrix."""
+"""The contracts around the steps: shrinking, the checks before leave-one-out rounds, a kernel matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a seeder promises: feasible, reproducible seeds from which the same optimum is reached."""
+"""The contract of a seeder: feasible, reproducible seeds from which the same optimum is reached."""
 
 from __future__ import annotations
 

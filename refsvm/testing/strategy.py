@@ -36,7 +36,7 @@ FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shr
 
 @dataclass(frozen=True)
 class StrategyReport:
-    """What `check_strategy` looked at; it exists only if every check has passed.
+    """The report of `check_strategy`; it exists only if every check has passed.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a path tracker promises, checked on the practice problems that have a path."""
+"""The contract of a path tracker, checked on the practice problems that have a path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_EVENTS = 20_000
 REACHED_BY: Final = {
     "start", "full rank", "linear program", "empty elbow", "special", "backup", "repair", "jump", "end",
 }  # fmt: skip
-"""How a breakpoint may be reached."""
+"""Names of the moves to a breakpoint."""
 
 KINDS: Final = ("C", "costs", "others")
 """The lines on which a tracker is checked: that of C, and those of `line_of` if it follows any."""

@@ -1,4 +1,4 @@
-"""What a rule is before it is used: a frozen value, and what its hooks return that need no state."""
+"""A rule before it is used: a frozen value, and the results of its hooks that need no state."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ MOST_STEPS: Final = 20_000
 """Steps that SMO may take, or 100n if that is more: where it needs so many, rounding hides the optimum."""
 
 WEAK = 1e-8
-"""How near to its bound, and to g = 0, an example is between two sets: relative to width and unit."""
+"""Distance from its bound, and from g = 0, at which an example is between two sets: relative to width and unit."""
 
 
 def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
-    """Put the walk at the optimum for t, or λ, found by SMO from the present α, or ŝ.
+    """Move the walk to the optimum for t, or λ, found by SMO from the present α, or ŝ.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class PathTracker(Rule):
     any_line: ClassVar[bool] = False
     """Whether it follows lines other than 1/C; `parametric_path` refuses it if not."""
     accuracy: ClassVar[float] = 1e-6
-    """To which the optimality conditions hold at breakpoints and between them, as `check_strategy` checks."""
+    """Accuracy of the optimality conditions at breakpoints and between them, as `check_strategy` checks."""
 
     @abstractmethod
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:

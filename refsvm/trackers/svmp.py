@@ -174,7 +174,7 @@ class SVMP(PathTracker):
     def _singular_step(
         self, walk: PathState, null: np.ndarray, room: float, db: float, noise: tuple[float, float]
     ) -> Step:
-        """Let λ fall as far as the linear program finds (30)–(34), along d_p and null vectors."""
+        """Lower λ as far as the linear program finds (30)–(34), along d_p and null vectors."""
         walk.nullity = max(walk.nullity, null.shape[1])
         limit = min(walk.reach((np.inf, noise[1]))[1], room)
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program

@@ -35,7 +35,7 @@ class Factors(Protocol):
 
 
 class ElbowAlgebra(ABC):
-    """How A is factorised: a frozen dataclass; what it keeps from elbow to elbow stands in ``walk.system``."""
+    """The factorisation of A: a frozen dataclass; its memory from elbow to elbow is ``walk.system``."""
 
     @abstractmethod
     def factorise(self, walk: PathState) -> Factors:

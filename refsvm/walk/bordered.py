@@ -68,7 +68,7 @@ class Bordered:
         return self.values[: self.size, : self.size]
 
     def make_room(self, size: int) -> None:
-        """Let the arrays hold a system of this size."""
+        """Resize the arrays for a system of this size."""
         if size > len(self.x):
             more = (0, size + SPARE - len(self.x))
             self.values, self.x = np.pad(self.values, more), np.pad(self.x, more)
@@ -84,7 +84,7 @@ class Bordered:
         self.x[: self.size] = self.times(right)
 
     def insert(self, u: np.ndarray, corner: float, right: float, pace: float = 0.0) -> bool:
-        """Let k join M, which is not empty; return whether A stays regular.
+        """Add k to M, which is not empty; return whether A stays regular.
 
         `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, in which xₖ = pace is counted.
         """
@@ -104,13 +104,13 @@ class Bordered:
         return True
 
     def insert_first(self, corner: float, top: float, right: float) -> None:
-        """Let k join the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
+        """Add k to the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
         self.size = 2
         self.inverse[:] = [[-corner, 1.0], [1.0, 0.0]]
         self.x[:2] = right - corner * top, top
 
     def delete(self, j: int, pace: float = 0.0) -> bool:
-        """Let variable j of M leave; return whether that is possible: 1/pⱼ is a squared distance again."""
+        """Remove variable j from M; return whether that is possible: 1/pⱼ is a squared distance again."""
         last, p = self.size - 1, self.inverse[j + 1].copy()
         if last == 1:
             self.values[:2, :2], self.x[:2], self.size = 0.0, 0.0, 1

@@ -14,7 +14,7 @@ from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
 TIE: Final = 1e-10
-"""How near to the end of its set an example is at the end, relative to the width of the box and the unit of G − b̂."""
+"""Distance at which an example is at the end of its set, relative to the box width and the unit of G − b̂."""
 
 LEFT_OVER: Final = 1e-4
 """Largest residual of a direction, relative to what counts as zero in it; its rounding alone leaves about 1e-5."""
@@ -137,7 +137,7 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 
 
 def take(walk: PathState, step: Step, end: float) -> str:
-    """Go so far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
+    """Walk this far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
     walk.move(step.length, step.db)
     walk.clip(end)
     # the ones at the end of their set that move towards it: (40)–(43)

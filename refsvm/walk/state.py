@@ -125,7 +125,7 @@ class PathState(Walk):
 
     @property
     def engine(self) -> str:
-        """Which code takes the steps: with "auto" none that takes longer to load than there is time left."""
+        """The engine of the steps: with "auto", none that takes longer to load than there is time left."""
         late = self.deadline - time.perf_counter() < LOADING and "numba" not in sys.modules
         return "numpy" if late and self._engine == "auto" else self._engine
 
@@ -136,13 +136,13 @@ class PathState(Walk):
 
     @property
     def unit(self) -> float:
-        """What counts as one in G − b: λ along 1/C."""
+        """The unit of G − b: λ along 1/C."""
         one, rate = self.along.unit
         return one + rate * self.t
 
     @property
     def scale(self) -> float:
-        """What steps of t are compared with: λ along 1/C."""
+        """The unit of steps of t: λ along 1/C."""
         return max(min(abs(self.t), self.along.span), self.along.least)
 
     def room(self, end: float) -> float:
@@ -155,7 +155,7 @@ class PathState(Walk):
     def place(
         self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
     ) -> None:
-        """Go to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
+        """Move to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
         of, (v, lower, upper) = self.of, self.along.arrays(t)
         of.lower[:], of.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
@@ -221,7 +221,7 @@ class PathState(Walk):
         return G
 
     def pace_afresh(self) -> None:
-        """Let those at a bound be there and travel with it: v¹ − K d_B and z¹ − 1ᵀd_B from the beginning."""
+        """Put the bounded variables at their bound, with which they move: v¹ − K d_B, z¹ − 1ᵀd_B anew."""
         of, line, side = self.of, self.line, self.side
         of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))

@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """What is known of each variable, arrays of shape (n,): the rows of ``Walk.values``, which the twins are given.
+    """The state of each variable, arrays of shape (n,): the rows of ``Walk.values``, which the twins are given.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Walk:
     # -- one event -------------------------------------------------------------------------------------------------
 
     def advance(self, room: float) -> bool:
-        """Go on to the next event, at most so far; return whether the walk goes on from there."""
+        """Advance to the next event, at most this far; return whether the walk continues from there."""
         if not self.members and self.total != 0.0 and not self.take_first():
             return False
         # --- direction: the bordered system, then dG = v¹ − K d ---
@@ -245,7 +245,7 @@ class Walk:
         return np.array([of.upper - of.alpha, of.alpha - of.lower, self.side * of.excess])
 
     def move(self, step: float, db: float) -> None:
-        """Go so far along the direction."""
+        """Move this far along the direction."""
         of, line = self.of, self.line
         # updates in place: the twin shares these arrays, and goes on in the middle of a path
         of.alpha[:] += step * of.d
@@ -265,7 +265,7 @@ class Walk:
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def join(self, i: int) -> bool:
-        """Let i join M and return True; where its kernel row depends on those of M, note that it is TIED to them."""
+        """Add i to M and return True; where its kernel row depends on those of M, note that it is TIED to them."""
         of, row, system = self.of, self.row(i), self.system
         assert system is not None
         right, pace = float(of.push[i]), float(of.pace[i])
@@ -286,7 +286,7 @@ class Walk:
         return True
 
     def leave(self, i: int, side: int) -> None:
-        """Let i leave M for the bound that it has reached; one that was TIED to M and is not any more joins."""
+        """Remove i from M, to the bound that it has reached; a variable that is no longer TIED to M joins."""
         of, slot, system = self.of, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (of.upper, of.upper_rate) if side == ABOVE else (of.lower, of.lower_rate)
@@ -304,7 +304,7 @@ class Walk:
             self.join(k)
 
     def change_pace(self, i: int, pace: float) -> None:
-        """Let i move so fast, in B; 0 if it belongs to B no longer, or its bound stays."""
+        """Set the rate at which i moves in B; 0 if it has left B, or its bound stays."""
         # the difference: most bounds do not move, and then no kernel row is read
         change = pace - float(self.of.pace[i])
         self.of.pace[i] = pace

@@ -1,4 +1,4 @@
-"""AVG and TOP: which examples get what is left out. Feasibility and twins are checked by `check_strategy` for every seeder."""
+"""AVG and TOP: the examples that get what is left out. `check_strategy` checks every seeder and its twin."""
 
 from __future__ import annotations
 

@@ -32,10 +32,10 @@ from refsvm.compiled.trouble import numba_trouble
 from refsvm.compiled.twins import mirrored
 
 TRIALS: Final = 2
-"""How often a child is asked for the same code."""
+"""Number of orders of the same code."""
 
 IDLE_SECONDS: Final = 1.0
-"""How long a child waits for another order."""
+"""Seconds that a child waits for another order."""
 
 NICENESS: Final = 5
 """With one core, on which its parent gets three quarters of the time then."""
@@ -46,7 +46,7 @@ STAND_INS: Final = {
     "stopping": "working_set_gap",
     "seeders": "cold",
 }
-"""What the child compiles in place of a user's rule, which is called through a pointer as these are."""
+"""The rules compiled in place of a user's, which is called through a pointer as these are."""
 
 SLOW: Final = {"seeders.ato", "seeders.mir"}
 """Compiled last: these twins take longer than all the others together."""
@@ -71,7 +71,7 @@ class Compiler:
 
     process: subprocess.Popen[str] | None = None
     reason = "it was ended"
-    """What the latest child said last."""
+    """The last message of the latest child."""
 
     def __init__(self) -> None:
         self.asked: set[str] = set()

@@ -1,4 +1,4 @@
-"""How the compiled loop calls a rule: through its pointer, or, for the default rules, built into the loop.
+"""Calls of a rule from the compiled loop: through its pointer, or, for the default rules, built into the loop.
 
 A call through a pointer hands over the whole state, some 80 ns each. On a shrunk problem of fifty variables that is
 most of a step. So the loop is compiled separately for a few sets of rules, from the same source: in place of the

@@ -1,4 +1,4 @@
-"""How a twin gets a kernel row, which compiled code cannot compute: it reads a stored one, or asks Python for it.
+"""Kernel rows of a twin, which compiled code cannot compute: it reads a stored one, or asks Python for it.
 
 Large problems wait for the memory of their rows. The processor reads ahead by itself, but no further than the end of a
 page of 4 KiB; `prefetch` asks for what follows.
@@ -16,13 +16,13 @@ from numba.extending import intrinsic, overload
 from refsvm.compiled.interface.twin import inlined
 
 AHEAD = 1024
-"""How many values before it is read the memory of a row is asked for."""
+"""Number of values by which the prefetch of a row is ahead of its reading."""
 
 LONG = 3000
 """Length of the rows for which that pays: many shorter ones stay in the processor's caches."""
 
 LINE_BYTES = 64
-"""What comes from memory at a time."""
+"""Bytes of a cache line."""
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""What the twins of seeders are given, and the signature of their role."""
+"""The arguments of the twins of seeders, and the signature of their role."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def asked() -> np.ndarray:
 
 
 class CompiledSeeds:
-    """What seeds from one solution, made by the twin.
+    """Seeds from one solution, made by the twin.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ def from_python(*signatures: Any) -> Callable[[Function], Function]:
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
-    """Make a function the twin of a rule in the role with this signature; `ready` compiles it.
+    """Return a decorator that makes a function the twin of a rule in the role of this signature; `ready` compiles it.
 
     The attribute ``inlined`` is the same function for compiled code that calls it directly.
     """

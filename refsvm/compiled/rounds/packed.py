@@ -28,7 +28,7 @@ from refsvm.solver.hard_margin import ROUND
 from refsvm.stopping.base import has_target, validated_code
 
 CHUNK_SECONDS: Final = 0.02
-"""How long a chunk of rounds takes: Ctrl-C waits no longer, unless a single round does."""
+"""Seconds of a chunk of rounds: Ctrl-C waits no longer, unless one round does."""
 
 FIRST_CHUNK: Final = 2**14
 """Variables of all rounds in the first chunk, whose time is not known yet."""

@@ -32,7 +32,7 @@ NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
 
 WHOLE, SEEDS, STEPS = 0, 1, 2
-"""What is to be done of each round: all; its seed, to be written to `starts`; or all but the seed, which is there."""
+"""Parts of a round to run: all; its seed, written to `starts`; or all but the seed, which is there."""
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
 """Columns of the plan: parts of `positions`, a row of the weights, and where solutions are kept; −1 for none."""
@@ -80,7 +80,7 @@ def leave_out(lower, upper, positions, first, end):  # type: ignore[no-untyped-d
 
 @called
 def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Let a kept solution be the solved one; return max |α|."""
+    """Copy a kept solution to the solved one; return max |α|."""
     largest = 0.0
     for t in range(len(seeding.solved)):
         seeding.solved[t], seeding.gradient[t] = alphas[place, t], gradients[place, t]
@@ -118,7 +118,7 @@ def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[n
 
 @called
 def changed(first, second):  # type: ignore[no-untyped-def]
-    """How many entries differ."""
+    """Return the number of entries that differ."""
     count = 0
     for t in range(len(first)):
         count += first[t] != second[t]

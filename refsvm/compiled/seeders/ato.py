@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Let those of a kind join M that can."""
+    """Add all variables of a kind to M that can join."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)
@@ -217,7 +217,7 @@ def rejoin(walk, kind):  # type: ignore[no-untyped-def]
 
 @merged
 def advance(seeding, walk):  # type: ignore[no-untyped-def]
-    """Go on to the next event; return GO_ON, THE_END, or −1 − i where kernel row i is missing."""
+    """Advance to the next event; return GO_ON, THE_END, or −1 − i where kernel row i is missing."""
     now, room = walk.now, 1.0 - walk.now[0].t
     if now[0].m == 0 and now[0].total != 0.0:
         i = first_taker(walk)

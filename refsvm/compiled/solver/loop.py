@@ -34,7 +34,7 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
 
 @merged
 def wait_for_row(state, stage):  # type: ignore[no-untyped-def]
-    """Go on at this stage once the kernel row is there that has been asked for."""
+    """Resume at this stage when the requested kernel row is there."""
     state.now[0].stage = stage
     return MISSING_ROW
 

@@ -113,7 +113,7 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Go to the next event and let i leave or join the elbow; −1 is none, at the end of the line."""
+    """Advance to the next event and move i out of the elbow or into it; −1 is none, at the end of the line."""
     values = walk.values
     move(walk, step, way)
     if i < 0:

@@ -67,7 +67,7 @@ def distance(system, size, corner):  # type: ignore[no-untyped-def]
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Let k join M, which is not empty and has room; s and what `distance` has written are its."""
+    """Add k to M, which is not empty and has room; s and the results of `distance` are those of k."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):
@@ -79,7 +79,7 @@ def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
 
 @inlined
 def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
-    """Let k join the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
+    """Add k to the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
     values, x = system.values, system.x
     values[0, 0], values[0, 1], values[1, 0], values[1, 1] = -corner, 1.0, 1.0, 0.0
     x[0], x[1] = right - corner * top, top
@@ -87,7 +87,7 @@ def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
 
 @called
 def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
-    """Let variable j of M leave; return whether that is possible."""
+    """Remove variable j from M; return whether that is possible."""
     values, x, z, last = system.values, system.x, system.vectors[2], size - 1
     p = values[j + 1]
     if last == 1:

@@ -166,7 +166,7 @@ def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def
 
 @called
 def move(walk, step, rate):  # type: ignore[no-untyped-def]
-    """Go so far along the direction; t moves at this rate."""
+    """Move this far along the direction; t moves at this rate."""
     values, now = walk.values, walk.now
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(alpha)):
@@ -189,7 +189,7 @@ def of_members(walk, row, u):  # type: ignore[no-untyped-def]
 
 @called
 def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
-    """Let i belong to B and move so fast, or no longer."""
+    """Set the rate of i in B, or remove i from B."""
     push, change = walk.values[AT.push], pace - walk.values[AT.pace, i]
     walk.values[AT.pace, i] = pace
     if change != 0.0:
@@ -209,7 +209,7 @@ def distance_of(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def add_member(walk, i, s):  # type: ignore[no-untyped-def]
-    """Let i join M, where there is room; s is its distance, and was computed last."""
+    """Add i to M, if there is room; s is its distance, computed last."""
     row, right, pace = (
         walk.kernel[walk.slots[walk.places[i]]],
         walk.values[AT.push, i],
@@ -230,7 +230,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
-    """Let i join M, where there is room; or note that it is TIED."""
+    """Add i to M, if there is room; or note that it is TIED."""
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
         add_member(walk, i, s)
@@ -243,7 +243,7 @@ def join(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def leave(walk, i):  # type: ignore[no-untyped-def]
-    """Let i leave M for the bound that it has reached; mark those TIED no more; return whether A held."""
+    """Move i from M to the bound that it has reached; unmark those no longer TIED; return whether A held."""
     values, side, members, m, slot, u = (
         walk.values,
         walk.side,
