@@ -34,10 +34,11 @@ X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
 # from the line is :math:`|h(x)|/\lVert w\rVert`: a walk of length :math:`s` along :math:`w/\lVert w\rVert` changes
 # :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that
-# the kerbs of the street are :math:`h(x)=1` and :math:`h(x)=-1`. Each kerb is :math:`1/\lVert w\rVert` away from the
-# middle, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it, and on the right side, if
-# :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street is a short :math:`w`:
+# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that the
+# *margins*, which are the kerbs of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is :math:`1/\lVert
+# w\rVert` away from the middle, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it, and on
+# the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street is a
+# short :math:`w`:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
@@ -71,31 +72,31 @@ def draw(axes, X, y, w, b):
     axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"], zorder=0)  # behind the points
     axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"])
     axes.plot([], [], "-", color=INK, label="$h=0$")
-    axes.plot([], [], "--", color=INK, label=r"kerbs, $h=\pm1$")
+    axes.plot([], [], "--", color=INK, label=r"margins, $h=\pm1$")
     axes.set(xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
 
 
 w, b = widest_street(X, y)
 margin = y * (X @ w + b)
-kerb = np.isclose(margin, 1.0, atol=1e-6)
+on_margin = np.isclose(margin, 1.0, atol=1e-6)
 
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
-axes.scatter(*X[kerb].T, s=150, facecolors="none", edgecolors=INK, label="on a kerb")
+axes.scatter(*X[on_margin].T, s=150, facecolors="none", edgecolors=INK, label="on a margin")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f} wide")
-print(f"{kerb.sum()} of {len(y)} points stand on a kerb; the smallest y h(x) is {margin.min():.6f}")
+print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h(x) is {margin.min():.6f}")
 
 # %%
-# Only few points stand on a kerb. They hold the street in place, and are called *support vectors*. The others could
+# Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The others could
 # walk about outside the street, or go home: it would not move. This is checked in the first exercise.
 #
 # When no street fits
 # -------------------
 #
 # Turn the label of one point round, and no line separates the two kinds. So points must be allowed on the street, and
-# beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of its kerb, its *slack*,
+# beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of its margin, its *slack*,
 # and :math:`C` the price of a unit of slack:
 #
 # .. math::
@@ -166,20 +167,20 @@ print("refsvm", model.coef_[0].round(4), f"{model.intercept_[0]:.4f}")
 # Exercises
 # ---------
 #
-# 1. Take away all points of the first picture that are not on a kerb, and find the street again. Has it moved?
+# 1. Take away all points of the first picture that are not on a margin, and find the street again. Has it moved?
 # 2. Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
 # 3. Why does a general optimiser not do for ten thousand points?
 #
 # .. fold:: Answers
 
-alone_w, alone_b = widest_street(X[kerb], y[kerb])
+alone_w, alone_b = widest_street(X[on_margin], y[on_margin])
 print(f"1. moved by {np.abs(alone_w - w).max():.0e} in w and {abs(alone_b - b):.0e} in b: no")
 for C in (0.03, 0.3, 30.0):
     soft_w, soft_b, slack = soft_street(X, turned, C)
     print(f"2. C = {C:g}: F = {soft_w @ soft_w / 2 + C * slack.sum():.3f}, C n = {C * len(y):g}")
 
 # %%
-# 1. A point off the kerb has :math:`y_ih(x_i)>1`. Near the solution its constraint asks for nothing, and a minimum
+# 1. A point off its margin has :math:`y_ih(x_i)>1`. Near the solution its constraint asks for nothing, and a minimum
 #    of a convex function stays the minimum if constraints that ask for nothing there are dropped.
 # 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
 # 3. It solves linear systems in all its variables, of which there are as many as examples. Ten thousand of them make

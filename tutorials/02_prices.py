@@ -136,8 +136,8 @@ print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
 # =====================  ============================  =======================================================
-# :math:`0`              :math:`\ge1`                  costs nothing: outside the street, or just on the kerb
-# between 0 and C        :math:`=1`                    stands on the kerb: a *free* support vector
+# :math:`0`              :math:`\ge1`                  costs nothing: outside the street, or just on its margin
+# between 0 and C        :math:`=1`                    stands on its margin: a *free* support vector
 # :math:`C`              :math:`\le1`                  is on the street, or beyond: a *bounded* support vector
 # =====================  ============================  =======================================================
 

@@ -195,7 +195,7 @@ print(f"ψ = {solution.kkt_gap:.1e}, F − f = {solution.duality_gap:.1e}, b = {
 
 # %%
 # As a scikit-learn estimator the same solver is called :class:`~refsvm.estimators.svc.SVC`. The circles are free
-# support vectors; they stand on the kerbs, as chapter 2 says. The crosses are bounded ones.
+# support vectors; they stand on the margins, as chapter 2 says. The crosses are bounded ones.
 
 from sklearn.inspection import DecisionBoundaryDisplay
 

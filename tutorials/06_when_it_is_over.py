@@ -55,7 +55,7 @@ plt.show()
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
-# So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its kerb. That is what the table of
+# So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its margin. That is what the table of
 # :doc:`chapter 2 <02_prices>` demands of free support vectors. Above the line stand the examples whose variable has
 # to rise: their margin is too small if :math:`y_i=1`. With the three rows of that table:
 #
@@ -86,7 +86,7 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # -------------------------
 #
 # :math:`\psi` has the unit of the labels. With :math:`\varepsilon=10^{-3}` every condition holds up to half a
-# thousandth of the distance from the middle of the street to its kerb. In the objective? Put
+# thousandth of the distance from the middle of the street to its margin. In the objective? Put
 # :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of chapter 2. The
 # term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its condition, by
 # at most :math:`\psi/2` then; so it is at most :math:`C\psi/2`:

@@ -36,7 +36,7 @@ def draw(path: Path) -> None:
         axes.scatter(*data.X[free].T, s=95, facecolors="none", edgecolors=INK, label="free support vector")
         axes.scatter(*data.X[bounded].T, s=40, c=INK, marker="x", lw=0.9, label="bounded")
         axes.plot([], [], color=INK, lw=2, label="$h=0$")
-        axes.plot([], [], "--", color=INK, lw=1, label=r"kerbs, $h=\pm1$")
+        axes.plot([], [], "--", color=INK, lw=1, label=r"margins, $h=\pm1$")
         axes.set(xticks=[], yticks=[], xlim=(-4.2, 4.2), ylim=(-2.9, 2.9))
         figure.legend(loc="outside lower center", ncols=6, frameon=False)
         figure.savefig(path, metadata={"Date": None})

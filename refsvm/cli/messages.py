@@ -34,7 +34,7 @@ class OneSentence(TyperGroup):
         except _WrongUsage as error:
             code = _refuse(error.format_message())
         except OSError as error:
-            code = _refuse(_of_the_system(error))
+            code = _refuse(_system_message(error))
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))
         except MemoryError:
@@ -95,7 +95,7 @@ def _refuse(text: str) -> int:
     return REFUSED
 
 
-def _of_the_system(error: OSError) -> str:
+def _system_message(error: OSError) -> str:
     """Return the message of the operating system, with its file."""
     if error.strerror is None:
         return str(error)

@@ -72,9 +72,9 @@ class GridSearch(Call):
         model = SVCCV(kernel=kernel, refit=False, **arguments)
         began = time.perf_counter()
         model.fit(given["X"], given["y"])
-        return Found(model, time.perf_counter() - began)
+        return SearchResult(model, time.perf_counter() - began)
 
-    def measured(self, result: Found) -> Record:
+    def measured(self, result: SearchResult) -> Record:
         """Take the best cell, and what all cost."""
         model = result.model
         return {
@@ -88,7 +88,7 @@ class GridSearch(Call):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search and its seconds; Ctrl-C raises, so that the status is always this one."""
 
     model: Any

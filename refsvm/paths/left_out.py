@@ -76,11 +76,11 @@ class LeftOut:
         self.before, self.after = np.empty((2, len(path.C) - 1, problem.n))
         self.walked = np.zeros(problem.n, dtype=np.int64)
         for k in range(len(path.C) - 1):
-            self._look_at(k)
+            self._decide(k)
 
     # -- what the path tells -----------------------------------------------------------------------------------------
 
-    def _look_at(self, k: int) -> None:
+    def _decide(self, k: int) -> None:
         """Write what is known of segment k."""
         y, both = self._y, slice(k, k + 2)
         middle = np.abs(self._s[both].mean(axis=0))

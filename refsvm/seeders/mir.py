@@ -70,7 +70,7 @@ class MIR(Seeder):
             taken_from = R[before[R] != 0.0]
             X = np.flatnonzero((lower != 0.0) | (upper != 0.0))
             # K_XT α_T ≈ K_XR α_R − dG_X,   1ᵀα_T ≈ 1ᵀα_R
-            right = np.append(-wanted_change(solved, problem, T)[X], total(before[taken_from]))
+            right = np.append(-gradient_change(solved, problem, T)[X], total(before[taken_from]))
             for r in taken_from:
                 right[:-1] += before[r] * gram.row(r)[X]
             rows = np.ones((len(T), len(X) + 1))
@@ -81,7 +81,7 @@ class MIR(Seeder):
         return complete(alpha, problem.z, lower, upper)
 
 
-def wanted_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
+def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
     """Return dG, shape (n,): b − Gᵢ for the free variables and those of T that violate their condition at 0, else 0."""
     old, alpha, G, b = solved.problem, solved.alpha, solved.gradient, offset(solved)
     moving = (alpha > old.lower) & (alpha < old.upper)

@@ -71,7 +71,7 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
     G, alpha = state.gradient, state.alpha
     rise, fall = state.upper - alpha, alpha - state.lower
     i, j, best = -1, -1, 0.0
-    looked_at = rows_looked_at(state, rows)
+    looked_at = rows_considered(state, rows)
     # a row that is computed may take the place of another: all are there before the scan begins
     for k in looked_at:
         state.row(k)
@@ -90,7 +90,7 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
     return i, j
 
 
-def rows_looked_at(state: SolverState, rows: int | str) -> list[int]:
+def rows_considered(state: SolverState, rows: int | str) -> list[int]:
     """Return the variables k whose kernel rows the scan uses, in the order of the scan."""
     if rows == "all":
         return [int(k) for k in np.flatnonzero(state.rows.slots >= 0)]

@@ -102,9 +102,9 @@ class ConjugateStep(StepRule):
         of_others = float(room[~pair].min(initial=np.inf))
         if of_pair <= of_others:
             return of_pair, of_pair * sigma
-        return self._on_along_the_pair(state, i, j, of_others, of_others * sigma)
+        return self._step_with_momentum(state, i, j, of_others, of_others * sigma)
 
-    def _on_along_the_pair(
+    def _step_with_momentum(
         self, state: SolverState, i: int, j: int, mu: float, kappa: float
     ) -> tuple[float, float]:
         """Return (μ, κ) with a larger μ: Δ is cut, the pair goes on to its maximum or to its own bounds."""

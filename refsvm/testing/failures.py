@@ -17,7 +17,7 @@ from refsvm.selectors import WorkingSetSelector
 from refsvm.state import SolverState
 from refsvm.steps import StepRule
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 MOST_SECONDS = 120.0
 """Within which a rule has to be done with a practice problem."""
@@ -78,7 +78,7 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
     return f"select() returned {pair!r:.80}, which is no pair of {len(state.alpha)} variables; the loop"
 
 
-def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Found]) -> Found:
+def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Result]) -> Result:
     """Run this in a thread of its own, which is ended when it has not come back in time: a rule may never return.
 
     Raises
@@ -86,7 +86,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
     AssertionError
         If it hangs, and as `explain_failures` if something is raised.
     """
-    found: list[Found] = []
+    found: list[Result] = []
     failed: list[BaseException] = []
 
     def tell() -> None:

@@ -52,10 +52,10 @@ def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Poi
     """Return the breakpoints that `follow` yields; those of a user's tracker are looked at on the way."""
     # the shipped trackers are tested for it, and a look at n numbers for each point would cost
     points = tracker.follow(walk, end)
-    return points if is_builtin(type(tracker)) else _as_far_as(tracker, points, walk, end)
+    return points if is_builtin(type(tracker)) else _until(tracker, points, walk, end)
 
 
-def _as_far_as(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
+def _until(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
     """Yield the points. A path of other numbers, or one that ends early, would be taken for the whole one.
 
     Raises

@@ -205,7 +205,7 @@ class PathState(Walk):
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
         # where bounds move, the sums of their speeds collect rounding at every event, too
         if self.along.pace > 0.0:
-            self.pace_afresh()
+            self.recompute_pace()
         if self.system is not None:
             self.system.solve(self.right)
         exact = self.gradient(v, of.alpha) - self.b
@@ -220,7 +220,7 @@ class PathState(Walk):
         arithmetic.current.add_rows(G, -alpha[support], self.stored, support)
         return G
 
-    def pace_afresh(self) -> None:
+    def recompute_pace(self) -> None:
         """Put the bounded variables at their bound, with which they move: v¹ − K d_B, z¹ − 1ᵀd_B anew."""
         of, line, side = self.of, self.line, self.side
         of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))

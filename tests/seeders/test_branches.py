@@ -23,7 +23,7 @@ from refsvm import (
 from refsvm.kernels import Gram
 from refsvm.kernels.rows import KernelRows
 from refsvm.seeders.exchange import offset
-from refsvm.seeders.mir import wanted_change
+from refsvm.seeders.mir import gradient_change
 from refsvm.seeders.neighbour import extrapolate
 from refsvm.seeders.sir import FACTOR, MODULUS
 
@@ -193,7 +193,7 @@ def test_mir(engine):
         change[0] = b - G[0] if 0.0 < solved.alpha[0] < 9.0 else 0.0
         change[4] = b - G[4] if G[4] > b else 0.0
         change[5] = b - G[5] if G[5] < b else 0.0
-        np.testing.assert_allclose(wanted_change(solved, new, T), change, atol=1e-12)
+        np.testing.assert_allclose(gradient_change(solved, new, T), change, atol=1e-12)
         X = np.arange(1, 6)
         rows = np.vstack([K[np.ix_(X, T)], np.ones(2)])
         right = np.append(K[X, 0] * solved.alpha[0] - change[X], solved.alpha[0])

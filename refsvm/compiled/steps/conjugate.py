@@ -17,8 +17,8 @@ def room(alpha, lower, upper, p):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def on_along_the_pair(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.ConjugateStep._on_along_the_pair`."""
+def step_with_momentum(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.ConjugateStep._step_with_momentum`."""
     now = state.now[0]
     slope = now.slope - kappa * (state.displacement_image[i] - state.displacement_image[j])
     # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ
@@ -65,7 +65,7 @@ def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
         of_others = most if (most < of_others) & (c != first) & (c != second) else of_others
     if of_pair <= of_others:
         return of_pair, of_pair * sigma
-    return on_along_the_pair(state, i, j, of_others, of_others * sigma)
+    return step_with_momentum(state, i, j, of_others, of_others * sigma)
 
 
 @twin(LENGTH_AND_CARRY)
