@@ -364,3 +364,17 @@ def test_a_frame_has_a_row_for_each_round():
     assert frame["fold"].tolist() == [0, 1, 2]
     assert frame["status"].unique().tolist() == ["CONVERGED"]
     assert frame["iterations"].sum() == result.iterations
+
+
+@pytest.mark.parametrize("from_full", [False, True])
+def test_readable_rounds_in_parts_are_those_in_turn(from_full, monkeypatch):
+    """Two threads take parts of a few rounds each; the first round is over before they begin."""
+    data = make_banana(60, rng=0)
+    given = {"kernel": RBF(0.5), "folds": 6, "rng": 0, "engine": "numpy"}
+    given |= {"from_full": True} if from_full else {"seeder": Cold()}
+    in_turn = cross_validate(data.X, data.y, **given)
+    monkeypatch.setattr("refsvm.rounds.runner.is_worth_sharing", lambda *arguments: True)
+    in_parts = cross_validate(data.X, data.y, n_jobs=2, **given)
+    np.testing.assert_array_equal(in_parts.predictions, in_turn.predictions)
+    np.testing.assert_array_equal(in_parts.decision_values, in_turn.decision_values)
+    assert in_parts.status is Status.CONVERGED

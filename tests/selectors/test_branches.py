@@ -95,6 +95,8 @@ CANDIDATES = {
     "a candidate gains more": ((2, 3), [[2, 3]], [0.4], 0.0, NEAR),
     "its gradients are the other way round": ((2, 3), [[3, 2]], [0.4], 0.0, NEAR),
     "it gains less": ((0, 1), [[2, 3]], [4.0], 0.0, NEAR),
+    # 0.25/0.4
+    "its slope is small": ((0, 1), [[3, 4]], [0.4], 0.0, NEAR),
     "its first cannot rise": ((0, 1), [[2, 3]], [0.4], [0.0, 0.0, 1.0, 0.0, 0.0], NEAR),
     "its second cannot fall": ((0, 1), [[2, 3]], [0.4], [0.0, 0.0, 0.0, -1.0, 0.0], NEAR),
     "the better of two": ((2, 3), [[2, 1], [2, 3]], [2.2, 0.4], 0.0, NEAR),

@@ -17,6 +17,7 @@ from refsvm import (
     Precomputed,
     Restriction,
     SecondOrder,
+    Shrinking,
     Status,
     StoppingRule,
     solve,
@@ -248,3 +249,8 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
                 state.alpha, state.gradient = kept, G
         seen.clear()
     assert state.duality_gap() == pytest.approx(PROBLEM.duality_gap(state.alpha), abs=1e-9)
+
+
+def test_a_shrinking_says_how_steps_are_taken():
+    with pytest.raises(TypeError, match="steps"):
+        Shrinking()

@@ -216,6 +216,16 @@ def test_a_conjugate_step(alpha, end, engine):
     check(engine, ConjugateStep(), (mu, kappa), 0, 1, MATRIX, SLOPES, alpha, **CARRIED)
 
 
+def test_a_conjugate_step_in_a_box_that_holds_none_of_it(engine):
+    """All four variables would leave it; the pair is the first to reach a bound."""
+    lower, upper, zero = np.full(4, -0.01), np.full(4, 0.01), np.zeros(4)
+    free, kappa, _ = conjugate(MATRIX, SLOPES, 0, 1, DELTA, zero, np.full(4, -9.0), np.full(4, 9.0))
+    assert (np.abs(free * np.array([1.0, -1.0, 0.0, 0.0]) + kappa * DELTA) > 0.01).all()
+    mu, kappa, first = conjugate(MATRIX, SLOPES, 0, 1, DELTA, zero, lower, upper)
+    assert first in (0, 1)
+    check(engine, ConjugateStep(), (mu, kappa), 0, 1, MATRIX, SLOPES, 0.0, lower, upper, **CARRIED)
+
+
 @pytest.mark.parametrize("pair_bound", [False, True], ids=["the pair is free", "the pair reaches U"])
 def test_the_pair_goes_on_where_another_variable_is_at_its_bound(pair_bound, engine):
     """κ is cut where that variable meets its bound; then μ = (ℓ − κβ)/q is the maximum along the pair."""
