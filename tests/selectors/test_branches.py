@@ -131,6 +131,7 @@ CARRIED = {"carried_curvature": 1.0, "last_free": 1, "displacement_image": [0.0,
 CONJUGATE = {
     # ℓ²/q = 1/2 and 1.44/2; ℓ²/(q − β²) = 1/0.56 and 1.44/2
     "along the last displacement": ((0, 1), [1.0, 1.0, 1.0], CARRIED),
+    "but for a constant of KΔ": ((0, 1), [1.0, 1.0, 1.0], {**CARRIED, "displacement_image": [5.0, 6.2, 5.0]}),
     "the last step was cut": ((0, 2), [1.0, 1.0, 1.0], {**CARRIED, "last_free": 0}),
     "no curvature is carried": ((0, 2), [1.0, 1.0, 1.0], {**CARRIED, "carried_curvature": 0.0}),
     # β² = 4 > q = 2: a thousandth of q counts, 1/0.002 and 1.44/0.002: the larger ℓ
