@@ -34,11 +34,11 @@ X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
 # from the line is :math:`|h(x)|/\lVert w\rVert`: a walk of length :math:`s` along :math:`w/\lVert w\rVert` changes
 # :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that the
-# *margins*, which are the kerbs of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is :math:`1/\lVert
-# w\rVert` away from the middle, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it, and on
-# the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street is a
-# short :math:`w`:
+# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that
+# the *margins*, the kerbs of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is
+# :math:`1/\lVert w\rVert` away from the middle, so the street is :math:`2/\lVert w\rVert` wide. All points are
+# outside of it, and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the
+# label. A wide street is a short :math:`w`:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #

@@ -190,8 +190,12 @@ print(
 #    :fold: The whole file
 #
 # .. shipped:: state.py
-#    :object: SolverState.shift SolverState.refresh SolverState.drifted
-#    :fold: How the state moves by any δ, and when it computes G from scratch
+#    :object: SolverState.shift SolverState.refresh
+#    :fold: How the state moves by any δ
+#
+# .. shipped:: solver/rounding.py
+#    :object: drifted
+#    :fold: When G is computed from scratch
 #
 # The optimum is the same with it and without, up to the tolerance:
 

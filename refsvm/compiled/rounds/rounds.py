@@ -184,7 +184,7 @@ def restart(seeding, state, memories):  # type: ignore[no-untyped-def]
 
 @called
 def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.drifted`."""
+    """Twin of `refsvm.solver.rounding.drifted`."""
     now, size = state.now[0], 0.0
     for g in state.gradient:
         size = max(size, abs(g))
