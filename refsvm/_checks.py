@@ -28,6 +28,7 @@ def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
     """Return the end of a refusal: the known name that a misspelt word is near to, or what to do if there is none."""
+    # imported where something is wrong, so that nothing waits for it where all is right
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
@@ -36,6 +37,7 @@ def hint(
 
 def version() -> str:
     """Return the version of the package, which stands above this module."""
+    # looked up, as an import of the package from its lowest module would be a circle
     return str(sys.modules["refsvm"].__version__)
 
 
@@ -55,6 +57,7 @@ def number(name: str, value: Any) -> float:
     if type(value) is float:
         return value
     try:
+        # float() would take the text '3', the real part of 3j, and an array of one number
         if isinstance(value, NO_NUMBERS) or np.ndim(value):
             raise TypeError
         return float(value)
@@ -111,6 +114,7 @@ def whole(name: str, value: Any, least: int) -> int:
     """A whole number of at least `least`."""
     if type(value) is int and least <= value < 2**63:
         return value
+    # True is an int in Python, and no count
     is_real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if is_real and least <= value < 2**63 and value % 1 == 0:
         return int(value)
@@ -146,12 +150,14 @@ def _item(name: str, value: Any) -> float:
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
     """Return a finite float64 vector of length n; a single number is repeated. `infinite` allows ±inf, but no NaN."""
     array = numbers(name, values)
+    # one number stands for all, as users write C=1.0
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
     if np.vdot(array, array) <= LARGEST:  # no number beyond 1e150, and none is NaN: nearly always the case
         return array
+    # NaN first: it compares false with everything, and would pass the look at the size
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
     finite = array[np.isfinite(array)]
@@ -218,11 +224,13 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
             f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
         )
     least, most = lower.sum(), upper.sum()
+    # sums of infinite bounds are fine as long as they leave some number between them
     if not (least < np.inf and most > -np.inf):
         raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
     if least <= z <= most:
         return
     sizes = np.abs([*lower, *upper, z])
+    # bounds that are sums of weights add up to z but for rounding
     slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
     if not least - slack <= z <= most + slack:
         raise ValueError(
@@ -234,6 +242,7 @@ def penalties(C: Any, n: int) -> np.ndarray:
     """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
     if type(C) is float and 0.0 < C <= LARGEST:  # as nearly always
         return np.full(n, C)
+    # a penalty of 0 for all leaves nothing to train, one for some leaves them out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)
@@ -247,10 +256,12 @@ def examples(X: Any, *, copy: bool = False) -> Any:
     if is_sparse(X):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
+        # a copy in any case: the arrays of a sparse matrix are easily changed in place
         X = X.tocsr().astype(np.float64)
         values = X.data
     else:
         given, X = X, np.ascontiguousarray(numbers("X", X))
+        # problems outlive the call, and the caller may write to the array afterwards
         if copy and not isinstance(given, list | tuple) and np.may_share_memory(X, np.asarray(given)):
             X = X.copy()
         values = X
@@ -271,6 +282,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         ) from None
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
+    # the usual labels pass in microseconds; what is wrong with others is found out below
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
     _refuse_signs(array)
@@ -294,6 +306,7 @@ def _refuse_signs(y: np.ndarray) -> None:
 def targets(y: Any, n: int) -> np.ndarray:
     """Targets of a regression for n examples, as float64."""
     array = vector("y", np.atleast_1d(y), n)
+    # the error of a fit is a sum of squares, which would be infinite
     if np.abs(array).max() > LARGEST_TARGET:
         raise ValueError(f"y reaches {np.abs(array).max():.3g}; scale the targets down (StandardScaler).")
     return array
@@ -314,6 +327,7 @@ def refuse_missing_labels(y: Any) -> None:
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
     ):
         is_nan = isinstance(label, float) and math.isnan(label)
+        # by the name: pandas is not imported to recognise what it has made
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
             raise ValueError(f"y[{place}] is {label!r}, a missing value; complete that example or drop it.")
 
@@ -333,12 +347,14 @@ def _distinct(labels: np.ndarray) -> list[Any]:
     try:
         return list(np.unique(labels).tolist())
     except TypeError:
+        # a mixture of texts and numbers has no order, and the sentence shows some of them all the same
         return list(dict.fromkeys(labels.tolist()))
 
 
 def positions(name: str, values: Any, n: int) -> np.ndarray:
     """Return different positions among n as an int64 vector."""
     array = np.asarray(values)
+    # NumPy makes an empty list float64
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -103,6 +103,7 @@ def strategies(
     chosen, left_out = {}, []
     for choice in wanted:
         try:
+            # rules that do not fit together are found here, before the first of them is run
             chosen[choice] = Solve(
                 str(choice),
                 selector=SELECTORS[choice.selector](),

@@ -49,6 +49,7 @@ def cv(
 
     A classifier is cross-validated from the starts of each seeder, side by side; a regression from scratch.
     """
+    # all names are looked at before the data are read
     wanted = names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
@@ -107,6 +108,7 @@ def _runs(
                 opened.data.X, opened.data.y, kernel=opened.kernel, C=opened.C, seeder=SEEDERS[name](), rng=seed,
                 **settings,
             )  # fmt: skip
+            # half a run has no error that could be compared
             if result.status is Status.INTERRUPTED:
                 break
             results[name].append(result)
@@ -134,6 +136,7 @@ def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidati
         metric: float(np.mean([getattr(each, metric) for each in found]))
         for metric in ("error", "iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
     }
+    # the same folds for all seeders, so that the test may pair them
     own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (found, baseline))
     compared = summarise(own, first)
     return {

@@ -65,11 +65,13 @@ class Training:
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=labelled)
         if data.y is None:
             data = replace(data, y=np.zeros(data.n))
+        # the sentence of the command line lists the names; that of the package would list its classes
         one("kernel", self.kernel, KERNELS)
         scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
             # C and γ were published for the features as they were
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
+        # the published values belong to the kernel that they were found with
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
         width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)
         kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
@@ -116,12 +118,14 @@ class Output:
     plot: options.Plot = None
 
     def __post_init__(self) -> None:
+        # before the work and not after it: an hour of training should not end in a misspelt folder
         if self.plot is not None:
             writable("plot", self.plot)
             if find_spec("matplotlib") is None:
                 raise ValueError(
                     "--plot needs matplotlib, which is not installed; run: pip install matplotlib."
                 )
+        # both write to standard output, which would then be neither
         if self.json and self.csv:
             raise ValueError("json=True and csv=True exclude each other; give one of them.")
 
@@ -151,6 +155,7 @@ def task_of(
     numeric = y.dtype.kind in "iuf"
     if given == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
+    # whole numbers may be either: classes are far more often meant
     fractions = numeric and bool((y != np.floor(y)).any())
     if given is None and fractions and tell:
         note(

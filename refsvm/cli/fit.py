@@ -45,6 +45,7 @@ def fit(
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model)
+    # a novelty detector needs no labels, and new data often have none
     dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
     wanted = task_of(dataset.y, task, TASKS, tell=False)
     if wanted == "regression":
@@ -75,6 +76,7 @@ def _refuse_unwritable(dataset: Dataset, task: str) -> None:
 def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:
     """Return the estimator of a task, with the parameters of its own and the limits."""
     limits, (name, parameters, *_) = training.of_estimator(), TASKS[task]
+    # refused in the words of the command line, before the estimator does it in those of Python
     Limits(n, training.max_iter, training.time_limit)
     own = {parameter: given[parameter] for parameter in parameters}
     return getattr(refsvm, name)(**own, **limits, tol=KKTGap(training.tol).tol, verbose=is_watched())

@@ -44,6 +44,7 @@ def loo(
     pairs = list(product(names("seeders", seeders, SEEDERS), names("stops", stops, dict.fromkeys(FIT))))
     dataset, width, penalty, _ = training.opened(data)
     description = training.described(dataset, width, penalty)
+    # made once: all strategies get the same arrays
     instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
@@ -53,6 +54,7 @@ def loo(
     ]
     with tables.counter() as count:
         if len(strategies) == 1:
+            # seconds are those of the rounds, not of loading compiled code
             strategies[0].warm_up()
             result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
         rows: list[dict[str, Any]] = []

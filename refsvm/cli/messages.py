@@ -35,6 +35,7 @@ class OneSentence(TyperGroup):
             code = _refuse(error.format_message())
         except OSError as error:
             code = _refuse(_system_message(error))
+        # the package refuses input by these; anything else is a bug, and keeps its traceback
         except (ValueError, ImportError) as error:
             code = _refuse(str(error))
         except MemoryError:
@@ -133,6 +134,7 @@ def listening(tell: Callable[[logging.LogRecord], None]) -> Iterator[None]:
     """Call `tell` for every record that the package logs meanwhile."""
     logger, handler = logging.getLogger("refsvm"), logging.Handler(logging.INFO)
     handler.emit = tell  # type: ignore[assignment, method-assign]
+    # put back at the end: a program may have called the command line with its own settings
     level = logger.level
     logger.addHandler(handler)
     if logger.getEffectiveLevel() > logging.INFO:

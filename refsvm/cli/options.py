@@ -43,6 +43,7 @@ def task_among(tasks: str) -> Any:
 
 def _known_engine(name: str) -> str:
     """Refuse an engine that does not exist, before anything is opened or computed."""
+    # before anything is opened: a misspelt engine should not cost the reading of a large file
     one("engine", name, _ENGINES)
     return name
 
@@ -113,6 +114,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
+        # annotations are texts with `from __future__ import annotations`, and Typer wants the objects
         own = get_type_hints(command, include_extras=True)
         groups: dict[str, list[Parameter]] = {}
         shown: list[Parameter] = []

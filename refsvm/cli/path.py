@@ -52,10 +52,12 @@ def path(
     curve = None
     with tables.working() as show:
         show(f"{dataset.n} examples: a kernel matrix of {dataset.n**2 / 2**17:.3g} MiB, and the start")
+        # no callback where nothing is shown: each call takes time from the path
         watch = None if show is tables.unseen else _Watch(show, c_min, c_max)
         found = regularization_path(dataset.X, y, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
+            # a path per fold takes about as long as the one that is known
             show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
             curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
         show(f"checking the optimality conditions of {len(found.C)} breakpoints")

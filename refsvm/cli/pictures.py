@@ -19,6 +19,7 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     """
     import matplotlib as mpl
 
+    # draws to files without a display, as on a server
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
@@ -29,6 +30,7 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     except ValueError as error:
         raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
     finally:
+        # figures stay in memory until they are closed
         plt.close(figure)
 
 

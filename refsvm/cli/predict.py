@@ -37,6 +37,7 @@ def predict(
             f"predict takes {expected} of MODEL and DATA here, not {len(files)}; give MODEL DATA."
         )
     fitted = read_model(files[0] if model is None else model)
+    # by the names in the model: a file may have its columns in another order, or more of them
     data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
     y, values = data.y, fitted.predict(data.X)
     predicted = [label_text(each) for each in values]
@@ -60,6 +61,7 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
+        # labels of another coding would give an accuracy of 0, which says nothing of the model
         return (
             f"No accuracy: none of the labels of the data is one of the model's ({', '.join(sorted(known))})"
         )

@@ -138,6 +138,7 @@ def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
     far it is is shown, too.
     """
     console = Console(stderr=True) if console is None else console
+    # in a file or a pipe a progress line would be many lines
     if not is_watched(console.is_terminal):
         yield unseen
         return

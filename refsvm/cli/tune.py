@@ -51,12 +51,14 @@ def tune(
     is_regression = task_of(opened.data.y, task) == "regression"
     kind = KFold if is_regression else StratifiedKFold
     splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
+    # cells of a regression are scikit-learn's search, which keeps nothing
     if is_regression and store is not None:
         raise ValueError("store keeps the cells of a classification only; leave it out.")
     grid = {"C": numbers("Cs", Cs)} | ({} if gammas is None else {"gamma": numbers("gammas", gammas)})
     warm: Call = Solve("") if is_regression else CrossValidate("")
     with tables.working() as show:
         warm.warm_up()
+        # threads of a first call would all wait for the same code
         prepare(ActiveSet())
         show(f"{folds} folds; C = {Cs}")
         if is_regression:

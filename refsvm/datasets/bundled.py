@@ -70,6 +70,7 @@ def load(name: str) -> Dataset:
     if name not in names():
         near = hint(str(name), names(), f"the bundled sets are {', '.join(names())}.")
         raise ValueError(f"name={name!r} is not a bundled set; {near}")
+    # through the resource and not a path: a package may be imported from a zip file
     with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
     told = dict(_sets()[name])

@@ -94,6 +94,7 @@ def csv_table(
     first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
+    # by place and not by name: two columns may have one name
     features = [j for j in range(len(head)) if j != place]
     if columns is not None and first:
         features = [_column(cells.path, head, name) for name in columns]
@@ -175,6 +176,7 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
         # beside points, or if all might do so, commas may separate thousands
         if (commas & ~thousands).any(axis=None) and not points.any(axis=None):
             frame = frame.where(~commas, frame.apply(lambda cells: cells.str.replace(",", ".")))
+    # a NaN that is written as such becomes infinite here, to be told from what is no number
     numbers = frame.apply(pd.to_numeric, errors="coerce").mask(frame.isin(_NAN), np.inf)
     rows = frame.index.to_numpy() + skipped + 1
     return Cells(path, frame.to_numpy(dtype=object), numbers.to_numpy(dtype=np.float64), rows)
@@ -258,6 +260,7 @@ def _column(path: Path, head: list[str], name: str) -> int:
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
     """Whether the first row names the columns. If only its numbers tell, a warning says what it was taken for."""
+    # a label that occurs again below is a label and no heading
     others = [] if place is None else cells.texts[1:, place].tolist()
     head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
     names = np.delete(cells.numbers[0], [] if place is None else place)

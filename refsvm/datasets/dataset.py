@@ -109,4 +109,5 @@ def binary_labels(y: Any) -> np.ndarray:
         shown = ", ".join(repr(value) for value in values[:5].tolist()) + (", …" if len(values) > 5 else "")
         found = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
         raise ValueError(f"y has {found}, but two are needed; drop or merge classes until two remain.")
+    # the larger one is positive, as in scikit-learn: 1 of 0 and 1, "yes" of "no" and "yes"
     return np.where(labels == values[1], 1.0, -1.0)

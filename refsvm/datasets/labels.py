@@ -60,6 +60,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)
     words, values, labels = set(texts[~is_number]), set(numbers[is_number]), texts.tolist()
+    # fractions are targets, and then a word among them is an error rather than a class
     has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
     stray = not is_number.all() and (
         has_fractions

@@ -98,9 +98,11 @@ class KernelEstimator(BaseEstimator):
                 f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
                 f"{self.kernel.__name__}(gamma=0.5) or Linear()."
             )
+        # the user's own switch, by which scikit-learn's estimators go, too
         if get_config()["skip_parameter_validation"]:
             return
         own, constraints = type(self), self._parameter_constraints
+        # scikit-learn looks at every parameter, which a small fit notices; nearly all are the defaults
         given = {
             name: value
             for name in constraints
@@ -148,6 +150,7 @@ class KernelMachine(KernelEstimator):
 
     def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
         """Check what a user's kernel gets: examples of any kind."""
+        # trained on texts or graphs, it must not insist on columns; trained on a table, it must
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
         checked = validate_data(self, X, y, reset=reset, **checks)
@@ -163,6 +166,7 @@ class KernelMachine(KernelEstimator):
         """
         n = X.shape[0]
         by_number, numbers = RowKernel(kernel, X), np.arange(n)
+        # a kernel in Python is slow to call: one call, if there is memory for what it returns
         if megabytes(n, n) > self.cache_size:
             return by_number, numbers[:, None], 0
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
@@ -179,6 +183,7 @@ class KernelMachine(KernelEstimator):
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
         """End the solves of this block at Ctrl-C; raise it when the block has stored the best point so far."""
+        # the flag is read inside of the block: at its end the handler of the caller is back
         with interruptible() as interrupt:
             yield interrupt
             pressed = interrupt.pressed
@@ -217,6 +222,7 @@ class KernelMachine(KernelEstimator):
         >>> type(theirs).__module__, bool((theirs.predict(heart.X) == model.predict(heart.X)).all())
         ('sklearn.svm._classes', True)
         """
+        # here and not above: the classes of LIBSVM's wrapper take time to import
         from refsvm.estimators.export import to_sklearn
 
         self._check_fitted()
@@ -261,6 +267,7 @@ class KernelMachine(KernelEstimator):
     def _users_values(self, X: Any) -> np.ndarray:
         """Σ αᵢ k(x, xᵢ) of a user's kernel, which meets all training examples, as in scikit-learn."""
         t, n = X.shape[0], self._examples.shape[0]
+        # a user's kernel makes rows with all training examples, which may be far more than the support vectors
         height = max(1, int(self.cache_size * 2**20 / (8 * n)))
         parts = []
         for start in range(0, t, height):

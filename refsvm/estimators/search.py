@@ -103,6 +103,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
+                # two workers may bring the same cell after one of them was thought lost
                 if key not in cells:
                     if kept is not None:
                         kept.keep(key, cell)
@@ -110,6 +111,7 @@ class Search:
                     tell(len(cells), total)
 
             try:
+                # after the workers the loop below solves what is left: with one column there was nothing to share
                 if (workers := worker_count(n_jobs)) > 1:
                     self._solve_at_once(X, codes, token, workers, cells, take)
                 for number, wanted in self._tasks(cells):
@@ -137,6 +139,7 @@ class Search:
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
         """Return the numbers of the columns where cells are missing, and which: places in `Cs` for each split."""
+        # ascending: a solution for a smaller C seeds the next one, and not the reverse
         order = np.argsort(self.Cs, kind="stable").tolist()
         tasks = []
         for number in range(len(self.columns)):
@@ -180,6 +183,7 @@ class Search:
         stop = options.pop("stop") or kkt
         # what is proved of a left-out example is proved of rows in double precision
         tol = 0.0 if self.one_out else stop.tolerance
+        # float32 rows have to be precise enough for the largest of the penalties that are solved here
         largest = float(self.Cs[[place for places in wanted for place in places]].max())
         C = largest * np.max([split.factors for split in self.splits], axis=0)
         gram = column_gram(X, token, column.kernel, options["cache_mb"], C, tol)
@@ -244,6 +248,7 @@ class Delivery:
         for cell in search._column(X, codes, token, search.columns[number], wanted):
             cells.append(cell)
             with self._lock:
+                # after Ctrl-C threads go on for a moment: what they bring would be told after the end
                 if not self._is_open:
                     break
                 if self._take is not None:
@@ -262,6 +267,7 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
     It is held as float32 where that is precise enough for penalties up to C, shape (n,), and the tolerance.
     """
     gram, n = gram_on(kernel, X).centred, X.shape[0]
+    # rows are then computed and stored one by one, within the budget, by each column for itself
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
@@ -294,6 +300,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:
         if key not in _products:
+            # one at a time: each is as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
             _products[key] = inner_products(X, X), squared_norms(X)

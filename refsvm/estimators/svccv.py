@@ -185,6 +185,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
         X, y = self._checked(X, y, reset=True)
         classes, codes = encoded(y)
         weights = checked_weights(sample_weight, X)
+        # before the splits: the sentence names the weights, and not a split that lacks the class
         if weights is not None:
             refuse_empty_classes(classes, codes[weights > 0.0])
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
@@ -230,6 +231,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:
         """Return whether each split leaves out one example and all else is the same, and the rule that was chosen."""
+        # with balanced weights each split has penalties of its own, so that a round is more than one example less
         one_out = isinstance(self.cv, str) and self.seeder is None and self.class_weight != "balanced"
         if one_out and self.stop is None:
             return True, BallRule(self.tol, relative=True)
@@ -278,6 +280,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
             if weights is not None:
                 factors = factors * weights
             self._refuse_split(number, codes[train], codes[factors > 0.0], test)
+            # scikit-learn's scorers weigh the test examples, too
             counts = np.ones(len(test)) if weights is None else weights[test]
             splits.append(Split(number, train, test, factors, counts if counts.any() else np.ones(len(test))))
         if not splits:
@@ -306,6 +309,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
     def _keep(self, classes: np.ndarray, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
         """Set what the search has found."""
         self.classes_, self.n_splits_ = classes, len(search.splits)
+        # scikit-learn's checks want at least one iteration of a fitted estimator
         self.n_iter_ = max(1, sum(cell.iterations for cell in cells.values()))
         self.cv_results_ = results_table(search, cells)
         self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
@@ -325,6 +329,7 @@ class SVCCV(ClassifierMixin, KernelEstimator):
 
     def _refit(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         """Train on all examples."""
+        # what both have by the same name; `verbose` tells of cells here, and of steps there
         names = (set(SVC().get_params()) & set(self.get_params())) - {"verbose"}
         shared = {name: getattr(self, name) for name in names}
         self.best_estimator_ = SVC(**{**shared, **self.best_params_})

@@ -45,6 +45,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     ValueError, TypeError
         What scikit-learn raises.
     """
+    # with names scikit-learn compares them, and warns if they are missing
     if not hasattr(estimator, "feature_names_in_") and are_plain(X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -160,6 +161,7 @@ def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one positive "
             "number; give the examples that count a weight such as 1.0."
         )
+    # a weight of 0 or less takes an example out, as in scikit-learn's SVC
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
     if weights.max() > 1e300:
         raise ValueError(
@@ -233,6 +235,7 @@ def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.n
         If a user's weight is no number, or names a class that is not there.
     """
     if isinstance(class_weight, dict):
+        # scikit-learn would take True for 1 and text for an error of NumPy's
         for weight in class_weight.values():
             number("class_weight", weight)
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y))
@@ -240,6 +243,7 @@ def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.n
 
 def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return the position of each label among the classes of the first call, shape (n,), or refuse a new one."""
+    # a new label beyond the last would point behind the end
     codes = classes.searchsorted(y).clip(max=len(classes) - 1)
     if (strange := np.flatnonzero(classes[codes] != y)).size:
         raise ValueError(
@@ -274,6 +278,7 @@ def penalties_of(
     ValueError
         If a class weight is NaN or infinite, or they make C exceed 1e300.
     """
+    # compared before it is multiplied: the product would be infinite, and look like a hard margin
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
     if len(wrong := class_weight[~(np.abs(class_weight) <= most)]):
         raise ValueError(

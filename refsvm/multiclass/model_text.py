@@ -46,6 +46,7 @@ def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
         words = line.split()
         if words == ["SV"]:
             return header, lines[number + 1 :]
+        # a file that is no model need not be read to its end to find that out
         if not words or number > 100:
             break
         header[words[0]] = words[1:]
@@ -73,6 +74,7 @@ def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
 def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
     """Return `size` whole numbers of 32 bits, as LIBSVM's are."""
     values = _finite(words, keyword, size)
+    # LIBSVM reads them into an int: a larger one would become another label there
     wrong = (values != np.floor(values)) | (np.abs(values) >= 2**31)
     if wrong.any():
         raise ValueError(f"{keyword} holds {values[wrong][0]:g}, which is not a whole number of 32 bits")
@@ -87,6 +89,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         raise ValueError(f"svm_type {svm_type} is unknown")
     if name not in KERNELS:
         raise ValueError(f"kernel_type {name} is unknown")
+    # a kernel with other parameters than the file has would predict something else
     parameters = {field.name: float(_one(header, field.name)) for field in fields(KERNELS[name])}
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
     # LIBSVM writes data of one class, and targets within the tube, without support vectors
@@ -127,6 +130,7 @@ def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
     names = _kept(rest, NAMES, len(labels), "classes")
     if names is not None:
         return np.array(names)
+    # two classes of one label could not be told apart in what is predicted
     if len(set(labels.tolist())) < len(labels):
         raise ValueError("label holds the same label twice")
     return labels

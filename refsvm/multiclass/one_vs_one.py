@@ -234,7 +234,9 @@ def solve_pairs(
     def solved(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
+        # what is left of the time for all pairs; never 0, which is no limit that a solve takes
         left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
+        # every pair needs some α: the classifier is fitted, though not to the end
         pressed = interrupt.pressed
         more = options | {"max_iter": 1, "shrinking": False} if pressed else options
         solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
@@ -247,6 +249,7 @@ def solve_pairs(
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result on the examples of a pair, made feasible."""
+    # an example may have got a weight of 0 since, or lost it: the rows of both need not agree
     n = 1 + max(earlier.rows[-1], pair.rows[-1])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -256,6 +259,7 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 def worst(results: Sequence[Trained]) -> Trained:
     """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
+    # one status stands for all pairs, and the worst one is what a user has to know of
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
@@ -308,6 +312,7 @@ def _layout_of_several(
     for result in results:
         is_support[result.rows[result.alpha != 0.0]] = True
     support = np.flatnonzero(is_support)
+    # stable: LIBSVM's layout has them ascending within a class
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))

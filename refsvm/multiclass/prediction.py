@@ -60,6 +60,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
+    # long double values keep their digits: b is computed of them
     sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
@@ -88,16 +89,20 @@ def decision_values(
     -------
     ndarray of shape (t, k(k − 1)/2), float64
     """
+    # the number of pairs is known to the sum alone; asked with no values it costs nothing
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
+        # w once, then one product for each row: no kernel value is computed
         return _linear_values(around(origin, X), around(origin, vectors), pair_sum)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
     t, m = X.shape[0], max(1, vectors.shape[0])
+    # a block that stays in the cache until it is summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
     large = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= LARGE_ENTRIES
+    # small data do not pay for loading compiled code
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
     sums = np.empty((t, pairs))

@@ -72,9 +72,11 @@ class LeftOut:
         # what r has too much, with its sign
         self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - 1.0), 0.0)
         diagonal = K.diagonal()
+        # rounding may put a distance of equal examples below 0
         self._distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0))
         self.before, self.after = np.empty((2, len(path.C) - 1, problem.n))
         self.walked = np.zeros(problem.n, dtype=np.int64)
+        # all at once: one product for all examples of a segment costs less than a walk for one of them
         for k in range(len(path.C) - 1):
             self._decide(k)
 
@@ -157,6 +159,7 @@ class LeftOut:
         """Return the error on variable r without one of its examples, as a function of C: 0 or 1."""
         at, values = self._along(r)
         wrong = (values >= 0.0) != (self._y[r] > 0.0)
+        # ĥ is linear between two breakpoints, so its sign turns where the chord meets 0
         turns = np.flatnonzero(wrong[1:] != wrong[:-1])
         a, b = values[turns], values[turns + 1]
         C = 1.0 / (at[turns] + (at[turns + 1] - at[turns]) * (a / (a - b)))
@@ -184,12 +187,14 @@ class LeftOut:
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []
+        # segments that are near each other share a walk: its start costs more than some events
         parts = np.split(segments, np.flatnonzero(np.diff(segments) > APART) + 1)
         return [(int(part[0]), int(part[-1]) + 1) for part in parts]
 
     def _walk(self, r: int, first: int, last: int) -> np.ndarray:
         """Follow the optimum without r from one breakpoint to another; return λ and ĥ_R(xᵣ), shape (t, 2)."""
         path, K = self._path, self._path.kernel_matrix
+        # a variable of several equal examples loses one of them, and keeps the weight of the others
         less = np.where(np.arange(len(self._y)) == r, (self._weight - 1.0) / self._weight, 1.0)
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)
         line = RegularizationLine(problem, float(path.C[first]), float(path.C[last]))

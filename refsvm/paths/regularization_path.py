@@ -111,11 +111,13 @@ def regularization_path(
     """
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is sample_weight is None
+        # a problem of regression has a path, too; labels are asked of all others
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:
         problem = DualProblem.classification(X, y, kernel=kernel, gram=gram)
     if sample_weight is not None:
+        # C times a weight is a box, so weights need no formula of their own
         weight = _weights(sample_weight, problem.v)
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     merged = merge_variables(problem, problem) if merge else no_merging(problem)
@@ -192,6 +194,7 @@ def followed(
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     break
+        # after Ctrl-C as well: the path as far as it came is an answer
         record = recorder.record()
         # the points before the first that rounding has spoiled
         if walk.rounding() > ACCEPTED and len(record.t):
@@ -213,6 +216,7 @@ def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
     """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
+    # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
     if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, EPS_START, "start")
         if walk.status is not Status.STALLED:
@@ -277,6 +281,7 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     K = problem.gram.dense
+    # the twin reads whole rows of float64; what is held otherwise is copied once
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(problem.gram.block(np.arange(n)))
     if not problem.gram.is_psd:
@@ -286,6 +291,7 @@ def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
 
 def _refuse_indefinite(K: np.ndarray) -> None:
     """Refuse a matrix with a clearly negative eigenvalue: K + shift·I has no Cholesky factor then."""
+    # a positive semi-definite matrix has eigenvalues of rounding below 0
     shift = 1e-10 * max(float(np.abs(K).max()), 1e-300) * len(K)
     try:
         np.linalg.cholesky(K + shift * np.eye(len(K)))

@@ -82,6 +82,7 @@ def check_solve(case: Case) -> int:
     AssertionError
         If a rule breaks its contract, or the two walks differ.
     """
+    # twice: memory on the rule, instead of in the state, shows in the second walk
     first, second = _walk(case, ask_again=False), _walk(case, ask_again=True)
     for t, (one, other) in enumerate(itertools.zip_longest(first, second)):
         sentence = (
@@ -101,6 +102,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     loop, cost = steps(state, *case.rules), state.objective if case.rules.step.uses_momentum else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
+        # shallow but for the arrays that a rule could write to: a deep copy would hold all kernel rows
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
@@ -148,6 +150,7 @@ def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
 def _check_explained(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that the step of the pair is all that has changed since."""
     (i, j), mu, problem = state.working_sets[0].tolist(), state.last_step, case.problem
+    # by the same operations in the same order as the loop, so that equal means equal to the bit
     expected, alpha, gradient = copy.copy(before), before.alpha.copy(), before.gradient.copy()
     expected.measure(i, j)
     # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
@@ -179,6 +182,7 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
             setattr(trial, array, getattr(before, array).copy())
         trial.measure(i, j)
         value = copy.copy(getattr(trial, name))
+        # it may fail at a state that it has never seen; then another rule is asked
         with suppress(Exception):
             getattr(rule, method)(trial, *pair)
         if not np.array_equal(getattr(trial, name), value):
@@ -194,6 +198,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
     change[i] += mu
     change[j] -= mu
     image = mu * (state.row(i) - state.row(j)) + state.last_carry * np.asarray(before.displacement_image)
+    # a step with momentum moves every variable that the last one moved
     over = np.maximum(change - (state.upper - alpha), (state.lower - alpha) - change).max()
     size = 1.0 + np.abs(alpha).max()
     case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
@@ -213,6 +218,7 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
     mu, q = state.last_step, state.curvature if state.curvature > TAU else 0.0
     # g = μℓ − ½μ²q; where q is not positive the true gain is at least μℓ
     gain = mu * state.slope - 0.5 * mu * mu * q
+    # a planned step may lose now what the next one gains more than back
     if state.last_planned:
         return min(gain, 0.0)
     rounding = 1e-12 * (abs(mu * state.slope) + mu * mu * q - cost)
@@ -232,6 +238,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
+    # the sum of α may round a little in each step, and no more
     off = infeasibility(problem, alpha)
     said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, said)
@@ -254,6 +261,7 @@ def check_verdict(case: Case) -> None:
     the sign that the optimum gives.
     """
     stop = case.rules.stop
+    # without shrinking, which would ask the rule about restricted problems
     exact, found = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]

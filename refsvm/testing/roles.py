@@ -34,6 +34,7 @@ def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
         f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "
         "look before every step has to say when, by its period."
     )
+    # a rule of one's own may stop early, and then where it stops depends on when it is asked
     same = abs(shrunk.objective - plain.objective) <= 0.02 * abs(plain.objective)
     ended = shrunk.status is plain.status and (same or case.rules.selector.may_stall)
     case.require(ended, shrunk.iterations, sentence)
@@ -84,6 +85,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
         case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
+        # an example alone in its class leaves nothing to train, and nothing to compare with
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
@@ -118,6 +120,7 @@ def check_matrix(gram: KernelMatrix) -> int:
     shape = f"{type(K).__name__} of shape {np.shape(K)}"
     require(right, f"{subject}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
     require(np.isfinite(K).all(), f"{subject}: block(rows) holds what is not finite.")
+    # products of blocks of another shape may round in the last digit
     size = 1e-12 * float(np.abs(K).max())
     for found, expected, said in (
         (K, K.T, "the matrix is not symmetric"),

@@ -64,6 +64,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(same, 0, said)
     off = infeasibility(new, seed)
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
+    # a seed may cost steps, and must never change the optimum
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
@@ -74,6 +75,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
     """Check the seeds made with what they share, which is empty where it does not pay, as those without."""
+    # nothing is shared, and `seed` need not take it
     if type(seeder).memory is Rule.memory:
         return
     with explain_failures(case.name, (seeder,)):

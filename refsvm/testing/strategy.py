@@ -125,6 +125,7 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
         raise TypeError(
             f"rule={rule!r:.80} is of no family ({names}), nor a kernel matrix with n and block(); pass an instance."
         )
+    # the same for every rule: what one passes, another can be compared with
     problems = practice_problems(rng)
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)
@@ -150,6 +151,7 @@ def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tupl
     cases = [
         Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
     ]
+    # small problems are solved before shrinking looks at them for the first time
     large = Case("five hundred examples", large_problem(rng), cases[0].rules)
     if isinstance(rule, Shrinking):
         check_large(large, rule)
@@ -191,6 +193,7 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
         return sentence
     for case in cases:
         least = smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop)
+        # with few rows in memory a twin has to ask for them, and is called again in the middle of a choice
         for cache_mb, shrinking in product((200.0, least), (False, True)):
             check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
     return f"Both engines agree bit for bit in {4 * len(cases)} solves."

@@ -72,6 +72,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     for name, problem in path_problems(problems).items():
         try:
             found = [_checked(tracker, kind, name, problem, both) for kind in kinds]
+        # a tracker that says so may give up a degenerate problem, in a sentence and not in a crash
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 refusal = str(error.__cause__)
@@ -107,6 +108,7 @@ def _checked(
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
+    # trackers get K itself and not a copy, which may take gigabytes
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
     require(same, f"{subject}: follow() wrote to the kernel matrix of the walk.")
     _check_path(tracker.accuracy, subject, path)
@@ -151,6 +153,7 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     require(
         (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
     )
+    # between breakpoints as well: a path of right points may be joined by wrong lines
     found = path.kkt_audit(between=3)
     said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "

@@ -29,6 +29,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     parameters = getattr(type(rule), "__dataclass_params__", None)
     frozen = parameters is not None and parameters.frozen
     require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
+    # rules travel to other processes and name runs in a store, by their values
     require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
     try:
         hash(rule)

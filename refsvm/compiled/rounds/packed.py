@@ -106,10 +106,12 @@ class PackedRounds:
             )
         if rest is not None:
             each = chunk[len(done)]
+            # at its limit a round has ended; one that rounding or a missing row has stopped is run again in Python
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
                 done.append(runner.round(each))
+        # rounds of a call are much alike: the last chunk tells how many the next may have
         self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
         self._latest_size = len(done)
         return done
@@ -118,6 +120,7 @@ class PackedRounds:
         """Return how many rounds to run next."""
         if self._seconds is None:
             return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
+        # seeds that are made first are all in memory at once
         most = CHUNK_ROUNDS if self._times_seeds else 4096
         return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
 
@@ -137,6 +140,7 @@ class PackedRounds:
     def remember(self, memory: np.ndarray) -> None:
         """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
         if len(memory) or len(self._seeding.memory):
+            # the twin works on a copy, because a path changes the inverse that others begin with
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 
@@ -196,6 +200,7 @@ class PackedRounds:
 
     def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights."""
+        # compiled code knows no names and no lists: all that rounds say becomes numbers of one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
         plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
@@ -212,6 +217,7 @@ class PackedRounds:
         # --- weights are those of many rounds ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
+            # by identity: rounds of one fold share their weights, and equal ones cost a row more at most
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
@@ -222,6 +228,7 @@ class PackedRounds:
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
             before, after = each.neighbour or (None, None)
+            # a name that an earlier round of the chunk keeps has its place, but no solution yet
             names = each.origin, before, after
             places = [
                 -1 if name is None else self._places[name] if name in written else self._place(name)
@@ -248,6 +255,7 @@ class PackedRounds:
         """Return the place for the solution of that name."""
         place = self._places.setdefault(name, len(self._places))
         if place >= len(self._solutions[0]):
+            # doubled, so that many kept rounds copy the tables a few times only
             more = np.empty((max(1, 2 * place), self._problem.n))
             self._solutions = [np.concatenate([table, more]) for table in self._solutions]
         return place
@@ -264,6 +272,7 @@ class PackedRounds:
         self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
     ) -> Solution:
         """Return α, G, L, U as a solution, copied."""
+        # the tables are written again by the next chunk
         alpha, gradient, *box = (each.copy() for each in arrays)
         return Solution(
             problem=self._problem._part_of_box(*box), alpha=alpha, gradient=gradient, iterations=steps,
