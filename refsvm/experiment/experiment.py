@@ -177,8 +177,10 @@ class Experiment:
             for run, metrics in resubmitted(outcomes):
                 if metrics is not None:
                     store.add(run, metrics=metrics, **missing[run].described())
+                # what is left here is what another attempt after a crash hands out
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
+                # after the run is stored: a callback that ends the experiment loses nothing
                 if callback is not None and callback(done, total):
                     break
                 if interrupt.pressed:
@@ -207,6 +209,7 @@ class Experiment:
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
         """Pair missing runs with their examples, one problem in memory at a time; None if a run is finished now."""
         for problem in self.problems:
+            # problem after problem: examples of all problems together may not fit into memory
             runs = [run for run in missing if run.problem == problem.name]
             if runs:
                 instance = problem.instance()
@@ -335,8 +338,10 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
     """Carry out a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
     if instance is None:
         return run.hash, None
+    # once for each strategy and process: what is loaded or compiled is not a part of its seconds
     settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
+        # warmed up as it is run, with one thread
         with one_thread():
             if settings not in _warm:
                 with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
@@ -344,6 +349,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
                 _warm.add(settings)
             try:
                 record = run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
+            # stored, so that a table can say it and a second call does not try again
             except ValueError as refusal:
                 record = {"status": REFUSED, "reason": str(refusal)}
         # a strategy without a status says nothing about Ctrl-C, so that its run does not count after one

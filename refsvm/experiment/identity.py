@@ -38,6 +38,7 @@ def code_of(*objects: Any) -> str:
     """
     summary = hashlib.blake2b(_numerical_rooms(), digest_size=16)
     classes = {found for each in objects for found in _classes(each)}
+    # sorted by the name: a set has another order in each process
     for _, code in sorted({(found.__module__, _source(found)) for found in classes}):
         summary.update(code)
     return summary.hexdigest()
@@ -48,6 +49,7 @@ def _classes(value: Any) -> Iterator[type]:
     for found in type(value).__mro__:
         if found.__module__.partition(".")[0] not in {"numpy", *sys.stdlib_module_names}:
             yield found
+    # a hybrid rule holds others, whose code decides, too
     held = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
     for each in held if isinstance(held, list | tuple) else ():
         yield from _classes(each)
@@ -58,6 +60,7 @@ def _source(found: type) -> bytes:
     file = getattr(sys.modules.get(found.__module__), "__file__", None)
     try:
         return inspect.getsource(found).encode() if file is None else Path(file).read_bytes()
+    # a class typed into an interpreter has no source; its name and fields have to do
     except (OSError, TypeError):
         return b""
 
@@ -66,6 +69,7 @@ def _source(found: type) -> bytes:
 def _numerical_rooms() -> bytes:
     """Hash of the files of this package that compute."""
     root, summary = Path(__file__).parents[1], hashlib.blake2b(digest_size=16)
+    # whatever the disk lists first, the hash is the same
     for file in sorted(root.rglob("*.py")):
         if file.relative_to(root).parts[0] not in _NOT_NUMERICAL:
             summary.update(file.read_bytes())

@@ -55,8 +55,10 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
         return None  # c would take more memory than the data
     origin = _mean(X)
+    # the mean is 0, or of sparse data no feature is stored by every row
     if not origin.any():
         return None
+    # after the move and not by subtraction of norms, which would cancel just where it matters
     farthest = float(squared_norms(moved(X, origin)).max())
     if largest > FAR * farthest and (farthest > 0.0 or largest > CONSTANT_UP_TO):
         return origin

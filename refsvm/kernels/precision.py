@@ -76,6 +76,7 @@ def is_worthwhile(
     """
     if gram.n < (FLOAT32_HELD_FROM if held else FLOAT32_FROM) or tolerance < FLOAT32_TOLERANCE:
         return False
+    # twice as many rows in the budget save more than rules lose that have to read copies
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and (gram.has_unit_diagonal if held else gram.supports_float32)
@@ -122,6 +123,7 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
     >>> [round(decision_error(gram, alpha, 1.0) * 2**22 / 2**0.5, 3) for gram in (once, twice)]
     [1.0, 1.414]
     """
+    # equal examples have equal rounding, which adds up; that of others cancels in part
     sums = np.bincount(gram.distinct, alpha)
     return DEVIATIONS * ROUNDING * largest * float(sums @ sums) ** 0.5
 
@@ -145,6 +147,7 @@ def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndar
     labels = gram.distinct
     sums = np.maximum(np.bincount(labels, upper), np.bincount(labels, -lower))
     squares = float(sums @ sums)
+    # with one sign the sum itself bounds α, far below what the box allows
     if z > 0.0 and (lower >= 0.0).all():
         squares = min(squares, z * float(sums.max()))
     return DEVIATIONS * ROUNDING * largest_value(gram) * squares**0.5

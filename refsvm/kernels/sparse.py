@@ -75,6 +75,7 @@ class SparseProducts:
     def __init__(self, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
         Z = canonical(Z)
         self._columns: np.ndarray | None = None
+        # hashed texts have millions of columns, nearly all of them empty, and a dense row of each example would not fit
         if Z.shape[1] > max(Z.nnz, FEW_COLUMNS):
             self._columns, places = np.unique(Z.indices, return_inverse=True)
             shape = Z.shape[0], max(1, len(self._columns))
@@ -90,6 +91,7 @@ class SparseProducts:
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
+        # any place inside the array: the comparison below drops what is not there
         places[places == len(self._columns)] = 0
         kept = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
@@ -99,6 +101,7 @@ class SparseProducts:
     def _table(self) -> np.ndarray | None:
         """Zᵀ as a dense array, shape (d′, n), if it is small enough and there is compiled code to use it."""
         n, d = self.Z.shape
+        # a dense table is read in order, which is faster than to follow indices, while it fits
         too_large = self.Z.dtype.itemsize * n * d > TABLE_BYTES
         if self.Z.nnz < self._table_from or too_large or arithmetic.fastest().sparse is None:
             return None
@@ -148,6 +151,7 @@ class SparseProducts:
         """Multiply by SciPy, some examples at a time."""
         n, d = self.Z.shape
         sparse = self._has_few_entries
+        # dense parts of a large sparse product are made and dropped one after the other
         height = max(1, WORK_BYTES // (8 * (n if sparse else d)))
         for first in range(0, len(rows), height):
             part = slice(first, first + height)
@@ -170,6 +174,7 @@ def squared_norms(X: Any) -> np.ndarray:
     if not is_sparse(X):
         return np.einsum("ij,ij->i", X, X, dtype=np.float64)
     X = canonical(X)
+    # by bincount: the square of a sparse matrix would be a copy of it with its indices
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     data = X.data.astype(np.float64, copy=False)
     sums = np.bincount(row_of_entry, weights=data * data, minlength=X.shape[0])

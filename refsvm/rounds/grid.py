@@ -135,6 +135,7 @@ def solve_cells(
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
     pairs = [Rounds(each, **options) for each in DualProblem._of_pairs(gram, codes, np.ones(len(codes)))]
     with interruptible():
+        # each split keeps two solutions, α and G: of thousands of splits they would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
@@ -143,6 +144,7 @@ def solve_cells(
                 yield scored(split, place, ended, codes, k)
             if any(pair.status is Status.INTERRUPTED for pair in pairs):
                 raise KeyboardInterrupt
+            # the next group starts from none of these
             for pair in pairs:
                 pair.solutions.clear()
 
@@ -199,6 +201,7 @@ def left_out_cells(
             raise KeyboardInterrupt
         right = loo.predictions[test] == codes[test]
         steps = loo.round_iterations[test]
+        # counted once: the steps on all examples serve all of these cells
         steps[0] += sum(each.iterations for each in loo.full_solutions)
         solved = ~np.isin(loo.decided_by.reshape(len(codes), -1), ("", "limit"))
         converged = np.all(solved, axis=1)[test].tolist()
@@ -253,6 +256,7 @@ def planned(
             if place not in places:
                 continue
             number, mine = split.number, solved[split.number]
+            # a cold start has no origin, so that its rounds may run in any order
             origin = name(number, -1) if mine and not isinstance(seeder, Cold) else None
             beside = None
             if neighbour is not None and neighbours:

@@ -142,6 +142,7 @@ def leave_one_out(
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     cache_mb = positive_or_inf("cache_mb", cache_mb)
+    # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it
     options: dict[str, Any] = {
         "selector": selector, "step": step, "stop": KKTGap(kkt.tol * FULL_TOL, relative=True), "engine": engine,
         "shrinking": task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > cache_mb,
@@ -176,12 +177,14 @@ def algorithm_1(
     # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
     stop, rest = stop.with_reference(found.full), [found.round(r) for r in found.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
+    # a rule that proves signs costs a look in every round, which it has to be worth
     if tried:
         found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
         # efficiency test: half of the first M rounds were decided early, or the rule is given up
         stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
     found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
     if seeder.is_exact:
+        # without a step it was the walk that has led to the optimum
         found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
     # 4. the error is the share of wrong predictions, over all machines: `TaskProgress.result`
 
@@ -193,6 +196,7 @@ def chosen_for(
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
     default = BALL if by_sign else KKTGap(relative=True)
+    # an exact seed satisfies any tolerance that rounding allows, so a tight one costs no step
     default = KKTGap(PATH_TOL, relative=True) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:
@@ -220,6 +224,7 @@ def checks_valid_for_kernel(
 ) -> tuple[tuple[Check, ...], StoppingRule]:
     """Return the checks and the stopping rule whose proofs hold: most rest on a positive semi-definite K."""
     rows, n = rounds.rows, rounds.rows.n
+    # the steps on all examples have looked at some curvatures; one below 0 needs no eigenvalues
     convex = rounds.state.least_curvature >= 0.0
     if convex and rows.holds_all and n <= ALL_AT_ONCE:
         rows.fetch(np.arange(n))

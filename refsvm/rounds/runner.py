@@ -70,6 +70,7 @@ class Runner:
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or self.holds_float32)
         self.limit = limit if may_be_short else -1
+        # all rows in one product, since every round will read most of them
         if may_be_short and not self.holds_float32:
             rows.fetch(np.arange(rows.gram.n))
         if family.last_iterations < 0:
@@ -81,9 +82,11 @@ class Runner:
         family, waiting = self.family, deque(plan)
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
+            # around each call: the generator may rest between two of them, while the caller works
             with interruptible() as interrupt:
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)
+            # only after they are done: a round that raises is still the first that waits
             for _ in done:
                 waiting.popleft()
             if interrupt.pressed:

@@ -47,11 +47,13 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
+    # a cold start takes the fewest steps from 0, and needs no repair of Σα
     is_cold = problem.zero_is_feasible and not walk.of.alpha.any()
     solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.of.alpha))
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
+    # not `>`: a NaN is no optimum either
     if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
         walk.status = Status.STALLED
     return walk.status is None
@@ -61,6 +63,7 @@ def solved(
     walk: PathState, problem: DualProblem, stop: KKTGap, start: np.ndarray | None = None
 ) -> Solution | None:
     """Solve a problem within the limits of the path; if one of them, or rounding, ends that ``walk.status`` says it."""
+    # SMO would take all of its steps in vain where no α satisfies the conditions
     if walk.rounding() > ACCEPTED:
         walk.status = Status.STALLED
         return None
@@ -97,6 +100,7 @@ def choose_sets(walk: PathState) -> bool:
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
+    # a bound for the derivative, which SMO needs: far above any that moves α by its box before the end
     box = 1e3 * float((of.upper - of.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
@@ -112,10 +116,12 @@ def choose_sets(walk: PathState) -> bool:
     if derivative is None:
         return False
     x = derivative.alpha
+    # x is known to the tolerance of SMO: a rate below that is one of 0
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()
     side[B] = np.where(high & (~low | (walk.side[B] == ABOVE)), ABOVE, np.where(low, BELOW, FREE))
+    # compared before the sets are changed; without a change the walk would stand where it stood
     changed = bool((side != walk.side).any())
     walk.assign(side, "backup")
     if walk.along.pace > 0.0:

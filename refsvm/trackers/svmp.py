@@ -162,6 +162,7 @@ class SVMP(PathTracker):
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
+        # the direction may find that an updated inverse has lost its digits, and drops the factors then
         factors = self._factors(walk)
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:
@@ -177,6 +178,7 @@ class SVMP(PathTracker):
         """Lower λ as far as the linear program finds (30)–(34), along d_p and null vectors."""
         walk.nullity = max(walk.nullity, null.shape[1])
         limit = min(walk.reach((np.inf, noise[1]))[1], room)
+        # no linear program is solved where its trivial solution is the best one
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
         of, elbow = walk.of, walk.elbow
@@ -203,6 +205,7 @@ class SVMP(PathTracker):
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that it can fall; return whether something was changed."""
+        # a rate of the size of its rounding blocks nothing: it would be released and blocked in turn
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)
@@ -221,12 +224,14 @@ class SVMP(PathTracker):
         Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
         """
         is_c_path = walk.along.is_c_path  # other lines are balanced where they are settled
+        # G from scratch costs as much as many events, so it is not computed after each of them
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
             if walk.members:
                 correct(walk, self._factors(walk).solve)
             worst = max(walk.violation(), walk.unbalanced())
+            # the same repair at the same λ would find the same point again
             if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 if solve_at(walk, walk.t, self.eps_smo, "repair"):
                     yield walk.breakpoint("repair")

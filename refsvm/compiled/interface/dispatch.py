@@ -78,6 +78,7 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
+    # compiled or loaded once for each kind of rules in a process; later calls find the address here
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
@@ -92,6 +93,7 @@ class Pointer(WrapperAddressProtocol):
     """The address of a compiled twin, as an argument of compiled code; to look it up takes longer than many a round."""
 
     def __init__(self, rule: Any) -> None:
+        # looked up once: Numba would search by the types of the arguments in every call
         self._signature = rule.signature
         found = rule.get_compile_result(rule.signature)
         self._address = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)

@@ -140,7 +140,7 @@ class PackedRounds:
     def remember(self, memory: np.ndarray) -> None:
         """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
         if len(memory) or len(self._seeding.memory):
-            # the twin works on a copy, because a path changes the inverse that others begin with
+            # a twin may make no arrays, so it gets room for as many numbers as it is given
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 

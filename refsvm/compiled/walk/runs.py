@@ -24,6 +24,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     twin = ready(tracker.twin())
     if twin is None:
         return []
+    # as many as may join in a run: compiled code cannot make the array larger
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
@@ -38,6 +39,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     moved = log.moved[:events]
+    # the twin knows sides of the box; a `Move` names sets, whose side depends on the label
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)
@@ -49,6 +51,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.clip(end)
         log.scaled[events - 1] = walk.of.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
+    # the first point of a run also ends what the tracker has begun in Python
     if points and walk.moves:  # what changed its set where the run began
         points[0] = points[0]._replace(moves=(*walk.moves, *points[0].moves))
         walk.moves = []

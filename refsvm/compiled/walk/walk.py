@@ -93,6 +93,7 @@ WALK = types.NamedTuple(
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
     """Return the arrays of a `refsvm.walk.state.PathState` with its inverse; it may have as many members as rows."""
+    # numbers that change are copied into a record, the arrays are shared: most events change a few entries
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m
     members = np.empty(len(x) - 1, dtype=np.int64)
@@ -114,6 +115,7 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
     """Return the same with room for more members."""
+    # by a block and not by one: each growth copies the inverse and the rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -134,6 +136,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
     # v¹ − K d_B − db − K_M d_M
+    # where K is not held as a whole, the rows of M stand in a block of their own
     copied = len(walk.rows) > 0
     rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members
     add_rows(speed, minus, rows, order, m)
@@ -231,6 +234,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
     """Add i to M, if there is room; or note that it is TIED."""
+    # the first member has nothing to depend on
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
         add_member(walk, i, s)
@@ -263,6 +267,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
         above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
+    # marked here and joined later: a variable that joins changes the system that this loop reads
     for k in range(len(side)):
         if side[k] == TIED:
             of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)
