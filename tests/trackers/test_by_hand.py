@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, Hastie, Precomputed, regularization_path
+from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, Linear, Precomputed, regularization_path, solve
 from refsvm.walk.state import PathState
 
 pytest.importorskip("scipy")
@@ -114,3 +114,19 @@ def test_g_is_computed_anew_after_so_many_events(monkeypatch):
     assert events > 20
     assert times[0] - times[2] >= events // 2
     assert events // 10 <= times[1] - times[2] < times[0] - times[2]
+
+
+def test_examples_between_two_sets_are_put_where_the_derivative_says():
+    """On this grid of points, many of them equal, all events fall together once; α need not jump for that."""
+    rng = np.random.default_rng(9)
+    X = rng.integers(0, 3, size=(16, 2)).astype(float)
+    y = np.where(rng.random(16) < 0.5, 1, -1)
+    path = regularization_path(
+        X, y, kernel=Linear(), C_min=0.01, C_max=100.0, tracker=SVMP(), engine="numpy", merge=False
+    )
+    assert path.counts["derivative"] == 1
+    assert "backup" not in path.counts
+    assert "repair" not in path.counts
+    for C in (*path.C, *np.sqrt(path.C[1:] * path.C[:-1])):
+        exact = solve(DualProblem.classification(X, y, C=C), stop=KKTGap(1e-9), engine="numpy")
+        assert path.objective(C) == pytest.approx(exact.objective, rel=1e-7)
