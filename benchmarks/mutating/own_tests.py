@@ -198,7 +198,11 @@ def outcome(root: Path, mutant: Mutant, known: Baseline) -> dict[str, Any]:
         _write(path, source)
     if found is None:
         return {"noticed": "the time limit", "tests": len(tests)}
-    return {"noticed": (found["failed"] or "import") if found["code"] else "", "tests": len(tests)}
+    if found["code"] and not found["failed"]:  # nothing could be collected: by the mutant's fault?
+        clean = forked(root, work, LIMIT + 4.0 * seconds)
+        if clean is None or clean["code"]:
+            raise SystemExit(f"The tests of {mutant.path} are others than those measured: remove the store.")
+    return {"noticed": (found["failed"] or "the import") if found["code"] else "", "tests": len(tests)}
 
 
 def _write(path: Path, source: str) -> None:

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, Status, solve
+from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
 from refsvm.datasets import make_chessboard, make_ringnorm
 from refsvm.solver import active_sets as sets
 from refsvm.solver import iterate
@@ -186,3 +186,28 @@ def test_rows_are_float32_by_default_where_many_do_not_fit():
     assert row_dtype("auto", 10_000, 1.0, True, kernel=Linear(), tol=9e-5) == DOUBLE
     assert row_dtype("auto", 10_000, 1.0, False, kernel=Linear()) == DOUBLE
     assert row_dtype("auto", 10_000, 800.0, True, kernel=Linear()) == DOUBLE
+
+
+@pytest.mark.parametrize("most", [2, 4, 6])
+def test_a_block_by_sorting_all_variables(most):
+    """The free variables, and of those at a bound half as many on each side, the most violating first."""
+    rng = np.random.default_rng(most)
+    X, y = rng.normal(size=(30, 2)), np.where(rng.random(30) < 0.5, 1, -1)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=1.0)
+    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
+    alpha = y * rng.choice([0.0, 0.0, 0.0, 1.0, 0.4], size=30)
+    state = rules.begin(
+        problem, problem.feasible(alpha), row_store(problem, rules, 200.0), gradient=rng.normal(size=30)
+    )
+    alpha, G, low, high = state.alpha, state.gradient, state.lower, state.upper
+    free = [i for i in range(30) if low[i] < alpha[i] < high[i]]
+    rising = [i for i in range(30) if alpha[i] == low[i] < high[i] and G[i] > G[state.bottom]]
+    falling = [i for i in range(30) if alpha[i] == high[i] > low[i] and G[i] < G[state.top]]
+    chosen = {
+        *free,
+        *sorted(rising, key=lambda i: -G[i])[: most // 2],
+        *sorted(falling, key=lambda i: G[i])[: most // 2],
+    }
+    assert len(rising) > most // 2
+    found = sets.block(state, most)
+    assert found.tolist() == (sorted(chosen) if len(chosen) <= 24 else [])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, PlanningAheadStep, Precomputed, WorkingSetSelector, iterate, solve
+from refsvm import DualProblem, PlanningAheadStep, Precomputed, StepRule, WorkingSetSelector, iterate, solve
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS, SELECTORS, STEPS, combinations
@@ -130,3 +130,18 @@ def test_a_planned_step_and_the_next_never_lower_the_objective_together(history,
             assert f[t + 2] >= f[t] - 1e-12 * abs(f[t])
         planned += int(flag.sum())
     assert planned > 100
+
+
+@dataclass(frozen=True)
+class TooFar(StepRule):
+    """Twice as far as the box allows."""
+
+    def length(self, state, i, j):
+        return 2.0 * state.high
+
+
+def test_a_step_beyond_the_box_is_refused():
+    """αᵢ stops at 1, and αⱼ goes on to −2: the sum is another."""
+    problem = DualProblem.classification(np.eye(2), [1, -1], kernel=Precomputed(), C=np.array([1.0, 3.0]))
+    with pytest.raises(ValueError, match="Σα is -1 in place of 0: a step length was outside"):
+        solve(problem, step=TooFar(), engine="numpy", shrinking=False, max_iter=1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from refsvm import (
     LOODualityGap,
     MostViolatingPair,
     NewtonStep,
+    StoppingRule,
     WorkingSetGap,
     solve,
 )
@@ -334,3 +336,28 @@ def test_a_rule_knows_the_solution_it_is_given():
 )
 def test_what_decided_a_round(rule, place, value, outcome):
     assert rule.outcome(rule.reasons[place], value) == outcome
+
+
+@dataclass(frozen=True)
+class Saying(StoppingRule):
+    """Always the same code."""
+
+    reasons: ClassVar[tuple[str, ...]] = ("first", "second")
+    code: Any = 0
+
+    def check(self, state):
+        return self.code
+
+
+@pytest.mark.parametrize("said", [1, 2, np.int64(2), 1.0, np.float64(2.0), True, np.True_])
+def test_a_code_is_any_whole_number_of_a_reason(said):
+    problem = DualProblem.classification(X, Y, kernel=RBF(0.5))
+    solution = solve(problem, stop=Saying(said), engine="numpy", shrinking=False)
+    assert (solution.iterations, solution.reason) == (0, Saying.reasons[int(said) - 1])
+
+
+@pytest.mark.parametrize("said", [3, None])
+def test_a_code_that_is_none_is_refused(said):
+    problem = DualProblem.classification(X, Y, kernel=RBF(0.5))
+    with pytest.raises(ValueError, match=r"check\(\) returned .*; expected a whole number from 0 to 2"):
+        solve(problem, stop=Saying(said), engine="numpy", shrinking=False)
