@@ -22,7 +22,7 @@ __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 PARTS = (
     ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
     ("refsvm.kernels.matrix:View", "block", "rows copied"),
-    ("refsvm.kernels.rows:CachedRows", "subtract", "gradient"),
+    ("refsvm.kernels.cached_rows:CachedRows", "subtract", "gradient"),
     ("refsvm.solver.readable:NumPyBackend", "steps", "loop"),
     ("refsvm.compiled.backend:CompiledBackend", "steps", "loop"),
 )

@@ -10,6 +10,7 @@
 `products`     x·z for many pairs of examples; the origin of the data
 `sparse`       x·z for CSR data
 `rows`         KernelRows: kernel rows held or computed on demand, within a byte budget, counted
+`cached_rows`  kernel rows computed on demand
 `memory`       memory for kernel rows
 `threads`      how threads share the evaluation
 =============  ====================================================

@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm._checks import positive_or_inf, vector
+from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
-from refsvm.kernels.rows import AllRows, CachedRows, KernelRows, megabytes
+from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.rule import memory_of
 from refsvm.selectors.base import WorkingSetSelector

@@ -10,9 +10,9 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.kernels import Gram
 from refsvm.kernels.blocks import gather
+from refsvm.kernels.cached_rows import AllRows
 from refsvm.kernels.functions import Kernel
 from refsvm.kernels.gram import held_from_products
-from refsvm.kernels.rows import AllRows
 from refsvm.solver.rules import stored_rows
 
 N = 60

@@ -8,8 +8,9 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
+from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
+from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.solver.rules import stored_rows
 
 from ..settings import needs_numba

@@ -24,7 +24,8 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.kernels.rows import CachedRows, KernelRows, megabytes
+from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.rounds.sufficiency import largest_distance, sufficient
 
 from ..balls import proved_sign

@@ -1,0 +1,234 @@
+"""CachedRows: kernel rows that are computed when first asked for, and kept within a budget; AllRows: all at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from refsvm import arithmetic
+from refsvm._checks import positive_or_inf
+from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
+from refsvm.kernels.rows import KernelRows, megabytes
+
+ROWS_AT_A_TIME: Final = 64
+"""Rows that are copied, or computed in passing, at a time."""
+
+
+class CachedRows(KernelRows):
+    """Rows that are computed when first asked for, and kept within a budget.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        The matrix, in blocks.
+    cache_mb : float
+        Budget for stored rows in MiB; infinity for all rows. See `megabytes`.
+    dtype : numpy type
+        float32 halves what a row takes. `row` returns float64 all the same.
+
+    Attributes
+    ----------
+    owners : ndarray of shape (capacity,), int64
+        Row stored in each slot, −1 if free.
+
+    Raises
+    ------
+    ValueError
+        If the budget does not hold two rows: an SMO step needs two at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.cached_rows import CachedRows
+    >>> rows = CachedRows(Gram(Linear(), np.array([[1.0], [2.0]])), cache_mb=1)
+    >>> rows.row(1), rows.row(1), rows.computed
+    (array([2., 4.]), array([2., 4.]), 1)
+    """
+
+    def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0, dtype: type = np.float64) -> None:
+        n, row_bytes = gram.n, gram.n * np.dtype(dtype).itemsize
+        capacity = int(min(positive_or_inf("cache_mb", cache_mb) * 2**20 / row_bytes, n))
+        if capacity < min(2, n):
+            raise ValueError(
+                f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} {np.dtype(dtype).name} values; "
+                f"give at least {megabytes(2, n, dtype):.3g}."
+            )
+        # memory of a small store needs no care
+        self._buffer = RowBuffer((capacity, n), dtype) if capacity * row_bytes >= KEPT_FROM_BYTES else None
+        values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
+        super().__init__(gram, cache_mb, values)
+        # nothing is stored yet
+        self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)
+
+    def ensure(self, i: int) -> None:
+        """Compute row i if it is not stored."""
+        if self.slots[i] < 0:
+            self._store_one(i)
+
+    def use(self, i: int, j: int) -> None:
+        """Store the rows of a working set; those stored already count as hits, and as the most recently used."""
+        # a stored row first, so that the other one does not take its place
+        for k in (i, j) if self.slots[i] >= 0 else (j, i):
+            if self.slots[k] < 0:
+                self._store_one(k)
+            else:
+                self.hits += 1
+                self.clock += 1
+                self.stamps[self.slots[k]] = self.clock
+
+    def fetch(self, indices: np.ndarray) -> None:
+        """Compute and store all missing rows of `indices` in one block; the budget must hold them all.
+
+        An index may occur more than once.
+        """
+        places = self.slots[indices]
+        # one tick for all: of rows that are fetched together none is older than another
+        self.clock += 1
+        self.stamps[places[places >= 0]] = self.clock  # none of these may give way
+        missing = indices[places < 0]
+        if len(missing):
+            is_sorted = (missing[1:] > missing[:-1]).all()  # as nearly always
+            self._store(missing if is_sorted else np.unique(missing))
+
+    def fetch_if_few(self, most: int) -> None:
+        """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
+        source: KernelRows | None = self.gram.store
+        if source is not None and not self.gram.repeats:
+            return  # copies are made of the rows that are used
+        if source is not None:
+            source.fetch_if_few(2 * most)
+        if self.n <= most and self.holds_all and self.filled < self.n:
+            self.fetch(np.arange(self.n))
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored."""
+        if out is None:
+            out = np.empty((len(rows), self.n if columns is None else len(columns)))
+        if len(rows) == 1:  # as in every step of a restricted solve
+            self.ensure(rows[0])
+            line = self.values[self.slots[rows[0]]]
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # which saves a second copy
+            return out
+        # in one block, which is one matrix product; rows that do not fit together are fetched in parts below
+        if len(rows) <= self.capacity:
+            self.fetch(rows)
+        height = min(ROWS_AT_A_TIME, self.capacity)
+        for start in range(0, len(rows), height):
+            some = rows[start : start + height]
+            if len(rows) > self.capacity:
+                self.fetch(some)
+            room = scratch((len(some), self.n), self.values.dtype)  # mapped already
+            values = self.values.take(self.slots[some], 0, room, mode="clip")
+            out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
+        return out
+
+    def subtract(
+        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False
+    ) -> None:
+        """Subtract Σₖ coefficients[k] K[indices[k]] from `target`; see `KernelRows.subtract`."""
+        source: KernelRows | None = self.gram.store
+        if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
+            self._subtract_shared(source, target, indices, coefficients)
+        elif source is not None and source is self.gram and source.holds_all:
+            source.subtract(target, indices, coefficients)  # the same values, without a copy as float64
+        elif self.holds_all:
+            self.fetch(indices)
+            arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
+        else:
+            for start in range(0, len(indices), ROWS_AT_A_TIME):
+                part = slice(start, start + ROWS_AT_A_TIME)
+                rows, places = self.values, self.slots[indices[part]]
+                missing = np.flatnonzero(places < 0)
+                if len(missing):  # computed in passing
+                    rows, places = rows[places], np.arange(len(places))
+                    rows[missing] = self._computed_rows(indices[part][missing])
+                arithmetic.current.add_rows(target, -coefficients[part], rows, places)
+
+    def _subtract_shared(
+        self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray
+    ) -> None:
+        """Subtract where variables share rows: each row is summed once for all of them."""
+        there, change = self.gram.indices, np.zeros(source.n)
+        # bincount of no weights counts, in integers
+        collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
+        support = np.flatnonzero(collapsed)
+        source.subtract(change, support, collapsed[support])
+        target += change[there]
+
+    def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
+        """K[rows] as they are kept, and counted."""
+        self._computed += len(rows)
+        return self.gram.block(rows, out=np.empty((len(rows), self.n), self.values.dtype))
+
+    def _store(self, missing: np.ndarray) -> None:
+        """Compute rows in one block, into free slots or in place of the least recently used rows."""
+        first = self.filled
+        if first + len(missing) <= self.capacity:
+            if self._buffer is not None:
+                self._buffer.ensure_ready(first + len(missing))
+            # straight into the store: a block that is copied would pass the cache twice
+            places = np.arange(first, first + len(missing))
+            self.gram.block(missing, out=self.values[first : first + len(missing)])
+            self.filled += len(missing)
+            self._computed += len(missing)
+        else:
+            # free slots carry stamp 0, so they go first
+            places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
+            evicted = self.owners[places]
+            self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
+            # the slots that give way need not lie side by side, so the block is made elsewhere
+            self.values[places] = self._computed_rows(missing)
+            self.filled = self.capacity
+        self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
+
+    def _store_one(self, i: int) -> None:
+        """Store a single row, which counts as used: the fast path, taken in every other step."""
+        slot = self.filled
+        if slot < self.capacity:
+            self.filled += 1
+            if self._buffer is not None:
+                self._buffer.ensure_ready(self.filled)
+        else:
+            slot = int(self.stamps.argmin())
+            if (evicted := int(self.owners[slot])) >= 0:
+                self.slots[evicted], self.owners[slot] = -1, -1
+        # counted after it is there: a user's kernel may raise, and the row is then still missing
+        self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
+        self._computed += 1
+        self.clock += 1
+        self.owners[slot], self.slots[i], self.stamps[slot] = i, slot, self.clock
+
+
+class AllRows(CachedRows):
+    """Rows that are all evaluated in one block when the first one is asked for; the budget must hold them.
+
+    A user's callable may be slow to call, or look whether it is given the same examples twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.cached_rows import AllRows
+    >>> rows = AllRows(Gram(lambda X, Z: X @ Z.T, np.array([[1.0], [2.0]])))
+    >>> rows.row(1), rows.computed
+    (array([2., 4.]), 2)
+    """
+
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, shape (n,)."""
+        self.fetch(np.arange(self.n))
+        return self.values.diagonal().astype(np.float64)
+
+    def _store(self, missing: np.ndarray) -> None:
+        """Compute all rows, whichever are missing."""
+        super()._store(np.arange(self.n))
+
+    def _store_one(self, i: int) -> None:
+        """Do the same."""
+        self._store(np.arange(self.n))
