@@ -21,6 +21,7 @@ from refsvm import (
     solve,
 )
 from refsvm.solver.rules import Rules, row_store
+from refsvm.stopping.base import validated_code
 from refsvm.stopping.loo_duality_gap import HEAD, H, best_intercept
 from refsvm.stopping.midpoint import certain_sign, distances, radius, tangent
 
@@ -354,10 +355,10 @@ def test_a_code_is_any_whole_number_of_a_reason(said):
     problem = DualProblem.classification(X, Y, kernel=RBF(0.5))
     solution = solve(problem, stop=Saying(said), engine="numpy", shrinking=False)
     assert (solution.iterations, solution.reason) == (0, Saying.reasons[int(said) - 1])
+    assert validated_code(Saying(), said) == int(said)
 
 
-@pytest.mark.parametrize("said", [3, None])
+@pytest.mark.parametrize("said", [3, -1, 1.5, "1", None, np.nan])
 def test_a_code_that_is_none_is_refused(said):
-    problem = DualProblem.classification(X, Y, kernel=RBF(0.5))
     with pytest.raises(ValueError, match=r"check\(\) returned .*; expected a whole number from 0 to 2"):
-        solve(problem, stop=Saying(said), engine="numpy", shrinking=False)
+        validated_code(Saying(), said)
