@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -17,6 +17,11 @@ from refsvm.kernels.origin import around
 from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
+from refsvm.rounds.jackknife import HeldOutMachines, held_out_machines
+from refsvm.stopping.kkt_gap import KKTGap
+
+FOLDS: Final = 10
+"""Of CV+."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -162,19 +167,26 @@ class SVR(RegressorMixin, SingleMachine):
         """
         return np.asarray(self._decision_values(X)[:, 0])
 
-    def predict_interval(self, X: Any, confidence: float = 0.9) -> np.ndarray:
-        """Return for each row of X the interval that holds its target with this probability: exact full conformal.
+    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "full") -> np.ndarray:
+        """Return for each row of X an interval for its target.
 
-        It holds every t with which the row would be no stranger than the examples: trained on all of them and on
-        (x, t), less than a share `confidence` of the residuals is smaller than its own, by more than 10⁻⁷ times the
-        range of the targets, t included: what differs by less is equal. Of exchangeable examples that is true of the
-        next target with the probability, whatever their distribution and however well h fits.
+        "full" is exact full conformal. The interval holds every t with which the row would be no stranger than the
+        examples: trained on all of them and on (x, t), less than a share `confidence` of the residuals is smaller than
+        its own, by more than 10⁻⁷ times the range of the targets, t included: what differs by less is equal. Of
+        exchangeable examples that is true of the next target with the probability `confidence`, whatever their
+        distribution and however well h fits.
+
+        "jackknife+" and "cv+" are made of the residuals of leave-one-out, or of ten folds, and of the machines that
+        leave them (`refsvm.rounds.jackknife`). Those are trained once, and kept until the examples change. The interval
+        of "jackknife+" holds the next target with a probability of 2 confidence − 1 at least, that of "cv+" with a
+        little less, and both mostly with about confidence.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
         confidence : float
             In (0, 1).
+        method : {"full", "jackknife+", "cv+"}
 
         Returns
         -------
@@ -185,12 +197,13 @@ class SVR(RegressorMixin, SingleMachine):
         ------
         ValueError
             If the examples are not held, as `fit` keeps support vectors only: train with `partial_fit`. On a
-            precomputed kernel, an infinite C, and a confidence that is not between 0 and 1.
+            precomputed kernel, an infinite C, a confidence that is not between 0 and 1, and another method.
 
         Notes
         -----
-        Each row costs a walk of its target (`refsvm.paths.conformal`), of O(n²) for each event. The probability counts
-        the draw of the examples, too. ``gamma="scale"`` looks at the examples alone, and not at x: give a number.
+        With "full" each row costs a walk of its target (`refsvm.paths.conformal`), of O(n²) for each event. The
+        probability counts the draw of the examples, too. ``gamma="scale"`` looks at the examples alone, and not at x:
+        give a number.
 
         Examples
         --------
@@ -202,7 +215,12 @@ class SVR(RegressorMixin, SingleMachine):
         >>> low, high = model.predict_interval([[2.0]], confidence=0.8)[0]
         >>> bool(low < np.sin(2.0) < high), bool(high - low < 0.5)
         (True, True)
+        >>> low, high = model.predict_interval([[2.0]], confidence=0.8, method="jackknife+")[0]
+        >>> bool(low < np.sin(2.0) < high), bool(high - low < 0.5)
+        (True, True)
         """
+        if method not in ("full", "jackknife+", "cv+"):
+            raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
         if not hasattr(self, "held_") or is_precomputed(self.kernel_) or np.isinf(self.C):
             raise ValueError(
                 "predict_interval needs the examples, which fit does not keep, their kernel and a finite C: train with "
@@ -213,14 +231,35 @@ class SVR(RegressorMixin, SingleMachine):
             around(held.get("origin"), each)
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
         )
-        every = np.arange(len(held["y"]))
+        every, cross = np.arange(len(held["y"])), kernel_values(kernel, X, examples)
+        if method != "full":
+            machines, rows = self._held_out_machines(method)
+            return machines.intervals(cross[:, rows], confidence)
         return conformal_intervals(
             self._gram(every).block(every),
             held["y"],
-            kernel_values(kernel, X, examples),
+            cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
             C=self.C * held["weights"],
             epsilon=self.epsilon,
             confidence=confidence,
             engine=self.engine,
         )
+
+    def _held_out_machines(self, method: str) -> tuple[HeldOutMachines, np.ndarray]:
+        """Return the machines without each example, or each of ten folds, and which examples they were trained on."""
+        held, settings = self.held_, (method, self.C, self.epsilon, self.tol, self.engine)
+        known = getattr(self, "_held_out", None)
+        if known is None or known[0] is not held or known[1] != settings:
+            rows = np.flatnonzero(held["weights"] > 0.0)
+            folds = np.arange(len(rows)) % FOLDS if method == "cv+" else None
+            problem = self._problem(self._gram(rows), held["y"][rows], held["weights"][rows], self._values())
+            stop = KKTGap(self.tol, relative=True)
+            self._held_out = (
+                held,
+                settings,
+                rows,
+                held_out_machines(problem, folds, stop=stop, engine=self.engine),
+            )
+        _, _, rows, machines = self._held_out
+        return machines, rows

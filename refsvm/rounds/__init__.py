@@ -5,6 +5,7 @@
 `sufficiency`     what the full solution tells without training again
 `cross_validate`  cross_validate(): the error of k-fold cross-validation
 `folds`           which examples are held out when
+`jackknife`       intervals for targets from the machines without each example
 `grid`            all C and folds of a grid search
 `task`            classes, targets or novelty: its machines, and what an example takes with it
 `progress`        what leave-one-out knows so far, of each machine and of all
