@@ -20,6 +20,7 @@ from refsvm.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic
 from refsvm.formulations import Formulations
 from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.precision import decision_noise
 from refsvm.primal import best_intercept, primal_value
 
 EPSILON: Final = float(np.finfo(float).eps)
@@ -55,6 +56,8 @@ class DualProblem(Formulations):
         Number of variables.
     is_open, zero_is_feasible : bool
         Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
+    fixed_noise : float
+        About how far rounding of kernel values has moved v, of the variables that `restrict` has fixed.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class DualProblem(Formulations):
     n: int = field(init=False, repr=False)
     is_open: bool = field(init=False, repr=False)
     zero_is_feasible: bool = field(init=False, repr=False)
+    fixed_noise = 0.0
 
     def __post_init__(self) -> None:
         gram, z = matrix_of(self.gram), real("z", self.z)
@@ -218,7 +222,7 @@ class DualProblem(Formulations):
             `centred`: z_B is not 0 any more, and the origin would matter from then on.
         """
         B = positions("indices", indices, self.n)
-        v, z, gram = self.v[B], self.z, self.gram
+        v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise
         if alpha is not None:
             fixed = vector("alpha", alpha, self.n).copy()
             fixed[B] = 0.0
@@ -231,7 +235,8 @@ class DualProblem(Formulations):
             if len(N):
                 gram = self.centred.gram
                 v = v - fixed[N] @ gram.block(N, B)
-        return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])
+                noise = decision_noise(gram, fixed, gram.diagonal(), 0.0, noise)
+        return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])._with(fixed_noise=noise)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the same problem in another box."""

@@ -156,7 +156,6 @@ def test_steps_along_a_flat_direction_go_to_the_box():
         assert state.alpha[j] in {0.0, -3.0}
 
 
-@pytest.mark.filterwarnings("ignore:The kernel values are so large")  # the estimate takes the groups for one
 def test_what_is_small_beside_other_examples_is_not_rounding(engine):
     """Two groups that know nothing of each other: α of one is 1e9, of the other 1e-8, and both count."""
     K = np.diag([1e8] * 4 + [1e-9] * 4)

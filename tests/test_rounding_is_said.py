@@ -12,18 +12,27 @@ from refsvm import (
     SVR,
     Cold,
     DualProblem,
+    KKTGap,
     Linear,
     OneClassSVM,
     Polynomial,
     Precomputed,
+    Rounds,
+    cost_path,
     cross_validate,
+    epsilon_path,
     leave_one_out,
+    nu_path,
+    regularization_path,
     solve,
+    weight_path,
 )  # fmt: skip
+from refsvm.kernels.gram import dense_gram
 from refsvm.kernels.origin import origin_of
+from refsvm.rounds.round import Round
 
 from .settings import FAST
-from .test_origin import OFFSETS, data
+from .test_origin import BOTH, OFFSETS, data
 
 
 def said(run):
@@ -91,6 +100,74 @@ def test_rounding_of_sparse_distances_is_said(place):
         assert said(lambda f=run: f(sparse.csr_array(near + place)))
         assert not said(lambda f=run: f(near + place))
         assert not said(lambda f=run: f(sparse.csr_array(near)))
+
+
+@pytest.mark.parametrize("place", [1e6, 1e8])
+def test_rounding_of_sparse_distances_is_said_of_paths(place):
+    _, near, y, t = data(OFFSETS[0])
+    near, y, t = near[:12], y[:12], t[:12]
+    given = {"kernel": RBF(0.1), "engine": "numpy"}
+    for run in (
+        lambda X: regularization_path(X, y, C_min=1.0, C_max=10.0, **given),
+        lambda X: cost_path(X, y, C=10.0, **given),
+        lambda X: weight_path(X, y, C=(1.0, 10.0), **given),
+        lambda X: epsilon_path(X, t, C=10.0, epsilon=(0.5, 0.1), **given),
+        lambda X: nu_path(X, nu=(0.2, 0.8), **given),
+    ):
+        assert said(lambda f=run: f(sparse.csr_array(near + place)))
+        assert not said(lambda f=run: f(near + place))
+        assert not said(lambda f=run: f(sparse.csr_array(near)))
+
+
+@BOTH
+def test_a_path_of_one_class_is_right_to_what_its_decision_values_vary_by(engine):
+    """Far from the origin they are products of 1e8 and vary by 1e4: that is what a path leaves a part of."""
+    X = data(OFFSETS[0])[1] + 1e4
+    path = nu_path(X, kernel=Linear(), nu=(0.2, 0.8), engine=engine)
+    K = X.astype(np.longdouble) @ X.T.astype(np.longdouble)
+    for nu in (0.2, 0.5, 0.8):
+        alpha = path.alpha(nu)
+        h = K @ alpha
+        gap = h[alpha > 1e-8].max() - h[alpha < 1.0 - 1e-8].min()
+        assert gap <= 1e-7 * np.ptp(h)
+    with pytest.warns(UserWarning, match="are rounded so much"):
+        nu_path(1e-6 * X + 1e9, kernel=Linear(), nu=(0.2, 0.8), engine=engine)
+
+
+def test_rounding_is_compared_with_the_tolerance_of_values_that_vary_little():
+    """With a tiny C, far from the origin, decision values differ by 1e-13 or so: rounding of 1e-16 is not little."""
+    X, y = 1e9 + 1e-5 * np.arange(6.0)[:, None], [-1, 1, -1, 1, 1, -1]
+    problem = DualProblem.classification(X, y, kernel=Polynomial(3, 1.0), C=1e-54)
+    assert said(lambda: solve(problem, stop=KKTGap(1e-3, relative=True), engine="numpy"))
+
+
+def test_rounding_of_what_fixed_variables_add_is_said():
+    X = np.vstack([STAMPS, STAMPS + 1.0, STAMPS - 1.0])
+    problem = DualProblem.classification(X, [-1, 1] * 3, kernel=Polynomial(2, 0.5), C=1e-18)
+    part = problem.restrict([0, 1], np.array([0.0, 0.0, *[-1e-18, 1e-18] * 2]))
+    assert not said(lambda: solve(problem.restrict([0, 1]), stop=KKTGap(1e-1), engine="numpy"))
+    assert said(
+        lambda: solve(part.boxed(1e-6 * part.lower, 1e-6 * part.upper), stop=KKTGap(1e-3), engine="numpy")
+    )
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore:The features are so large")
+@pytest.mark.parametrize("is_single", [True, False])
+def test_rounds_say_what_rounding_does_in_both_engines(engine, is_single):
+    """Rounds in compiled code keep no α: the last one is looked at, whatever the caller keeps."""
+    _, near, y, _ = data(OFFSETS[0])
+    if is_single:
+        problem = DualProblem.classification(near, y, kernel=RBF(1e-3), C=1e4)
+        problem = problem.with_gram(dense_gram(problem.gram, np.float32))
+    else:
+        problem = DualProblem.classification(sparse.csr_array(near + 1e7), y, kernel=RBF(0.1))
+    rounds = Rounds(problem, engine=engine)
+    words = "float32 kernel values" if is_single else "rounding moves decision values"
+    with pytest.warns(UserWarning, match=words) as caught:
+        assert len([*rounds.run([Round(r) for r in range(10)])]) == 10
+    assert len([each for each in caught if words in str(each.message)]) == 1
+    assert not rounds.solutions
 
 
 def test_sparse_examples_that_are_far_apart_round_to_a_kernel_of_zero():

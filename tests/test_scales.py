@@ -80,6 +80,36 @@ def test_rounds_are_compared_with_the_optimum(monkeypatch):
     assert kinds(monkeypatch, problem, off) == {"values"}
 
 
+def test_where_the_best_machine_is_constant_its_examples_tell_no_range(monkeypatch):
+    """Examples that are far apart have the same α, and all are on the boundary: what is left of s there is the gap."""
+    problem = replace(problem_of("OneClassSVM", nu=0.3), gamma=50.0)
+    near = changed(alpha=lambda m: m.alpha + 1e-7 * np.sin(np.arange(30)))
+    far = changed(alpha=lambda m: m.alpha + 1e-2 * np.sin(np.arange(30)))
+    assert kinds(monkeypatch, problem, near) <= {"outside"}
+    monkeypatch.undo()
+    assert "gap" in kinds(monkeypatch, problem, far)
+
+
+@pytest.mark.parametrize(("error", "complaints"), [(1e-5, set()), (1e-2, {"values"})])
+def test_rounds_of_a_constant_machine_have_the_range_of_the_labels(monkeypatch, error, complaints):
+    problem = problem_of("cross_validate")
+    same = replace(problem, X=np.ones_like(problem.X), T=np.ones_like(problem.T), y=np.tile([1, 1, -1], 10))
+    off = lambda a: replace(a, values=[replace(v, said=v.said + error) for v in a.values])  # noqa: E731
+    assert kinds(monkeypatch, same, off) == complaints
+
+
+def test_a_path_is_held_to_what_it_promises():
+    """Without targets its unit is that of its decision values; an α is at its bound up to 1e-8 of the box."""
+    problem = problem_of("nu_path")
+    one = np.ones(2)
+    box = callers.Machine(np.arange(2), 0 * one, 0 * one, one, np.array([1e-9, 0.5]), one, one, 1e-5)
+    assert scale_verdict.tolerance(problem, box, 1e12) == pytest.approx(1e7, rel=0.01)
+    assert scale_verdict.tolerance(problem, box, 1e-6) == pytest.approx(1e-11, rel=0.01)
+    G = np.array([-3.0, 2.0])
+    assert scale_verdict.ends(G, box) == (2.0, -3.0)
+    assert scale_verdict.ends(G, box, scale_verdict.PATH_START) == (2.0, 2.0)
+
+
 @pytest.mark.parametrize(
     ("said", "kind"),
     [

@@ -52,11 +52,17 @@ ROUNDING = 16.0
 """Roundings of the largest number in G, times √n, below which nothing is solved."""
 
 PATH_START = 1e-8
-"""What a path may leave, whatever the spread."""
+"""What a path may leave, whatever the spread, and by which share of its box an α may miss its bound."""
+
+AT_BOUND = 1e-12
+"""Share of its box up to which an α is at its bound."""
 
 SELECTORS = SecondOrder(), MostViolatingPair()
 PLAIN: dict[str, Any] = {"step": NewtonStep(), "shrinking": False}
 """Other ways to solve a problem to a tolerance."""
+
+SLIGHTLY = 2.0
+"""KKT gaps that decision values differ by where the best machine may be constant."""
 
 DOUBT = 100.0
 """A warning of rounding is false if the rounding is that much less than the tolerance."""
@@ -123,12 +129,14 @@ def judge_machine(problem: Scaled, found: Machine, verdict: Verdict) -> None:
     sums = exact.sums(problem.X[A][:, A] if problem.kernel == "precomputed" else problem.X[A], beta)
     others = problem.T[:, A] if problem.kernel == "precomputed" else problem.T
     G, spread = found.v - np.tile(sums, copies), float(np.ptp(sums))
-    top, bottom = ends(G, found)
+    top, bottom = ends(G, found, PATH_START if problem.caller in PATHS else AT_BOUND)
     apart = found.h - sums
     if len(found.h_test):
         apart = np.append(apart, found.h_test - exact.sums(others, beta))
     b, off = float(np.median(apart)), float(np.ptp(apart))
     limit = FACTOR * tolerance(problem, found, spread)
+    if top - bottom > limit and spread < SLIGHTLY * (top - bottom):
+        limit = max(limit, limit_of_constant(problem, found, np.append(sums, exact.sums(others, beta))))
     visible = FACTOR * found.tol * spread  # of values far above one, a share of them
     if max(off, top - bottom) > max(limit, visible) and judge_word(problem, exact, found, beta, spread):
         shown = f"the KKT gap is {top - bottom:.3g}, decision values are off by {off:.3g} of {spread:.3g}"
@@ -152,17 +160,21 @@ def check(verdict: Verdict, kind: str, what: str, value: float, limit: float) ->
         verdict.complain(kind, f"{what} {float(value):.3g}, above {limit:.3g}")
 
 
-def ends(G: np.ndarray, box: Machine) -> tuple[float, float]:
-    """Return the largest G that may rise and the smallest that may fall; b is between them."""
-    slight = 1e-12 * (box.upper - box.lower)  # a path has bounds of its own, up to rounding
+def ends(G: np.ndarray, box: Machine, near: float = AT_BOUND) -> tuple[float, float]:
+    """Return the largest G that may rise and the smallest that may fall; b is between them.
+
+    An α is at a bound up to that share of its box: next to where a box closes, an event of a path that is found to 1e-9
+    of the widest box is many widths of this one away, and what is between two events is in between.
+    """
+    slight = near * (box.upper - box.lower)
     up, down = box.alpha < box.upper - slight, box.alpha > box.lower + slight
     return float(G[up].max(initial=-np.inf)), float(G[down].min(initial=np.inf))
 
 
 def tolerance(problem: Scaled, found: Machine | Values, spread: float) -> float:
-    """Return τ; that of a path has the unit of its targets."""
+    """Return τ; that of a path has the unit of its targets, or of the decision values where it has none."""
     if problem.caller in PATHS:
-        unit = problem.target_unit
+        unit = spread if problem.task == "one class" else problem.target_unit
         return found.tol * min(unit, spread) + PATH_START * unit
     return found.tol * min(1.0, spread) if found.is_relative else found.tol
 
@@ -171,6 +183,20 @@ def rounding(exact: Exact, found: Machine, G: np.ndarray, beta: np.ndarray) -> f
     """Return what float64 leaves in G, where the origin is moved that can be."""
     size = float(np.abs(G).max() + np.abs(found.v).max() + np.abs(beta).max() * exact.largest())
     return FACTOR * ROUNDING * EPS * float(np.sqrt(len(found.v))) * size
+
+
+def limit_of_constant(problem: Scaled, found: Machine, sums: np.ndarray) -> float:
+    """Return what a machine whose best is constant on its training examples is held to; 0 if it is not.
+
+    There s falls with ψ, and no ψ is a tenth of it: what decision values vary by is seen at other examples, and of a
+    machine that is constant everywhere in its targets.
+    """
+    A, z = found.rows, float(found.alpha.sum()) if problem.task == "one class" else 0.0
+    C = np.maximum(np.abs(found.lower), found.upper).reshape(-1, len(A)).max(axis=0)
+    best = optimum(problem, A, problem.y[A], C, z)
+    if best.spread > best.rounding:
+        return 0.0
+    return FACTOR * found.tol * min(1.0, max(float(np.ptp(sums)), float(np.ptp(found.v))))
 
 
 def judge_word(problem: Scaled, exact: Exact, found: Machine, beta: np.ndarray, spread: float) -> bool:
@@ -275,6 +301,8 @@ def judge_values(problem: Scaled, said: Values, verdict: Verdict) -> None:
     if best.status is not Status.CONVERGED and best.status is not Status.STALLED:
         return
     limit = FACTOR * tolerance(problem, said, best.spread) + best.rounding
+    if best.spread <= best.rounding:  # constant everywhere: its labels have a range
+        limit += FACTOR * said.tol * problem.target_unit
     if wrong(problem, said, best, limit):
         limit += 3.0 * width(problem, said, best)
         for complaint in wrong(problem, said, best, limit):

@@ -22,12 +22,13 @@ from refsvm.kernels.gram import Gram
 from refsvm.kernels.growing import GrowingMatrix
 from refsvm.kernels.names import is_precomputed, parameters_named
 from refsvm.kernels.origin import around
+from refsvm.kernels.precision import decision_noise
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import convergence_message, kernel_values
 from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
-from refsvm.solver.rounding import COARSE, noisy
+from refsvm.solver.rounding import noisy
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""
@@ -243,13 +244,14 @@ class Incremental(KernelMachine):
         return True
 
     def _warn_of_noise(self, solutions: list[Solution]) -> None:
-        """Warn if rounding of the held kernel matrix moves decision values by more than `tol`."""
-        held, kernel = self.held_, self.kernel_
-        if isinstance(kernel, Kernel):
-            values = Gram(kernel, held["X"], origin=held.get("origin"), may_move=False).noise or 0.0
-            noise = values * max(float(np.linalg.norm(solution.alpha)) for solution in solutions)
-            if values > COARSE and noise > self.tol:
-                warnings.warn(noisy(noise, self.tol), stacklevel=5)
+        """Warn if rounding of the held kernel matrix moves decision values by more than the tolerance."""
+        gram = Gram(self.kernel_, self.held_["X"], origin=self.held_.get("origin"), may_move=False)
+        for solution in solutions:
+            tolerance = self.tol * min(1.0, solution.decision_range)
+            noise = decision_noise(gram, solution.alpha, solution.problem.gram.diagonal(), tolerance)
+            if noise > 0.0:
+                warnings.warn(noisy(noise, tolerance), stacklevel=5)
+                break
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:

@@ -37,8 +37,11 @@ SHARE: Final = 0.1
 ROUNDING: Final = 2.0**-24
 """Most that a value is rounded by, relatively."""
 
+EPSILON: Final = 2.0**-52
+"""Rounding of a float64 operation, relatively."""
+
 SLIGHT: Final = 1e-12
-"""Rounding of kernel values of which nothing is said."""
+"""Rounding of float64 kernel values of which nothing is said."""
 
 FEW: Final = 32
 """Examples that tell how large kernel values are."""
@@ -160,6 +163,63 @@ def largest_value(gram: KernelMatrix) -> float:
         if gram.has_unit_diagonal or gram.full_matrix_only
         else float(np.abs(gram.diagonal()).max(initial=0.0))
     )
+
+
+def noise_of_values(gram: KernelMatrix, largest: float) -> float:
+    """Return about how far float64 puts kernel values from the true ones; 0 where that is slight.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    largest : float
+        max |kᵢᵢ|, of which a matrix that says nothing of its rounding is right to 2⁻⁵².
+    """
+    noise = EPSILON * largest if gram.noise is None else gram.noise
+    return noise if noise > SLIGHT else 0.0
+
+
+def decision_noise(
+    gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float = 0.0
+) -> float:
+    """Return about how far rounding of kernel values moves decision values, where that is above a tolerance; else 0.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of n variables.
+    alpha, diagonal : ndarrays of shape (n,), float64
+        α and all kᵢᵢ.
+    tolerance : float
+    fixed : float
+        The same of variables that have left the problem with an α of their own.
+
+    Returns
+    -------
+    float
+        noise · √Σα². The examples of a given matrix may differ by orders of magnitude: there it is the largest
+        ε √Σ(αᵢKᵢⱼ)² of all j, which is summed only where |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ leaves it open whether that is too much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Precomputed
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.kernels.precision import decision_noise
+    >>> K = np.diag([1e8, 1e-9])  # two examples that know nothing of each other
+    >>> [decision_noise(Gram(Precomputed(), K), np.array(a), K.diagonal(), 1e-9) > 0.0 for a in ([1, 0], [0, 1e9])]
+    [True, False]
+    """
+    sizes = np.abs(diagonal)
+    largest = float(sizes.max(initial=0.0))
+    noise, shares = noise_of_values(gram, largest), np.ones(len(alpha))
+    if gram.noise is None and noise > 0.0:
+        shares = np.sqrt(sizes / largest)
+    moved = float(np.hypot(noise * np.linalg.norm(alpha * shares), fixed))
+    if moved > tolerance and gram.noise is None and (K := gram.dense) is not None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.einsum("ij,ij,j->i", K, K, np.square(alpha))
+        moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
+    return moved if moved > tolerance else 0.0
 
 
 def noise_of_distances(gram: Any) -> float:

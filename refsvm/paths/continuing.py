@@ -15,6 +15,7 @@ from refsvm.paths.regularization_path import kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.stopping.relative import rounding_of_gradient
 from refsvm.trackers.backup import solve_at
 from refsvm.trackers.base import points_of
 from refsvm.walk.bordered import Bordered
@@ -90,7 +91,7 @@ def continued(
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
     K = kernel_matrix(start.with_gram(solved_gram(start, end)), cache_mb)
-    line = ProblemLine(start, end, (0.0, 1.0), largest(K))
+    line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha
     status, events, tracker = Status.CONVERGED, 0, tracker_of_lines(tracker)
@@ -127,9 +128,10 @@ def _arrived(
     gradient = walk.gradient(problem.v, found)
     # where the decision values differ by less than their unit, the tolerance is relative to what they differ by
     share = min(1.0, problem.decision_range(found, gradient))
-    allowed = line.tolerance(1.0, 10.0 * POLISHED) * share
+    tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(found, gradient, walk.largest)
+    allowed = max(10.0 * tolerance * share, rounding)
     if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
-        stop = KKTGap(line.tolerance(1.0, POLISHED), relative=True)
+        stop = KKTGap(max(tolerance, rounding), relative=True)
         ended = solve(problem, start=found, stop=stop, engine=engine)
         return ended.alpha, ended.gradient, ended.status
     return found, gradient, status
@@ -140,7 +142,8 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
-    if not problem.kkt_gap(alpha, G) <= walk.along.tolerance(0.0, 10.0 * POLISHED):
+    allowed = max(walk.along.tolerance(0.0, 10.0 * POLISHED), rounding_of_gradient(alpha, G, walk.largest))
+    if not problem.kkt_gap(alpha, G) <= allowed:
         return False
     if reached.system is not None:
         walk.system = Bordered(reached.system.inverse, reached.system.least)

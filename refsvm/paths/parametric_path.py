@@ -94,7 +94,7 @@ def parametric_path(
     merged = merge_variables(start, end) if merge else no_merging(start)
     one, other = (merged_problem(each, merged) for each in (start, end))
     K = kernel_matrix(one.with_gram(solved_gram(one, other)), cache_mb)
-    line = ProblemLine(one, other, _ends(t), largest(K))
+    line = ProblemLine(one, other, _ends(t), largest(K), K)
     walk = PathState(one, K, engine, line)
     return ParametricPath(
         start=start, end=end, line=line, merged=merged, **followed(walk, tracker, *line.t, limits)

@@ -156,7 +156,9 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     _require(len(merged.group) == gram.n, "group has another length than the problem")
     _check_merged(merged, len(merged.first))
     one, other = (merged_problem(end, merged) for end in ends)
-    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved_gram(one, other).diagonal()).max()))
+    solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
+    K = solved.block(np.arange(solved.n)) if constant else None
+    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
     return {"start": ends[0], "end": ends[1], "line": line}
 
 

@@ -13,18 +13,20 @@ from refsvm._checks import positive, positive_or_inf, vector
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.formulations import labelled
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.precision import decision_noise, noise_of_values
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem, no_merging
 from refsvm.paths.path import RegularizationPath
-from refsvm.paths.recorder import PathRecord, PathRecorder
+from refsvm.paths.recorder import PathRecord, PathRecorder, Timeline
 from refsvm.problem import DualProblem
 from refsvm.result import Status
+from refsvm.solver.rounding import noisy
 from refsvm.trackers.backup import ACCEPTED, solve_at
 from refsvm.trackers.base import PathTracker, points_of
 from refsvm.trackers.svmp import SVMP
 from refsvm.walk.breakpoint import Breakpoint
-from refsvm.walk.line import ProblemLine, RegularizationLine
+from refsvm.walk.line import ProblemLine, RegularizationLine, solved_gram
 from refsvm.walk.state import PathState, whole_rows
 
 DEFAULT_TRACKER: Final = SVMP()
@@ -203,8 +205,9 @@ def followed(
                 record = record.until(int(spoiled.argmax()))
                 walk.status = walk.status or Status.STALLED
     seconds = time.perf_counter() - limits.began
-    if walk.status is Status.STALLED:
-        warnings.warn(_why_it_stalled(record, walk, begin), stacklevel=4)
+    stalled = walk.status is Status.STALLED
+    if words := _why_it_stalled(record, walk, begin) if stalled else _what_is_noisy(record, walk):
+        warnings.warn(words, stacklevel=4)
     return {
         "record": record, "status": walk.status or Status.CONVERGED, "seconds": seconds,
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
@@ -231,7 +234,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
     if not along.is_c_path:  # in a part of the box, which grows to the whole
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
         small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
-        along = ProblemLine(small, whole, (first, last), walk.largest) if first < last else along
+        along = ProblemLine(small, whole, (first, last), walk.largest, walk.K) if first < last else along
     other = PathState(walk.problem, walk.K, walk.engine, along)
     other.deadline = walk.deadline
     if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
@@ -253,6 +256,21 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
         f"The path {where}: kernel values up to {walk.largest:.1g} are rounded so much that no optimum can be found to "
         "the accuracy of a path; subtract the mean of each feature and scale it (StandardScaler), or choose smaller C."
     )
+
+
+def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
+    """Return the sentence for a path whose kernel values are rounded by too much at some breakpoint; "" for others."""
+    along, diagonal = walk.along, walk.K.diagonal()
+    gram = solved_gram(along.start, along.end)
+    if noise_of_values(gram, walk.largest) == 0.0:
+        return ""
+    points = Timeline(record, walk.problem.n)
+    for k, t in enumerate(record.t):
+        at, unit = (1.0 / t, 1.0 / t) if along.rooted else (t, 1.0)
+        allowed = along.tolerance(at, ACCEPTED)
+        if noise := decision_noise(gram, points.at(k), diagonal, allowed):
+            return noisy(noise / unit, allowed / unit)
+    return ""
 
 
 def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:

@@ -25,8 +25,8 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, shared_gram, task_given
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rounding import COARSE
 from refsvm.solver.rules import chosen_rules
+from refsvm.solver.run import CoarseError
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
@@ -121,20 +121,30 @@ def cross_validate(
     positive_or_inf("cache_mb", cache_mb)
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    workers = worker_count(n_jobs)
+    workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
     single = task.kind == CLASSIFICATION and reads_float32(task.gram, task.C, seeder, **options)
+    chosen = single and options.get("cache_dtype", "auto") == "auto"
     if single:
         options["cache_dtype"] = "float32"
-    # threads share one kernel matrix; each process computes its own
-    task = task if joblib_is_set_up() else task.held(cache_mb, single)
-    work = partial(
-        hold_out, fold=fold, seeder=seeder, from_full=from_full, options={"cache_mb": cache_mb, **options}
-    )
+    work = partial(held_out, fold=fold, seeder=seeder, from_full=from_full, workers=workers, refuses=chosen)
     with interruptible() as interrupt:
-        done = in_workers(work, shared_work(task, fold, workers), workers)
-        parts = sorted(done, key=lambda part: (part.pair, part.first))
-    result = gathered(parts, task, fold, began)
+        try:
+            result = work(task, options, single=single, began=began)
+        except CoarseError:  # the decision values vary by so little
+            result = work(task, {**options, "cache_dtype": "float64"}, single=False, began=began)
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+
+
+def held_out(
+    task: Task, options: dict[str, Any], *, fold: np.ndarray, seeder: Seeder, from_full: bool, workers: int,
+    refuses: bool, single: bool, began: float,
+) -> CrossValidation:  # fmt: skip
+    """Hold out all folds, by several workers if there are any; `refuses` raises where float32 is too coarse."""
+    # threads share one kernel matrix; each process computes its own
+    task = task if joblib_is_set_up() else task.held(options["cache_mb"], single)
+    work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refuses=refuses, options=options)
+    done = in_workers(work, shared_work(task, fold, workers), workers)
+    return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
 
 
 def shared_work(task: Task, fold: np.ndarray, workers: int) -> list[tuple[Machine, np.ndarray]]:
@@ -189,6 +199,7 @@ def hold_out(
     fold: np.ndarray,
     seeder: Seeder,
     from_full: bool,
+    refuses: bool,
     options: dict[str, Any],
 ) -> Part:
     """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3."""
@@ -197,12 +208,13 @@ def hold_out(
     problem, pair, copies = machine
     problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single, problem.z == 0.0))
     rounds = Rounds(problem, **options)
+    if refuses and single:
+        rounds.refuse_float32()
     with interruptible():
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"
         first = [Round(keep=origin)] if origin and from_full else []
-        # the last one tells how much rounding matters
-        kept = None if from_full else origin or ("last" if rounds.noise > COARSE else None)
+        kept = None if from_full else origin
         held_out = [(fold == h).nonzero()[0] for h in numbers]
         asked = held_out if copies > 1 else [None] * len(held_out)
         plan = first + [

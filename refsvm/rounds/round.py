@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from refsvm.result import Status, Trace
+
+LATEST: Final = "latest of all"
+"""Name of the solution that is kept to look at what rounding does to it; no round starts from it."""
 
 
 class Round(NamedTuple):

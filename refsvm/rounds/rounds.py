@@ -22,15 +22,14 @@ from refsvm._checks import whole
 from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.pool import worker_count
-from refsvm.kernels.precision import SHARE
+from refsvm.kernels.precision import SHARE, noise_of_values
 from refsvm.kernels.rows import KernelRows
-from refsvm.problem import EPSILON, DualProblem
+from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Round, RoundResult
+from refsvm.rounds.round import LATEST, Round, RoundResult
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rounding import COARSE
 from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
 from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
@@ -140,6 +139,10 @@ class Rounds:
             ),
         )  # fmt: skip
 
+    def refuse_float32(self) -> None:
+        """Let float32 values that move decision values too far raise `CoarseError`, and not only be said."""
+        self._run.refuses_float32 = True
+
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
 
@@ -160,7 +163,7 @@ class Rounds:
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         # a worker that shared its rounds again would wait for workers that wait for it
-        other.limits, other.workers = copy(self.limits), 1
+        other.limits, other.workers, other.solutions = copy(self.limits), 1, self.solutions.copy()
         other.backend = chosen_backend(self.engine)
         # what a run remembers of its solve belongs to one thread
         other._grams, other._run = self._grams.copy(), other._made_run()
@@ -224,25 +227,28 @@ class Rounds:
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.where_solved(self._stored(kept.problem))
-        ended = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds).run(rounds)
-        return self._warn_of_noise(ended, rules.stop.tolerance) if self.noise > COARSE else ended
+        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
+        if not self._is_rounded:
+            return runner.run(rounds)
+        plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
+        return self._warn_of_rounding(runner.run(plan), rules.stop)
 
     @property
-    def noise(self) -> float:
-        """About how far rounding puts kernel values from the true ones; 0 where that is not known beforehand."""
+    def _is_rounded(self) -> bool:
+        """Whether rounding of the kernel values may have to be said, which compiled rounds do not."""
         # the bound of a kernel is known without its rows; that of a given matrix is read off its diagonal
-        noise, K = self.rows.noise, self.rows.gram.dense
-        if noise is None and K is not None:
-            noise = EPSILON * float(np.abs(K.diagonal()).max())
-        return noise or 0.0
+        K = self.rows.gram.dense
+        largest = 0.0 if K is None else float(np.abs(K.diagonal()).max())
+        noise = max(noise_of_values(self.rows.gram, largest), self.problem.fixed_noise)
+        return noise > 0.0 or self.rows.gram.keeps_float32
 
-    def _warn_of_noise(self, ended: Iterator[RoundResult], tolerance: float) -> Iterator[RoundResult]:
+    def _warn_of_rounding(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
         """Yield the results; then warn if rounding moves the decision values of a kept solution."""
         # not before: how large α is decides how far rounding moves decision values
         yield from ended
-        largest = max((float(np.linalg.norm(kept.alpha)) for kept in self.solutions.values()), default=0.0)
-        if self.noise * largest > tolerance:
-            self._run.warn_of_noise(self.noise * largest, tolerance)
+        for kept in self.solutions.values():
+            self._run.warn_of_rounding(kept, stop)
+        self.solutions.pop(LATEST, None)
 
     def solve(
         self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,

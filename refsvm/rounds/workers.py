@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from refsvm.engine.pool import in_workers, joblib_is_set_up
 from refsvm.result import Status
-from refsvm.rounds.round import Round, RoundResult
+from refsvm.rounds.round import LATEST, Round, RoundResult
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.base import StoppingRule
 
@@ -27,7 +27,7 @@ def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bo
     Readable rounds would wait for the interpreter's lock in threads.
     """
     # a round that is kept is the origin of others, which would have to wait for its worker
-    alike = all(each.keep is None for each in waiting) and len(waiting) > 1
+    alike = all(each.keep in (None, LATEST) for each in waiting) and len(waiting) > 1
     return alike and len(waiting) * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
 
 

@@ -8,16 +8,13 @@ from typing import Final
 import numpy as np
 
 from refsvm.problem import EPSILON, total
-from refsvm.state import TAU, SolverState
+from refsvm.state import SolverState
 
 OFF: Final = 1e-6
 """Largest distance of α from its box, and of Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
 
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
-
-COARSE: Final = 1e-12
-"""Rounding of kernel values from which its effect on decision values is looked at."""
 
 TINY: Final = float(np.finfo(float).tiny)
 """In place of max Kⱼⱼ = 0 below a line."""
@@ -80,15 +77,6 @@ def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     # αᵢKᵢⱼ may have been far larger on the way than G is now, and has left its rounding
     size = float(np.abs(state.gradient).max()) + state.largest * state.largest_diagonal
     return EPSILON * (state.updates + state.iteration) * size > 0.01 * max(gap, tolerance)
-
-
-def kernel_noise(state: SolverState) -> float:
-    """About how much rounding of the kernel values moves decision values; 0 where those are exact to 10⁻¹²."""
-    noise, alpha = state.rows.noise, state.alpha
-    if noise is None:  # a given K, whose examples may differ by orders of magnitude: |Kᵢⱼ| ≤ √(Kᵢᵢ Kⱼⱼ)
-        noise = EPSILON * state.largest_diagonal
-        alpha = alpha * np.sqrt(np.abs(state.diagonal) / max(state.largest_diagonal, TAU))
-    return noise * float(np.linalg.norm(alpha)) if noise > COARSE else 0.0
 
 
 def noisy(noise: float, tolerance: float) -> str:

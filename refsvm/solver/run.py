@@ -17,17 +17,17 @@ import numpy as np
 
 from refsvm.backend import Backend
 from refsvm.engine.limits import Limits, interruptible
-from refsvm.kernels.precision import ROUNDING, SHARE, decision_error
+from refsvm.kernels.precision import ROUNDING, SHARE, decision_error, decision_noise, noise_of_values
 from refsvm.kernels.rows import KernelRows
-from refsvm.result import Ending, Status, Trace
+from refsvm.result import Ending, Solution, Status, Trace
 from refsvm.rule import is_builtin
 from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.solver.polish import polish
-from refsvm.solver.rounding import PointError, drifted, feasibility_error, kernel_noise, noisy, snap
+from refsvm.solver.rounding import PointError, drifted, feasibility_error, noisy, snap
 from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
 from refsvm.state import SolverState
-from refsvm.stopping.base import validated_code
+from refsvm.stopping.base import StoppingRule, validated_code
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
 """Meanings of the negative codes."""
@@ -51,6 +51,10 @@ FRESH: Final = 10
 """Number of fresh gradients after which a rule that disagrees with each of them counts as stalled."""
 
 
+class CoarseError(Exception):
+    """Kernel values that are held as float32 are not precise enough for what the rounds have found."""
+
+
 class Run:
     """Takes the steps of one solve after the other; enter it as a context around each.
 
@@ -69,6 +73,11 @@ class Run:
     allowed : float
         How far float32 rows may move G, as a share of the tolerance, before a solve leaves them.
 
+    Attributes
+    ----------
+    refuses_float32 : bool
+        Whether float32 values that move decision values too far raise `CoarseError`: their caller can do without.
+
     Examples
     --------
     >>> import numpy as np
@@ -86,7 +95,7 @@ class Run:
     ('CONVERGED', 3)
     """
 
-    _has_warned = _has_warned_of_float32 = _is_noisy = False
+    refuses_float32 = _has_warned = _has_warned_of_float32 = _is_noisy = False
 
     def __init__(
         self, backend: Backend, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
@@ -148,14 +157,15 @@ class Run:
         if self._block.pressed:  # report Ctrl-C even if the solve has converged
             status, code = Status.INTERRUPTED, 0
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
-        if self._in_float64 is None and rounding > 0.0 and rounding > SHARE * tolerance:
-            self._warn_of_float32(rounding, tolerance)
+        self._warn_of_float32(rounding, tolerance)
         # a curvature is a difference of four values, and rounds at the size of the largest
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
             self._warn_of_indefinite_kernel(state.least_curvature)
-        if status is Status.CONVERGED and (noise := kernel_noise(state)) > 0.0 and noise > tolerance:
-            self.warn_of_noise(noise, tolerance)
+        gram, fixed = self.rows.gram, state.problem.fixed_noise
+        if status is Status.CONVERGED and (fixed or noise_of_values(gram, state.largest_diagonal)):
+            wanted = rules.stop.wanted(state)
+            self._warn_of_noise(decision_noise(gram, state.alpha, state.diagonal, wanted, fixed), wanted)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
             status, rules.stop.reasons[code - 1] if code > 0 else status.value,
@@ -216,6 +226,19 @@ class Run:
             return 0.0
         return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)
 
+    def warn_of_rounding(self, solved: Solution, stop: StoppingRule) -> None:
+        """Warn as `take_steps` does, of a solution that compiled rounds have found on these rows."""
+        tolerance, gram, diagonal = stop.tolerance, self.rows.gram, self.rows.diagonal()
+        if stop.relative:
+            tolerance *= min(1.0, solved.decision_range)
+        tolerance = max(tolerance, solved.kkt_gap)
+        if self.rows.keeps_float32:
+            self._warn_of_float32(
+                decision_error(gram, solved.alpha, float(np.abs(diagonal).max())), tolerance
+            )
+        fixed = solved.problem.fixed_noise
+        self._warn_of_noise(decision_noise(gram, solved.alpha, diagonal, tolerance, fixed), tolerance)
+
     def _stands(self, state: SolverState, rules: Rules) -> bool:
         """Whether what ended a solve stands whatever float32 rows have rounded.
 
@@ -250,7 +273,11 @@ class Run:
         state.recompute_gradient()
 
     def _warn_of_float32(self, error: float, tolerance: float) -> None:
-        """Warn once for all solves of this run."""
+        """Warn once for all solves of this run if float32 values that cannot be left move decision values too far."""
+        if self._in_float64 is not None or error <= SHARE * tolerance:
+            return
+        if self.refuses_float32:
+            raise CoarseError(f"float32 kernel values move decision values by {error:.1g}.")
         if not self._has_warned_of_float32:
             self._has_warned_of_float32 = True
             warnings.warn(
@@ -260,9 +287,9 @@ class Run:
                 stacklevel=4,
             )
 
-    def warn_of_noise(self, noise: float, tolerance: float) -> None:
+    def _warn_of_noise(self, noise: float, tolerance: float) -> None:
         """Warn once if rounding moves decision values by more than the tolerance."""
-        if not self._is_noisy:
+        if noise > 0.0 and not self._is_noisy:
             self._is_noisy = True
             warnings.warn(noisy(noise, tolerance), stacklevel=4)
 

@@ -12,6 +12,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
+from refsvm.stopping.relative import LEAST_SHARE
 
 
 class StoppingRule(Rule):
@@ -57,6 +58,13 @@ class StoppingRule(Rule):
         if not self.relative or state.gap > self.tolerance:
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
+
+    def wanted(self, state: SolverState) -> float:
+        """Return the tolerance, of a relative rule times the range of the decision values, whatever rounding allows."""
+        if not self.relative:
+            return self.tolerance
+        s = state.problem.decision_range(state.alpha, state.gradient)
+        return self.tolerance * min(1.0, max(s, LEAST_SHARE * float(state.stop_memory[-2])))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
         """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""

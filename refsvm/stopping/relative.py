@@ -54,6 +54,11 @@ def relative_tolerance(tol: float, s: float, state: SolverState) -> float:
     """Return ε min(1, s), or what rounding of G allows where that is more; never more than ε."""
     if s >= 1.0:
         return tol
-    size = float(np.abs(state.gradient).max()) + float(np.abs(state.alpha).max()) * state.largest_diagonal
-    rounding = ROUNDED * math.sqrt(len(state.alpha)) * size
+    rounding = rounding_of_gradient(state.alpha, state.gradient, state.largest_diagonal)
     return min(max(tol * s, rounding, SMALLEST), tol)
+
+
+def rounding_of_gradient(alpha: np.ndarray, gradient: np.ndarray, largest: float) -> float:
+    """Return the KKT gap that rounding of G = v − Kα leaves, for the largest |Kᵢⱼ|."""
+    size = float(np.abs(gradient).max()) + float(np.abs(alpha).max()) * largest
+    return ROUNDED * math.sqrt(len(alpha)) * size

@@ -16,6 +16,9 @@ from refsvm.problem import DualProblem
 from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move, Point
 from refsvm.walk.walk import Line
 
+FAR = 0.01
+"""Part of the kernel values by which those of a row differ at most, where the origin is far from the data."""
+
 SMALLEST = 1e-4
 """Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
 
@@ -31,6 +34,9 @@ class ProblemLine:
         The values of the parameter there; t may rise or fall.
     largest : float
         Largest |Kᵢⱼ|.
+    K : ndarray of shape (n, n), optional
+        Says by how much decision values may differ where v is constant: by far less than `largest` if the origin is far
+        from the data.
 
     Attributes
     ----------
@@ -40,6 +46,8 @@ class ProblemLine:
         0 for a variable whose box has no width anywhere on the line, and 1 for all others.
     unit, span, least : tuple of float, float, float
         What is small: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
+    reach : float
+        The most that a decision value can be, relative to `unit`, or 1: small where C is.
     push, pace : float
         Largest sum of the rates of v and of K d_B, and largest rate of a bound: what their rounding is relative to.
     widest : float
@@ -60,7 +68,10 @@ class ProblemLine:
 
     is_c_path = False
 
-    def __init__(self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float) -> None:
+    def __init__(
+        self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float,
+        K: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         self.start, self.end, self.t = start, end, t
         way = abs(t[1] - t[0])
         self.line = Line(
@@ -80,7 +91,9 @@ class ProblemLine:
         )
         # of one class |Kα| ≤ Σα max |Kᵢⱼ|, and Σα is less than a box is wide where νn < 1
         most = max(start.z, end.z) if min(start.lower.min(), end.lower.min()) >= 0.0 else 0.0
-        self.unit = (spread or largest * min(self.widest, most or self.widest) or 1.0), 0.0
+        varied = largest if spread or K is None else range_of_rows(K, largest)
+        self.unit = (spread or varied * min(self.widest, most or self.widest) or 1.0), 0.0
+        self.reach = min(1.0, largest * float(width.sum()) / self.unit[0]) or 1.0
         self.span, self.least = way, SMALLEST * way
 
     def at(self, t: float) -> DualProblem:
@@ -109,14 +122,20 @@ class ProblemLine:
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit."""
-        return max(eps, 1e-14) * (self.unit[0] + self.unit[1] * t)
+        """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit, or to h."""
+        return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
 
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
         """Return what a tracker reports."""
         return LinePoint(t, alpha, b, kind, moves, elbow)
+
+
+def range_of_rows(K: np.ndarray, largest: float) -> float:
+    """Return the most that values of one row differ by, where that is far less than the largest value; else that."""
+    most = float(np.ptp(K, axis=1).max())
+    return most if 0.0 < most < FAR * largest else largest
 
 
 def solved_gram(start: DualProblem, end: DualProblem) -> KernelMatrix:

@@ -319,3 +319,16 @@ def test_forget_takes_a_mask_and_keeps_every_class() -> None:
         model.forget(Y[:40][~gone] > 0)
     with pytest.raises(ValueError, match="is not a list of positions"):
         model.forget([True, False])
+
+
+def test_targets_far_from_zero_are_as_exact_as_rounding_allows() -> None:
+    """Rounding of targets of 3e7 is 4e-9: a gap below that is not asked for, and what is reached has converged."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = 0.01 * X[:, 0] + 0.003 * rng.normal(size=30) + 3e7
+    model = SVR(gamma=0.1, C=0.03, epsilon=1e-3, engine="numpy")
+    for batch in (slice(0, 20), slice(20, 30)):  # a warning is an error here
+        model.partial_fit(X[batch], y[batch])
+    assert model.fit_status_ == 0
+    near = SVR(gamma=0.1, C=0.03, epsilon=1e-3, tol=1e-6, engine="numpy").fit(X, y - 3e7)
+    assert model.predict(X) - 3e7 == pytest.approx(near.predict(X), abs=1e-5)

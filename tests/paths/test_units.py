@@ -48,3 +48,17 @@ def test_shares_of_less_than_an_example_are_as_exact_as_others(kernel, engine):
             assert path.intercept(at) / share == pytest.approx(truth.intercept, abs=1e-7)
             values = path.decision_function(X, at) / share
             assert values == pytest.approx(truth.decision_values, abs=1e-7)
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize("C", [1e-7, 1e-10])
+def test_a_tiny_penalty_is_as_exact_as_others(C, engine):
+    """Decision values vary by about C then, and a gap that is small beside 1 says nothing of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=30) > 0.5, 1, -1)
+    path = weight_path(X, y, kernel=RBF(0.5), C=(C, 2.0 * C), engine=engine)
+    for t in (0.0, 0.5, 1.0):
+        problem, alpha = path.problem(t), path.alpha(t)
+        G = problem.gradient(alpha)
+        assert problem.kkt_gap(alpha, G) <= 1e-5 * np.ptp(problem.v - G)

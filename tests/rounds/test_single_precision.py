@@ -10,7 +10,7 @@ import pytest
 from refsvm import AVG, RBF, SIR, Cold, DualProblem, KKTGap, LOODualityGap, Precomputed, cross_validate
 from refsvm.datasets import load, make_waveform
 
-from ..settings import needs_numba
+from ..settings import FAST, needs_numba
 
 HEART = load("heart")
 module = import_module(
@@ -84,3 +84,17 @@ def test_processes_and_threads_read_the_same(monkeypatch):
     monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
     one, two = folds(WAVES), folds(WAVES, n_jobs=2)
     assert np.array_equal(one.decision_values, two.decision_values)
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+def test_decision_values_that_vary_by_little_are_those_of_float64(engine, monkeypatch):
+    """float32 was chosen for its speed, for a tolerance of 1e-3; where s is 1e-8, it costs more than s, and is left."""
+    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
+    X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)
+    y = np.where(np.arange(60) % 10 == 0, 1, -1)
+    options = {"kernel": RBF(1e-4), "C": 2.0, "folds": 3, "engine": engine}
+    chosen, exact = (cross_validate(X, y, **options, **more) for more in ({}, {"cache_dtype": "float64"}))
+    assert np.ptp(exact.decision_values) < 1e-8  # and a warning is an error here
+    assert np.array_equal(chosen.decision_values, exact.decision_values)
+    with pytest.warns(UserWarning, match="float32 kernel values"):
+        cross_validate(X, y, **options, cache_dtype="float32")
