@@ -266,7 +266,7 @@ def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
         return ""
     points = Timeline(record, walk.problem.n)
     for k, t in enumerate(record.t):
-        at, unit = (1.0 / t, 1.0 / t) if along.rooted else (t, 1.0)
+        at, unit = (1.0 / t, 1.0 / t) if along.is_c_path else (t, 1.0)
         allowed = along.tolerance(at, ACCEPTED)
         if noise := decision_noise(gram, points.at(k), diagonal, allowed):
             return noisy(noise / unit, allowed / unit)
