@@ -58,12 +58,18 @@ def test_zero_alpha_keeps_the_sign_that_h_has():
 
 
 @pytest.mark.parametrize(
-    ("gap", "extremes", "signs"),
-    [(0.0, (0, 1), [1, -1, 1]), (-0.3, (0, 1), [0, 0, 1]), (-0.3, (2, -1), [1, -1, 0]), (-0.3, (-1, -1), [1, -1, 1])],
-    ids=["b is unique", "both ends", "one end", "no end"],
-)  # fmt: skip
-def test_zero_alpha_leaves_the_ends_of_the_interval_of_b(gap, extremes, signs):
-    assert decided(ZeroAlpha(), [1, -1, 1], [0.0] * 3, [1.0, -1.0, 1.0], gap, extremes) == signs
+    ("other", "extremes", "signs"),
+    [
+        (0.5, (0, 1), [1, -1, 1, 0]),
+        (1.0, (0, 1), [0, 0, 1, 0]),
+        (1.0, (2, -1), [1, -1, 0, 0]),
+        (1.0, (-1, -1), [1, -1, 1, 0]),
+    ],
+    ids=["another is free", "both ends", "one end", "no end"],
+)
+def test_zero_alpha_leaves_the_ends_of_the_interval_of_b(other, extremes, signs):
+    solution = [1, -1, 1, 1], [0.0, 0.0, 0.0, other], [1.0, -1.0, 1.0, 1.0]
+    assert decided(ZeroAlpha(), *solution, -0.3, extremes) == signs
 
 
 @pytest.mark.parametrize(
