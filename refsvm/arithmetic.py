@@ -28,6 +28,7 @@ class Arithmetic:
     @staticmethod
     def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
         """Add Σₖ factors[k] rows[chosen[k]] to `target`, one after another."""
+        # one row after another: BLAS sums in an order of its own, and the bits would depend on it
         for slot, factor in zip(chosen.tolist(), factors, strict=True):
             target += factor * rows[slot, : len(target)]
 

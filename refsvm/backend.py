@@ -54,6 +54,7 @@ def chosen_backend(engine: str) -> Backend:
     ValueError
         If the name is unknown, or "numba" and Numba is not installed.
     """
+    # filled from above: without compiled code there is one name less to choose from
     if engine not in BACKENDS:
         *names, last = (f'"{name}"' for name in sorted(BACKENDS))
         raise ValueError(f"engine={engine!r} is unknown; choose {', '.join(names)} or {last}.")

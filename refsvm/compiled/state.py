@@ -71,6 +71,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     # a tile at a time: where an extreme stands is looked up in its tile alone, at the end and lowest index first
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
+        # slices: the compiler sees that the arrays are as long as each other, and drops the checks
         G, sides = state.gradient[start:stop], state.sides[start:stop]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
         prefetch(state.kernel[state.slots[j]], start, TILE)  # that of i has just been read
@@ -83,11 +84,13 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
                 images[t] = pair if anew else change
             g = G[t] - change
             G[t] = g
+            # as whole numbers: comparisons of floats that may be NaN keep the loop from being done several at once
             key = sortable_bits(g)
             rising = key if (sides[t] & RISES) != 0 else -LARGEST
             falling = key if (sides[t] & FALLS) != 0 else LARGEST
             high = rising if rising > high else high
             low = falling if falling < low else low
+        # strictly larger, so that of equal extremes the lowest index wins, as in NumPy
         if high > highest:
             highest, top_tile = high, start
         if low < lowest:
@@ -106,6 +109,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.last_step, now.last_newton = mu, now.slope / now.curvature
     now.last_free = 1 if now.low < mu < now.high else 0
     now.last_planned = 1 if now.n_candidates > 0 else 0
+    # moved one by one: the history is a few entries long
     for h in range(len(state.curvatures) - 1, 0, -1):
         state.working_sets[h, 0] = state.working_sets[h - 1, 0]
         state.working_sets[h, 1] = state.working_sets[h - 1, 1]
@@ -204,6 +208,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     Return how many of them move, how many α change, and how many are at a bound.
     """
     now = state.now[0]
+    # without what was carried the pair alone moves
     if kappa == 0.0:
         leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -261,6 +266,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.last_carry = kappa
     now.last_moved, changed, bounded = advance(state, i, j, mu, kappa)
     now.stalled = now.stalled + 1 if changed == 0 else 0
+    # most steps meet no bound, and then only the pair can have left one
     if bounded > 0:
         for c in range(now.n_support):
             set_side(

@@ -103,15 +103,18 @@ def conformal_intervals(
     """
     if not 0.0 < real("confidence", confidence) < 1.0:
         raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+    # 1e-9: a confidence such as 0.9 is no exact number, and its share of n may lie just below a whole one
     few = math.floor((1.0 - confidence) * (len(y) + 1) + 1e-9)
     if few == 0:
         return np.tile([-np.inf, np.inf], (len(cross), 1))
     bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    # what does not depend on the new example is made once for all of them
     shared = Examples(K, y, bounds, float(bounds.max()), epsilon, engine)
     problem = DualProblem.regression(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
     unit = max(float(np.ptp(problem.v)), 1e-300)
+    # the machine without the new example is that with it at the target h(x), where its α is 0
     solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
     beta = solved.alpha.reshape(2, -1)
     intervals = np.empty((len(cross), 2))
@@ -131,6 +134,7 @@ def _farthest(
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
+        # few targets lie so far out that the first way is too short
         far *= 4.0
     # the range of all targets, the new one included
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
@@ -150,6 +154,7 @@ def _last_inside(one: np.ndarray, other: np.ndarray, few: int, tied: float) -> f
     # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
+    # scores change their order only where two of them cross, so a few points tell of all between
     crossed = begin * end < 0.0
     roots = begin[crossed] / (begin[crossed] - end[crossed])
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])

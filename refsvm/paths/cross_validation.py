@@ -115,6 +115,7 @@ def cross_validate_path(
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng, groups=groups)
+    # once for all folds, whose matrices are parts of it
     gram = Gram(Precomputed(), kernel_matrix(problem.centred, cache_mb), is_checked=True)
     gram.is_psd = True
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
@@ -122,6 +123,7 @@ def cross_validate_path(
         each = _left_out if fold.max() + 1 == problem.n else _held_out
         curves, breakpoints = [], []
         for curve, count in each(X, labels, gram, fold, options | {"cache_mb": cache_mb}):
+            # half of the folds are no cross-validation
             if interrupt.pressed:
                 raise KeyboardInterrupt
             curves.append(curve)
@@ -153,6 +155,7 @@ def _left_out(
     left_out = LeftOut(track(own, merged=merged, **options), options["tracker"], options["engine"])
     known: dict[int, ErrorCurve] = {}
     for r in merged.group[fold.argsort()].tolist():
+        # equal examples have one curve: without either of them the same machine is left
         known[r] = known.get(r) or left_out.curve(r)
         yield known[r], int(left_out.walked[r])
 

@@ -67,6 +67,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     True
     """
     given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
+    # the examples are written once, however many variables each of them has
     gram, indices = source_of(given)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
@@ -113,6 +114,7 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         head = json.loads(str(arrays["head"]))
+        # the version is named, because the file itself may be fine
         if head["format"] != FORMAT:
             writer = head.get("refsvm", "0.2.0 or earlier")
             raise ValueError(
@@ -130,8 +132,10 @@ def load_path(file: str | os.PathLike[str]) -> Any:
             record=record, merged=merged, status=Status[head["status"]],
             **{name: head[name] for name in NUMBERS}, **own,
         )  # fmt: skip
+        # a damaged record would not fail when it is read, but answer wrongly
         _check_record(record, path.along)
         return path
+    # a missing or unreadable file is not a wrong one
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
@@ -143,6 +147,7 @@ def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged
     bound = arrays["bound"]
     _check_merged(merged, len(bound))
     sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
+    # merged weights are summed here in another order than when the path was tracked
     _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
     return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
 

@@ -122,6 +122,7 @@ def cross_validate(
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
+    # before the kernel matrix: a wrong n_jobs should not cost its computation
     single = task.kind == CLASSIFICATION and reads_float32(task.gram, task.C, seeder, **options)
     chosen = single and options.get("cache_dtype", "auto") == "auto"
     if single:
@@ -132,6 +133,7 @@ def cross_validate(
             result = work(task, options, single=single, began=began)
         except CoarseError:  # the decision values vary by so little
             result = work(task, {**options, "cache_dtype": "float64"}, single=False, began=began)
+        # workers finish in any order, and results do not depend on it
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
 
 
@@ -154,6 +156,7 @@ def shared_work(task: Task, fold: np.ndarray, workers: int) -> list[tuple[Machin
         (family, share)
         for machine in task.machines()
         for family, some in task.families(machine, held_out)
+        # neighbouring folds together: in a chain each starts from the one before
         for share in np.array_split(some, -(-workers // len(task.pairs)))
         if len(share)
     ]
@@ -175,6 +178,7 @@ def reads_float32(
         As in `refsvm.Rounds`, whose other arguments do not matter.
     """
     rules = chosen_rules(selector, step, stop)
+    # one that does not would have copies made of every row it reads
     if seeder.reads_rows or not rules.reads_float32 or cache_dtype == "float64":
         return False
     return cache_dtype == "float32" or may_be_held(gram, C, rules.stop.tolerance)

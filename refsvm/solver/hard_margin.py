@@ -62,6 +62,7 @@ class HardMargin:
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return what the other way does, or INSEPARABLE."""
+        # to go back to: where f has no bound, one round may lead beyond all numbers
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
@@ -71,6 +72,7 @@ class HardMargin:
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
+        # only while steps go on: at its end the other loop has found the length of α itself
         if not outcome and self._cone:
             self._stretch()
         return outcome
@@ -80,6 +82,7 @@ class HardMargin:
         state = self._state
         alpha = np.where(self._open, state.alpha, 0.0)
         above, below = float(alpha.clip(0.0, None).sum()), float(-alpha.clip(None, 0.0).sum())
+        # without weight on a side there is no point of its hull yet
         if min(above, below) <= 0.0:
             return False
         if not self._cone:

@@ -54,6 +54,7 @@ def polish(state: SolverState) -> bool:
     point = _optimum(rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F])
     if point is None:
         return False
+    # kept, because only the gap at the new point tells whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
     delta = np.zeros(len(alpha))
     delta[F] = point - alpha[F]
@@ -75,6 +76,7 @@ def _optimum(
     scale = float(np.abs(K_FF).max()) or 1.0  # K/s and sδ, so that the rows of the system are of one size
     system, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
     system[:m, :m], system[m, m], right[:m] = K_FF / scale, 0.0, G_F
+    # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
     for solver in (np.linalg.solve, _refined):
         try:
             delta = solver(system, right)[:m] / scale

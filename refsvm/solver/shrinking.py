@@ -162,6 +162,7 @@ class Restriction(Shrinking):
         inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
         recorder = None if trace is None else Trace(trace.every)
+        # the restricted problem is shrunk in turn: what it needs is often much smaller again
         while not outcome and inner.iteration < budget:
             outcome = self.steps(backend, limits, inner, inner_rules, budget - inner.iteration, recorder)
             if limits.should_return_early(inner):
@@ -209,6 +210,7 @@ def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
     rows, delta = state.rows, inner.alpha
     lower, upper = state.lower[A], state.upper[A]
     alpha = np.clip(state.alpha[A] + delta, lower, upper)
+    # α + δ rounds, and a variable that is nearly at its bound would count as free
     alpha[delta == inner.lower] = lower[delta == inner.lower]
     alpha[delta == inner.upper] = upper[delta == inner.upper]
     state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
@@ -232,6 +234,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     """
     rows = state.rows
     source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
+    # rows that are stored are copied, not computed: a copy in one piece is read faster in every step
     if len(A) <= source.capacity or source.holds_all:
         budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
         small = stored_rows(source.restrict(there), budget, dtype, read=dtype)

@@ -59,6 +59,7 @@ class Bordered:
 
     def __init__(self, inverse: np.ndarray, least: float) -> None:
         self.size, self.least, room = len(inverse), least, len(inverse) + SPARE
+        # zeros behind P, so that products may run over the whole array
         self.values, self.x = np.zeros((room, room)), np.zeros(room)
         self.inverse[:] = inverse
 
@@ -89,6 +90,7 @@ class Bordered:
         `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, in which xₖ = pace is counted.
         """
         w = self.times(u)
+        # the pivot of k: where nothing but rounding is left of it, A would become singular
         s = corner - total(u * w)
         if not s > self.least:
             return False
@@ -98,6 +100,7 @@ class Bordered:
         self.x[:m] -= w * change
         self.x[m] = pace + change
         self.size = m + 1
+        # as a square, zzᵀ: the update stays symmetric to the last bit, whatever it rounds
         root = 1.0 / math.sqrt(s)
         z = np.append(w * root, -root)
         self.inverse[:] += z[:, None] * z
@@ -115,6 +118,7 @@ class Bordered:
         if last == 1:
             self.values[:2, :2], self.x[:2], self.size = 0.0, 0.0, 1
             return True
+        # rounding has spoiled P if it is not: the caller makes new factors
         if not p[j + 1] > 0.0:
             return False
         self.x[: last + 1] -= p * ((self.x[j + 1] - pace) / p[j + 1])

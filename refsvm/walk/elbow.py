@@ -45,12 +45,14 @@ def particular_direction(walk: PathState, solve: Solve, tau: float) -> tuple[flo
         # refined once, since Σd may be 0 where db is large
         x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
+    # each round gains digits as long as the inverse is right to a few of them
     for _ in range(3):
         db, noise = walk.direction(), noise_of(walk, tau)
         left = np.append(np.cumsum(walk.of.d[walk.members])[-1] - walk.total, -walk.of.speed[walk.members])
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
+    # from scratch and by pivots: slower, and right where the inverse has worn out
     walk.system, walk.factors = None, PivotedQR().factorise(walk)
     return particular_direction(walk, walk.factors.solve, tau)
 
@@ -66,6 +68,7 @@ def correct(walk: PathState, solve: Solve) -> None:
     walk.unsettled = False
     of, elbow = walk.of, walk.elbow
     right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
+    # nothing to remove; a solve of the system would cost as much as an event
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
     x = solve(right)
@@ -85,6 +88,7 @@ def empty_elbow_step(walk: PathState, room: float) -> Step:
     of, total = walk.of, walk.of.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
     noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
+    # b is held from both sides then, and the segment ends where the two meet
     if rises.any() and falls.any():
         length, lowest, highest = most_before_crossing(
             total[rises], of.push[rises], total[falls], of.push[falls], room, 0.1 * TIE * walk.unit
@@ -106,6 +110,7 @@ def jump_of_b(walk: PathState) -> bool:
     waiting = np.flatnonzero(walk.side == side)
     if abs(walk.total) <= 1e-12 * float(np.abs(of.pace).sum()) or not len(waiting):
         return False
+    # the first that b meets on its way; all others keep their side
     i = int(waiting[(side * of.excess[waiting]).argmin()])
     change = float(of.excess[i])
     walk.b += change
@@ -125,6 +130,7 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
     if not len(pull) or float(np.abs(pull).max()) <= 1e-8 * float(np.abs(walk.line.v).max()):
         return False
     u = null[1:] @ pull
+    # entries of rounding would put variables at their bounds that do not move
     u[np.abs(u) <= 1e-10 * float(np.abs(u).max())] = 0.0
     distance = np.where(u > 0.0, of.upper[elbow] - of.alpha[elbow], of.alpha[elbow] - of.lower[elbow])
     ways = np.full(len(u), np.inf)
@@ -150,6 +156,7 @@ def take(walk: PathState, step: Step, end: float) -> str:
             walk.drop(i, walk.nearest(i), step.kind)
         else:
             walk.enter(i, step.kind)
+    # several at once may be wrong about each other, so the point is looked at before the next step
     if len(hits) > 1 or not step.regular:
         walk.unsettled = True
     return "end" if walk.t == end else step.kind

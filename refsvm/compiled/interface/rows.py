@@ -32,6 +32,7 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
     A twin that gets False returns at once, whatever it likes. It is called again when the row is there. `state` is what
     the twin was given: a `State`, or a `Seeding`.
     """
+    # an index out of range is asked for like any other: Python refuses it, in a sentence
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
     if slot < 0:
         state.now[0].missing = i
@@ -41,6 +42,7 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
 @inlined
 def prefetch(row, start, width):  # type: ignore[no-untyped-def]
     """Ask for the memory of so many values of a row, `AHEAD` of the one at `start`; nothing waits for it."""
+    # short rows are in a cache already, and each request costs an instruction
     if len(row) >= LONG:
         first = start + AHEAD
         for t in range(first, min(first + width, len(row)), LINE_BYTES // row.itemsize):

@@ -108,6 +108,7 @@ class CompiledSeeds:
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for room, part in zip(self._seeding[:4], parts, strict=True):
+            # copied into arrays that stay: the arguments of a compiled function are packed once
             room[:] = part
         self._parameters = parameters_of(seeder)
 
@@ -131,6 +132,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
             )
+        # the twin begins anew once the row is there: it keeps nothing between two calls
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True
@@ -150,6 +152,7 @@ class TwinSeeder:
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray = NOTHING) -> np.ndarray:
         """Return the feasible α."""
+        # packing a solution costs more than many a seed
         if self._seeds is None or self._seeds[0] is not solved or self._seeds[1] is not memory:
             self._seeds = solved, memory, CompiledSeeds(self.of, solved, self.rows, memory)
         return self._seeds[2](problem)
