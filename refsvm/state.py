@@ -54,6 +54,11 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 SNAP: Final = 2e-15
 """Distance from its bound, relative to |α| and the step, at which a variable of a step with momentum is at it."""
 
+NO_PAIR: Final = (
+    "select() returned ({}, {}), which is no pair; return two different indices (i, j), i of I_up and j of I_down, or "
+    "(-1, -1) where no pair gains."
+)
+
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
 
@@ -253,10 +258,7 @@ class SolverState:
     def measure(self, i: int, j: int) -> None:
         """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
         if i < 0 or j < 0 or i == j:  # NumPy would count from the end
-            raise ValueError(
-                f"select() returned ({i}, {j}), which is no pair; return two different indices (i, j), i of I_up and j "
-                "of I_down, or (-1, -1) where no pair gains."
-            )
+            raise ValueError(NO_PAIR.format(i, j))
         alpha, lower, upper = self.alpha, self.lower, self.upper
         # ℓ = Gᵢ − Gⱼ
         self.slope = float(self.gradient[i] - self.gradient[j])

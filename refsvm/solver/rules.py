@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
-from refsvm.rule import memory_of
+from refsvm.rule import is_builtin, memory_of
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder
 from refsvm.selectors.second_order import SecondOrder
-from refsvm.state import SolverState
+from refsvm.state import Memories, SolverState
 from refsvm.steps.base import StepRule
 from refsvm.steps.conjugate import ConjugateStep
 from refsvm.steps.newton import NewtonStep
@@ -58,9 +58,10 @@ class Rules(NamedTuple):
         step, memories = self.step, self.memories(problem)
         return SolverState(problem, alpha, rows, step.history, memories, gradient, step.uses_momentum)
 
-    def memories(self, problem: DualProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def memories(self, problem: DualProblem) -> Memories:
         """Return fresh scratch memory of each rule."""
-        return memory_of(self.selector, problem), memory_of(self.step, problem), memory_of(self.stop, problem)
+        own = all(map(is_builtin, map(type, self)))
+        return cast("Memories", tuple(r.memory(problem) if own else memory_of(r, problem) for r in self))
 
     def restricted(self, tolerance: float) -> Rules:
         """Return the rules that solve a restricted problem to this KKT gap."""

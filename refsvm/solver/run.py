@@ -186,8 +186,8 @@ class Run:
         # negative codes are the run's own; that of a stopping rule would pass for one of them
         own = ENDINGS if state.problem.is_open else (-1,)
         while True:
-            if is_worn:
-                self._leave_float32(state, rules)
+            if is_worn and self._in_float64 is not None:
+                self._leave_float32(state, rules, self._in_float64)
             began, left, is_worn = time.perf_counter(), limits.most - state.iteration, not in_chunks
             code = take(state, rules, min(chunk, left) if in_chunks else left, trace)
             now, idle = time.perf_counter(), idle + 1 if limits.most - state.iteration == left else 0
@@ -197,8 +197,9 @@ class Run:
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
-            if code not in own:
-                code = validated_code(rules.stop, code or rules.stop.check(state))
+            code = code or rules.stop.check(state)
+            if code not in own and not is_builtin(type(rules.stop)):
+                code = validated_code(rules.stop, code)
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
@@ -214,7 +215,8 @@ class Run:
                     continue
                 status = Status.CONVERGED if code else Status.STALLED
             # --- so may rows kept as float32 ---
-            if status not in (Status.CONVERGED, Status.STALLED) or self._stands(state, rules):
+            is_in_doubt = status in (Status.CONVERGED, Status.STALLED) and self._in_float64 is not None
+            if not is_in_doubt or self._stands(state, rules):
                 return status, max(code, 0)
             is_worn = True
 
@@ -246,7 +248,7 @@ class Run:
         values where they decide. If it goes on, less rounding is allowed from then on.
         """
         error, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
-        if self._in_float64 is None or error == 0.0 or error <= SHARE * tolerance:
+        if error == 0.0 or error <= SHARE * tolerance:
             return True
         if error <= self._allowed * tolerance:
             state.gradient[:] = state.problem.with_exact_ends(state.alpha, state.gradient, error)
@@ -256,14 +258,12 @@ class Run:
         self._allowed *= 0.5
         return False
 
-    def _leave_float32(self, state: SolverState, rules: Rules) -> None:
+    def _leave_float32(self, state: SolverState, rules: Rules, in_float64: Callable[[], KernelRows]) -> None:
         """Continue in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
         rounding = self._rounding(state)
-        if self._in_float64 is None or rounding == 0.0:
+        if rounding == 0.0 or rounding <= self._allowed * rules.stop.absolute(state).tolerance:
             return
-        if rounding <= self._allowed * rules.stop.absolute(state).tolerance:
-            return
-        rows, self._in_float64 = self._in_float64(), None
+        rows, self._in_float64 = in_float64(), None
         state.session = state.shrinking = None  # made of the other rows
         # the solution counts all rows of the solve, float32 ones included
         rows.count(self.rows.computed)
