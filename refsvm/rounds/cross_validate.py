@@ -121,8 +121,8 @@ def cross_validate(
     positive_or_inf("cache_mb", cache_mb)
     default = AVG() if from_full else SIR()
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
     # before the kernel matrix: a wrong n_jobs should not cost its computation
+    workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
     single = task.kind == CLASSIFICATION and reads_float32(task.gram, task.C, seeder, **options)
     chosen = single and options.get("cache_dtype", "auto") == "auto"
     if single:
@@ -133,7 +133,6 @@ def cross_validate(
             result = work(task, options, single=single, began=began)
         except CoarseError:  # the decision values vary by so little
             result = work(task, {**options, "cache_dtype": "float64"}, single=False, began=began)
-        # workers finish in any order, and results do not depend on it
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
 
 
@@ -146,6 +145,7 @@ def held_out(
     task = task if joblib_is_set_up() else task.held(options["cache_mb"], single)
     work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refuses=refuses, options=options)
     done = in_workers(work, shared_work(task, fold, workers), workers)
+    # workers finish in any order, and results do not depend on it
     return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
 
 
