@@ -270,7 +270,7 @@ class Formulations:
             return type(self).classification(y=np.append(self.v, labels), gram=gram, C=C)
         if self.v.any() or self.lower.any():
             raise ValueError(
-                "extended knows problems of classification, regression and one_class; this is none."
+                "extended takes problems of classification, regression and one_class; this is another kind."
             )
         return type(self).one_class(gram=gram, nu=min(self.z / float(width.sum()), 1.0), weights=C)
 
@@ -298,7 +298,7 @@ def labelled(problem: Problem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> 
     """Return a problem that was given in place of X; refuse one that is none of classification or has company."""
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
-            raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
+            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
     if not problem.has_labels:
         raise ValueError(
             "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "

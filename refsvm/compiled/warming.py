@@ -94,10 +94,10 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     ...
     """
     if not numba_is_installed():
-        raise ValueError("There is nothing to compile with; install the package numba.")
+        raise ValueError("warm_up() needs Numba, which is not installed; install the package numba.")
     if not numba_compiles():
         given = os.environ["NUMBA_DISABLE_JIT"]
-        raise ValueError(f"NUMBA_DISABLE_JIT={given} says that nothing is compiled; unset it.")
+        raise ValueError(f"NUMBA_DISABLE_JIT={given} turns compilation off; unset it.")
     began = time.perf_counter()
     for number, (family, rules) in enumerate(FAMILIES, start=1):
         if tell is not None:

@@ -82,7 +82,7 @@ def cross_validate_path(
     rng : int, numpy.random.Generator or None
         Shuffles the examples; None leaves them in order. With a number of folds only.
     groups : array-like of shape (n,), optional
-        For a splitter that heeds them: the group of each example.
+        For a splitter that uses groups: the group of each example.
 
     Returns
     -------

@@ -72,7 +72,7 @@ def cross_validate(
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are shared among folds; None leaves them in order.
     groups : array-like of shape (n,), optional
-        For a splitter that heeds them, such as scikit-learn's ``GroupKFold``: the group of each example.
+        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``: the group of each example.
     n_jobs : int, optional
         Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
         core. Where joblib is set up for processes (``joblib.parallel_config``), processes.

@@ -60,7 +60,7 @@ def fold_numbers(
         return _of_pairs(folds, folds.split(np.zeros((n, 1)), codes, *more), n)
     if groups is not None:
         raise ValueError(
-            f"groups needs a splitter that heeds them, and folds={shown(folds)} is none; give folds=GroupKFold(5)."
+            f"groups needs a splitter that uses groups; folds={shown(folds)} does not: give folds=GroupKFold(5)."
         )
     if hasattr(folds, "__next__") or (
         isinstance(folds, list | tuple) and len(folds) and np.iterable(folds[0])

@@ -360,7 +360,7 @@ class Rounds:
         # identity, and not equal numbers: comparing matrices would cost more than the round
         if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
-                "box is made of another problem; make it of that of these rounds, by boxed or without."
+                "box belongs to another problem; make it from the problem of these rounds, by boxed() or without()."
             )
         return self._stored(box)
 

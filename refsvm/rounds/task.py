@@ -268,7 +268,7 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
     """Return the task of a problem that is given in place of the examples; refuse what it says itself."""
     for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
-            raise ValueError(f"X is a DualProblem, which says what {name} is; leave {name} out.")
+            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
     if problem.has_labels:
         classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
         C = problem.upper - problem.lower
@@ -277,8 +277,8 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
         if is_so(problem):
             return _of_one(problem, kind)
     raise ValueError(
-        "X is a DualProblem, but none that DualProblem.classification, regression or one_class makes: what an example "
-        "that is left out takes with it is not known of others."
+        "X is a DualProblem of another kind than DualProblem.classification, regression and one_class make; only of "
+        "these is it known which variables belong to an example that is left out."
     )
 
 

@@ -144,7 +144,7 @@ def test_cross_validate_passes_groups_to_the_splitter() -> None:
     ends: dict[str, Any] = {"C_min": 0.1, "C_max": 1.0, **given}
     path = cross_validate_path(X, signs, folds=GroupKFold(3), groups=GROUPS, **ends)
     np.testing.assert_array_equal(path.fold, by_hand)
-    with pytest.raises(ValueError, match="groups needs a splitter that heeds them, and folds=10 is none"):
+    with pytest.raises(ValueError, match="groups needs a splitter that uses groups; folds=10 does not"):
         cross_validate(X, Y, groups=GROUPS, **given)
 
 

@@ -339,7 +339,7 @@ def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"X": HELD, "y": Y}, "X is a DualProblem, which says what y is; leave y out"),
+        ({"X": HELD, "y": Y}, "X is a DualProblem, which holds y already; leave y out"),
         ({"X": HELD, "gram": K}, "says what gram is"),
         ({"X": HELD, "kernel": RBF(1.0)}, "says what kernel is"),
         ({"X": DualProblem.regression(gram=K, y=K[0])}, "none of classification"),

@@ -142,7 +142,7 @@ class Compiler:
             self.has_warned = True
             warnings.warn(
                 f"Compiling failed in a child process ({self.reason}), and the work goes on in NumPy; "
-                "call refsvm.warm_up() to compile here, or see what is wrong.",
+                "call refsvm.warm_up() to compile in this process, or to see the error.",
                 stacklevel=6,
             )
 
