@@ -340,8 +340,8 @@ def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
     ("arguments", "words"),
     [
         ({"X": HELD, "y": Y}, "X is a DualProblem, which holds y already; leave y out"),
-        ({"X": HELD, "gram": K}, "says what gram is"),
-        ({"X": HELD, "kernel": RBF(1.0)}, "says what kernel is"),
+        ({"X": HELD, "gram": K}, "holds gram already"),
+        ({"X": HELD, "kernel": RBF(1.0)}, "holds kernel already"),
         ({"X": DualProblem.regression(gram=K, y=K[0])}, "none of classification"),
         ({"X": DualProblem.one_class(gram=K)}, "none of classification"),
     ],
