@@ -157,7 +157,8 @@ class Run:
         if self._block.pressed:  # report Ctrl-C even if the solve has converged
             status, code = Status.INTERRUPTED, 0
         rounding, tolerance = self._rounding(state), rules.stop.absolute(state).tolerance
-        self._warn_of_float32(rounding, tolerance)
+        if rounding > 0.0:
+            self._warn_of_float32(rounding, tolerance)
         # a curvature is a difference of four values, and rounds at the size of the largest
         indefinite = ROUNDED_INDEFINITE if self.rows.keeps_float32 else INDEFINITE
         if state.least_curvature < indefinite * state.largest_diagonal and not self.rows.is_psd:
