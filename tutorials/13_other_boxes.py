@@ -215,6 +215,15 @@ print(
 )
 
 # %%
+# What can be asked of them
+# -------------------------
+#
+# What would the machine without example :math:`r` say? That is a question about the box. Of two classes, the box of
+# one variable closes. Of several classes it closes in each pair that the example is in; the machines of the other pairs
+# never used it. Of a regression two boxes close, those of both prices. Of novelty detection the sum
+# :math:`z=\nu\sum_iw_i` loses its part, too. :doc:`/questions` lists all questions and machines.
+
+# %%
 # .. shipped:: formulations.py
 #    :object: votes
 #    :fold: Counting the votes

@@ -131,13 +131,21 @@ def test_zero_alpha_is_no_proof_of_a_value_where_the_intercept_may_move():
     assert loo.decided_by.tolist() == ["kkt", "zero alpha", "kkt", "zero alpha", "zero alpha"]
 
 
-def test_zero_alpha_of_two_classes_where_both_ends_of_the_intercept_meet():
-    # every α is 0 or C, and max G over I_up equals min G over I_down: without one of the two b moves by half a step
-    X, y = np.array([[0.0], [0.0], [4.0], [-4.0], [8.0], [-8.0]]), np.array([1, -1, 1, -1, 1, -1])
-    loo = leave_one_out(X, y, kernel=Linear(), C=0.01, checks="zero alpha", stop=EXACT, engine=FAST)
-    rounds = Rounds(DualProblem.classification(X, y, C=0.01), stop=EXACT, engine="numpy")
-    values = [rounds.solve(rounds.problem.without(r)).decision_values[r] for r in range(6)]
-    np.testing.assert_allclose(loo.decision_values, values, atol=1e-8)
+@pytest.mark.parametrize(
+    ("x", "C", "r", "expected"),
+    [
+        ([-2.0, 4.0, -2.0, 0.0, 0.0, 0.0], 0.25, 2, -0.5),
+        ([0.0, 2.0, -1.0, 0.0, 0.0, 3.0], 0.25, 2, -0.75),
+        ([1.0, 1.0, 0.0, -3.0, 5.0, -2.0], 0.125, 3, 0.5),
+    ],
+)
+def test_zero_alpha_of_two_classes_where_both_ends_of_the_intercept_meet(x, C, r, expected):
+    # every α is 0 or C, and max G over I_up is min G over I_down: without r, one of the two, b is anything in between
+    X, y = np.array(x)[:, None], np.array([-1, 1] * 3)
+    loo = leave_one_out(X, y, kernel=Linear(), C=C, checks="zero alpha", stop=EXACT, engine=FAST)
+    rounds = Rounds(DualProblem.classification(X, y, C=C), stop=EXACT, engine="numpy")
+    assert rounds.solve(rounds.problem.without(r)).decision_values[r] == pytest.approx(expected)
+    assert loo.decision_values[r] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("folds", [4, [0, 1, 2] * 12])
