@@ -12,7 +12,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
 from refsvm.state import SolverState
-from refsvm.stopping.relative import LEAST_SHARE
+from refsvm.stopping.relative import LEAST_SHARE, ROUNDED
 
 
 class StoppingRule(Rule):
@@ -64,7 +64,9 @@ class StoppingRule(Rule):
         if not self.relative:
             return self.tolerance
         s = state.problem.decision_range(state.alpha, state.gradient)
-        return self.tolerance * min(1.0, max(s, LEAST_SHARE * float(state.stop_memory[-2])))
+        wanted = self.tolerance * min(1.0, max(s, LEAST_SHARE * float(state.stop_memory[-2])))
+        # of values near v no rounding of K is seen below that of v itself, as where the machine is constant
+        return max(wanted, ROUNDED * float(np.abs(state.problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
         """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""
