@@ -130,6 +130,17 @@ def test_a_warning_has_to_be_true(monkeypatch, said, kind):
     assert [each for each, _ in verdict.complaints] == [kind]
 
 
+def test_a_limit_met_on_the_way_may_be_said(monkeypatch):
+    """Of partial_fit, whose first batch may end early where all of them together do not."""
+
+    def trained(problem):
+        warnings.warn("The iteration limit was reached before the stopping rule was satisfied.", stacklevel=1)
+        return replace(callers.by_estimator(problem), earlier=("MAX_ITER",))
+
+    monkeypatch.setitem(callers.TRAINED, "SVC", trained)
+    assert scale_verdict.verdict_of(problem_of()).complaints == []
+
+
 def test_giving_up_on_what_is_easy_in_unit_scale_is_found_out(monkeypatch):
     assert kinds(monkeypatch, problem_of(), lambda a: replace(a, statuses=["MAX_ITER"])) == {"gives up"}
 

@@ -86,11 +86,12 @@ class Values:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """All that a caller returned, and the names of the statuses that it ended with."""
+    """All that a caller returned, and the names of the statuses that it ended with, or that were left behind."""
 
     machines: list[Machine]
     values: list[Values]
     statuses: list[str]
+    earlier: tuple[str, ...] = ()
 
 
 def kernel_of(problem: Scaled) -> Any:
@@ -216,12 +217,14 @@ def by_partial_fit(problem: Scaled) -> Answer:
     first = max(4, n // 2)
     cuts = [0, first, *sorted(problem.rng.integers(first, n + 1, size=2).tolist()), n]
     weights[cuts[2] : cuts[3]] = 0.0
-    X = data_of(problem, problem.X)
+    X, statuses = data_of(problem, problem.X), []
     for a, b in pairwise(cuts):
         if b > a:
             model.partial_fit(X[a:b], problem.y[a:b], sample_weight=weights[a:b])
+            statuses.append(model.status_.name)
     h, h_test = values_of(model, X), values_of(model, data_of(problem, problem.T))
-    return Answer([machine(problem, model.alpha_, h, h_test, problem.C * weights)], [], [model.status_.name])
+    found = machine(problem, model.alpha_, h, h_test, problem.C * weights)
+    return Answer([found], [], statuses[-1:], tuple(statuses[:-1]))
 
 
 def by_command_line(problem: Scaled) -> Answer:

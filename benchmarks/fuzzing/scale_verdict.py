@@ -370,6 +370,7 @@ ROUNDED = ("right to about", "rounded so much", "rounding moves decision values 
 def judge_warnings(problem: Scaled, answer: Answer, verdict: Verdict) -> None:
     """Check that each warning is true, and that nothing ends early for no reason."""
     finished = all(status == "CONVERGED" for status in answer.statuses)
+    throughout = finished and all(status == "CONVERGED" for status in answer.earlier)
     rounds = any(words in each for each in verdict.said for words in ROUNDED)
     for each in verdict.said:
         if any(words in each for words in ROUNDED):
@@ -378,7 +379,7 @@ def judge_warnings(problem: Scaled, answer: Answer, verdict: Verdict) -> None:
             if problem.kernel not in ("sigmoid", "precomputed") and not rounds:
                 verdict.complain("false warning", f"of a kernel that is positive semi-definite: {each}")
         elif any(words in each for words in UNFINISHED):
-            if finished and problem.caller not in ROUNDS:
+            if throughout and problem.caller not in ROUNDS:
                 verdict.complain("false warning", f"of a solve that converged: {each}")
         else:
             verdict.complain("unknown warning", each)
