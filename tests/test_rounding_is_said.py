@@ -141,6 +141,15 @@ def test_rounding_is_compared_with_the_tolerance_of_values_that_vary_little():
     assert said(lambda: solve(problem, stop=KKTGap(1e-3, relative=True), engine="numpy"))
 
 
+@BOTH
+@pytest.mark.parametrize("unit", [1.0, 100.0, 1e4])
+def test_nothing_is_said_of_a_machine_that_is_constant(engine, unit):
+    """Where w = 0 is best, decision values are what rounding leaves, however small it is."""
+    A = unit * np.random.default_rng(3).normal(size=(30, 2))
+    assert not said(lambda: OneClassSVM(kernel="linear", nu=0.05, engine=engine).fit(np.vstack([A, -A])))
+    assert not said(lambda: OneClassSVM(kernel="linear", nu=0.05, engine=engine).fit(sparse.csr_array(A)))
+
+
 def test_rounding_of_what_fixed_variables_add_is_said():
     X = np.vstack([STAMPS, STAMPS + 1.0, STAMPS - 1.0])
     problem = DualProblem.classification(X, [-1, 1] * 3, kernel=Polynomial(2, 0.5), C=1e-18)

@@ -50,6 +50,11 @@ DEVIATIONS: Final = 4.0
 """Number of standard deviations that count."""
 
 
+ROWS_LOOKED_AT: Final = 8
+COLUMNS_LOOKED_AT: Final = 64
+"""Of K, to tell by how much its values vary."""
+
+
 def is_worthwhile(
     gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False, held: bool = False
 ) -> bool:
@@ -220,6 +225,13 @@ def decision_noise(
             sums = np.einsum("ij,ij,j->i", K, K, np.square(alpha))
         moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
     return moved if moved > tolerance else 0.0
+
+
+def variation(gram: KernelMatrix, alpha: np.ndarray) -> float:
+    """Return about how far Σ|αᵢ|Kᵢⱼ varies with j, by the rows of the largest |αᵢ| and columns spread over K."""
+    rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
+    columns = np.unique(np.linspace(0, len(alpha) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
+    return float(np.abs(alpha).sum() * np.ptp(gram.block(rows, columns), axis=1).max(initial=0.0))
 
 
 def noise_of_distances(gram: Any) -> float:

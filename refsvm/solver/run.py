@@ -165,7 +165,8 @@ class Run:
             self._warn_of_indefinite_kernel(state.least_curvature)
         gram, fixed = self.rows.gram, state.problem.fixed_noise
         if status is Status.CONVERGED and (fixed or noise_of_values(gram, state.largest_diagonal)):
-            wanted = rules.stop.wanted(state)
+            s = state.problem.decision_range(state.alpha, state.gradient)
+            wanted = rules.stop.wanted(state.problem, state.alpha, s)
             self._warn_of_noise(decision_noise(gram, state.alpha, state.diagonal, wanted, fixed), wanted)
         return Ending(
             self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
@@ -231,15 +232,13 @@ class Run:
 
     def warn_of_rounding(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `take_steps` does, of a solution that compiled rounds have found on these rows."""
-        tolerance, gram, diagonal = stop.tolerance, self.rows.gram, self.rows.diagonal()
-        if stop.relative:
-            tolerance *= min(1.0, solved.decision_range)
-        tolerance = max(tolerance, solved.kkt_gap)
+        gram, diagonal, fixed = self.rows.gram, self.rows.diagonal(), solved.problem.fixed_noise
+        largest = float(np.abs(diagonal).max())
+        if not (self.rows.keeps_float32 or fixed or noise_of_values(gram, largest)):
+            return
+        tolerance = max(stop.wanted(solved.problem, solved.alpha, solved.decision_range), solved.kkt_gap)
         if self.rows.keeps_float32:
-            self._warn_of_float32(
-                decision_error(gram, solved.alpha, float(np.abs(diagonal).max())), tolerance
-            )
-        fixed = solved.problem.fixed_noise
+            self._warn_of_float32(decision_error(gram, solved.alpha, largest), tolerance)
         self._warn_of_noise(decision_noise(gram, solved.alpha, diagonal, tolerance, fixed), tolerance)
 
     def _stands(self, state: SolverState, rules: Rules) -> bool:

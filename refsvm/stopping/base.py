@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from refsvm.kernels.precision import variation
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rule import Rule
@@ -59,14 +60,17 @@ class StoppingRule(Rule):
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
 
-    def wanted(self, state: SolverState) -> float:
-        """Return the tolerance, of a relative rule times the range of the decision values, whatever rounding allows."""
+    def wanted(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
+        """Return the tolerance that rounding of K is compared with: ε, of a relative rule times the range s < 1.
+
+        Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ
+        varies by is the least.
+        """
         if not self.relative:
             return self.tolerance
-        s = state.problem.decision_range(state.alpha, state.gradient)
-        wanted = self.tolerance * min(1.0, max(s, LEAST_SHARE * float(state.stop_memory[-2])))
-        # of values near v no rounding of K is seen below that of v itself, as where the machine is constant
-        return max(wanted, ROUNDED * float(np.abs(state.problem.v).max()))
+        wanted = self.tolerance * min(1.0, max(s, LEAST_SHARE * variation(problem.gram, alpha)))
+        # of values near v no rounding of K is seen below that of v itself
+        return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
         """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""

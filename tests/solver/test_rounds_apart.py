@@ -255,7 +255,7 @@ def test_a_box_of_another_problem_is_refused():
     with pytest.raises(ValueError, match="another problem"):
         Rounds(held).solve(same_matrix)
     for box in (other, Rounds(other).problem):
-        with pytest.raises(ValueError, match="another problem; make it of that of these rounds"):
+        with pytest.raises(ValueError, match="another problem; make it from the problem of these rounds"):
             rounds.solve(box)
     with pytest.raises(ValueError, match="not a DualProblem; pass problem"):
         rounds.solve(PROBLEM.lower)
