@@ -64,7 +64,11 @@ def refits(make, n, C):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kernel", [RBF(0.3), Linear(), Polynomial(degree=2, gamma=0.3, coef0=1.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kernel",
+    [RBF(0.3), Linear(), pytest.param(Polynomial(degree=2, gamma=0.3, coef0=1.0), marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_residuals_of_a_regression_are_those_of_refits(kernel, weighted):
     X, y = targets()
     C = np.random.default_rng(1).uniform(0.2, 3.0, len(y)) if weighted else np.full(len(y), 2.0)

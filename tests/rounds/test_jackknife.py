@@ -72,6 +72,7 @@ def test_intervals_of_known_machines():
     assert machines.intervals(np.zeros((1, 3)), 0.5).tolist() == [[-1.0, 1.0]]
 
 
+@pytest.mark.slow
 def test_the_next_target_is_inside_as_often_as_promised():
     rng, inside = np.random.default_rng(1), {"jackknife+": 0, "cv+": 0}
     for _ in range(150):

@@ -25,7 +25,9 @@ def folds(data, **options):
 
 
 @needs_numba
-@pytest.mark.parametrize("data", [HEART, WAVES], ids=["heart", "waveform"])
+@pytest.mark.parametrize(
+    "data", [pytest.param(HEART, id="heart"), pytest.param(WAVES, id="waveform", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("seeder", [AVG(), Cold()])
 @pytest.mark.parametrize("from_full", [True, False])
 def test_both_engines_take_the_same_steps(data, seeder, from_full):

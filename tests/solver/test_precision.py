@@ -101,6 +101,7 @@ def test_rows_stay_float32_where_rounding_is_harmless(eager):
     assert solve(problem_with(800.0), engine="numpy", stop=KKTGap(1e-3)).rounding == 0.0
 
 
+@pytest.mark.slow
 @needs_numba
 @pytest.mark.parametrize("C", [150.0, 800.0])
 def test_both_engines_leave_float32_rows_at_the_same_step(C, eager):
@@ -160,6 +161,7 @@ def test_at_most_the_share_nu_is_outside(kernel, repeated, cache_dtype, eager):
 # -- rounds ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("C", [100.0, 800.0])
 def test_rounds_leave_float32_rows_too(C, engine, eager):
     """Their decision values are read off G, and solutions that rounds begin with are those of float64 rows then."""
