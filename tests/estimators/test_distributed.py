@@ -136,7 +136,7 @@ def test_a_worker_that_is_killed_costs_a_retry(client, killed):
     with parallel_config(backend="dask"):
         there = searched(heart, n_jobs=-1)
     assert killed.exists()
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     np.testing.assert_array_equal(there, searched(heart))
     assert set(client.run(os.getpid).values()) != first
 
@@ -165,7 +165,7 @@ def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, k
     with parallel_config(backend="dask"):
         there = result(tmp_path / "there")
     assert killed.exists()
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     # a worker computes its kernel rows in other blocks, which BLAS may round otherwise
     np.testing.assert_allclose(there, result(tmp_path / "here"), atol=1e-9)
 
