@@ -20,7 +20,7 @@ from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import dense_gram, held_from_products
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.origin import around
-from refsvm.kernels.precision import may_be_held
+from refsvm.kernels.precision import share_held
 from refsvm.kernels.products import inner_products
 from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import squared_norms
@@ -277,7 +277,7 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
         origin = X.mean(axis=0)
     inner, norms = shared_products(X, token, origin)
     return held_from_products(
-        gram, kernel, inner, norms, np.float32 if may_be_held(gram, C, tol) else np.float64
+        gram, kernel, inner, norms, np.float32 if share_held(gram, C, tol) else np.float64
     )
 
 

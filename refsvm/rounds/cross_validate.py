@@ -16,7 +16,7 @@ from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.precision import may_be_held
+from refsvm.kernels.precision import SHARE, share_held
 from refsvm.result import Status
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
@@ -83,8 +83,8 @@ def cross_validate(
         time_limit, callback, trace. ``cache_dtype="auto"`` holds kernel values as float32 from 1,500 examples on, with
         a kernel of k(x, x) = 1, the default rules, a tolerance of at least 1e-4, a seeder that reads no kernel rows
         (AVG, Cold), and a C with 2.4e-7 √ΣC² ≤ a tenth of the tolerance, where C of equal examples is summed before it
-        is squared. The callback sees the state of the round under way, as in `refsvm.solve`; a true result ends all
-        rounds.
+        is squared. Where the budget holds the matrix as float32 only, 2.4e-7 √Σα² may be as large as the tolerance.
+        The callback sees the state of the round under way, as in `refsvm.solve`; a true result ends all rounds.
 
     Returns
     -------
@@ -123,11 +123,12 @@ def cross_validate(
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     # before the kernel matrix: a wrong n_jobs should not cost its computation
     workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
-    single = task.kind == CLASSIFICATION and reads_float32(task.gram, task.C, seeder, **options)
-    chosen = single and options.get("cache_dtype", "auto") == "auto"
+    share = float32_share(task.gram, task.C, seeder, **options) if task.kind == CLASSIFICATION else 0.0
+    single, chosen = share > 0.0, options.get("cache_dtype", "auto") == "auto"
     if single:
         options["cache_dtype"] = "float32"
-    work = partial(held_out, fold=fold, seeder=seeder, from_full=from_full, workers=workers, refuses=chosen)
+    refused = share if chosen else 0.0
+    work = partial(held_out, fold=fold, seeder=seeder, from_full=from_full, workers=workers, refused=refused)
     with interruptible() as interrupt:
         try:
             result = work(task, options, single=single, began=began)
@@ -138,12 +139,12 @@ def cross_validate(
 
 def held_out(
     task: Task, options: dict[str, Any], *, fold: np.ndarray, seeder: Seeder, from_full: bool, workers: int,
-    refuses: bool, single: bool, began: float,
+    refused: float, single: bool, began: float,
 ) -> CrossValidation:  # fmt: skip
-    """Hold out all folds, by several workers if there are any; `refuses` raises where float32 is too coarse."""
+    """Hold out all folds, by several workers if there are any; `refused` is that of `Rounds.refuse_float32`."""
     # threads share one kernel matrix; each process computes its own
     task = task if joblib_is_set_up() else task.held(options["cache_mb"], single)
-    work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refuses=refuses, options=options)
+    work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refused=refused, options=options)
     done = in_workers(work, shared_work(task, fold, workers), workers)
     # workers finish in any order, and results do not depend on it
     return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
@@ -162,11 +163,12 @@ def shared_work(task: Task, fold: np.ndarray, workers: int) -> list[tuple[Machin
     ]
 
 
-def reads_float32(
+def float32_share(
     gram: KernelMatrix, C: np.ndarray, seeder: Seeder, *, selector: WorkingSetSelector | None = None,
-    step: StepRule | None = None, stop: StoppingRule | None = None, cache_dtype: str = "auto", **_: Any,
-) -> bool:  # fmt: skip
-    """Whether rounds of these rules and this seeder read kernel values as float32, as `refsvm.solve` may.
+    step: StepRule | None = None, stop: StoppingRule | None = None, cache_dtype: str = "auto",
+    cache_mb: float, **_: Any,
+) -> float:  # fmt: skip
+    """Return how far kernel values kept as float32 may move decision values, as a share of the tolerance; 0: float64.
 
     Parameters
     ----------
@@ -174,14 +176,16 @@ def reads_float32(
     C : ndarray of shape (n,), float64
         Penalties.
     seeder : Seeder
-    selector, step, stop, cache_dtype
+    selector, step, stop, cache_dtype, cache_mb
         As in `refsvm.Rounds`, whose other arguments do not matter.
     """
     rules = chosen_rules(selector, step, stop)
     # one that does not would have copies made of every row it reads
     if seeder.reads_rows or not rules.reads_float32 or cache_dtype == "float64":
-        return False
-    return cache_dtype == "float32" or may_be_held(gram, C, rules.stop.tolerance)
+        return 0.0
+    if cache_dtype == "float32":
+        return SHARE
+    return share_held(gram, C, rules.stop.tolerance, cache_mb)
 
 
 class Part(NamedTuple):
@@ -203,7 +207,7 @@ def hold_out(
     fold: np.ndarray,
     seeder: Seeder,
     from_full: bool,
-    refuses: bool,
+    refused: float,
     options: dict[str, Any],
 ) -> Part:
     """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3."""
@@ -212,8 +216,8 @@ def hold_out(
     problem, pair, copies = machine
     problem = problem.with_gram(shared_gram(problem.gram, options["cache_mb"], single, problem.z == 0.0))
     rounds = Rounds(problem, **options)
-    if refuses and single:
-        rounds.refuse_float32()
+    if refused and single:
+        rounds.refuse_float32(refused)
     with interruptible():
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"

@@ -139,9 +139,9 @@ class Rounds:
             ),
         )  # fmt: skip
 
-    def refuse_float32(self) -> None:
-        """Let float32 values that move decision values too far raise `CoarseError`, and not only be said."""
-        self._run.refuses_float32 = True
+    def refuse_float32(self, share: float) -> None:
+        """Let float32 values that move decision values by more than this share of the tolerance raise `CoarseError`."""
+        self._run.refused_from = share
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.

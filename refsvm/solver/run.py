@@ -75,8 +75,9 @@ class Run:
 
     Attributes
     ----------
-    refuses_float32 : bool
-        Whether float32 values that move decision values too far raise `CoarseError`: their caller can do without.
+    refused_from : float
+        Share of the tolerance beyond which float32 values raise `CoarseError`: their caller can do without. 0: they are
+        said, and kept.
 
     Examples
     --------
@@ -95,7 +96,8 @@ class Run:
     ('CONVERGED', 3)
     """
 
-    refuses_float32 = _has_warned = _has_warned_of_float32 = _is_noisy = False
+    refused_from = 0.0
+    _has_warned = _has_warned_of_float32 = _is_noisy = False
 
     def __init__(
         self, backend: Backend, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
@@ -274,9 +276,9 @@ class Run:
 
     def _warn_of_float32(self, error: float, tolerance: float) -> None:
         """Warn once for all solves of this run if float32 values that cannot be left move decision values too far."""
-        if self._in_float64 is not None or error <= SHARE * tolerance:
+        if self._in_float64 is not None or error <= max(SHARE, self.refused_from) * tolerance:
             return
-        if self.refuses_float32:
+        if self.refused_from:
             raise CoarseError(f"float32 kernel values move decision values by {error:.1g}.")
         if not self._has_warned_of_float32:
             self._has_warned_of_float32 = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 
 import numpy as np
@@ -62,13 +63,32 @@ def test_single_precision_is_the_default_of_large_problems(monkeypatch):
         {"cache_dtype": "float64"},
     ],
 )
-def test_who_does_not_read_single_precision(options, monkeypatch):
+def test_what_does_not_read_single_precision(options, monkeypatch):
     monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
     gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02)).gram
     C = np.full(gram.n, 2.0)
-    assert module.reads_float32(gram, C, AVG())
-    assert not module.reads_float32(gram, C, **{"seeder": AVG(), **options})
-    assert not module.reads_float32(gram, 50.0 * C, AVG())  # rounding could move G by too much
+    assert module.float32_share(gram, C, AVG(), cache_mb=1.0)
+    assert not module.float32_share(gram, C, **{"seeder": AVG(), "cache_mb": 1.0, **options})
+    assert not module.float32_share(gram, 50.0 * C, AVG(), cache_mb=1.0)  # rounding could move G by too much
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize(("deviations", "dtype"), [(4.0, "float32"), (400.0, "float64")])
+def test_a_budget_for_float32_alone_is_used_up_to_the_whole_tolerance(deviations, dtype, engine, monkeypatch):
+    """Before α is known its box allows too much rounding; once it is known, so is whether that is true."""
+    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
+    monkeypatch.setattr("refsvm.kernels.precision.DEVIATIONS", deviations)
+    options = {"kernel": RBF(0.5), "C": 400.0, "folds": 3, "engine": engine, "cache_mb": 0.4}
+    X, y = HEART.X / HEART.X.std(0) * 0.2, HEART.y  # 270² values are 0.28 MiB as float32, 0.56 as float64
+    chosen, exact = (
+        cross_validate(X, y, **options, **more)
+        for more in ({}, {"cache_dtype": "float64", "stop": KKTGap(1e-6)})
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # float32 by name warns from a tenth of the tolerance on
+        same = cross_validate(X, y, **options, cache_dtype=dtype)
+    assert np.array_equal(chosen.decision_values, same.decision_values)
+    assert np.abs(chosen.decision_values - exact.decision_values).max() < 3e-3
 
 
 def test_a_matrix_is_held_once_and_a_given_one_stays():

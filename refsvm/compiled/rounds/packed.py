@@ -89,7 +89,8 @@ class PackedRounds:
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
         """Run as many rounds as take some ten milliseconds, and the one after them where that is left to Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
-        chunk = self._ready([*islice(waiting, self._size())])
+        size = self._size()
+        chunk = self._ready([*islice(waiting, size)])
         solved = family.solutions.get(chunk[0].origin) if self._waits else None
         if runner.shares and solved is not None:
             self.remember(runner.memory(solved, chunk))
@@ -113,7 +114,7 @@ class PackedRounds:
                 done.append(runner.round(each))
         # rounds of a call are much alike: the last chunk tells how many the next may have
         self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
-        self._latest_size = len(done)
+        self._latest_size = size
         return done
 
     def _size(self) -> int:
