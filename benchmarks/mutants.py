@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import time
 import tomllib
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
+from mutating.clone import ROOT, cloned, git
 from mutating.own_tests import ROOMS, baseline, load_libraries, outcome
 from mutating.places import Mutant, draw
 
-ROOT: Final = Path(__file__).resolve().parents[1]
 WANTED: Final = 0.92
 
 
@@ -35,11 +34,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.root = folder.resolve(), folder.resolve() / "clone"
-        if not self.root.exists():
-            _git("clone", "--quiet", str(ROOT), str(self.root))
-        _git("-C", str(self.root), "fetch", "--quiet", str(ROOT), "HEAD")
-        _git("-C", str(self.root), "reset", "--quiet", "--hard", "FETCH_HEAD")
+        self.folder, self.root = folder.resolve(), cloned(folder)
         self.outcomes: dict[str, Any] = self._read("outcomes.json")
 
     def _read(self, name: str) -> Any:
@@ -50,7 +45,7 @@ class Store:
         """Return which tests of a room run which lines, measured where sources or tests are others than then."""
         merged: dict[str, Any] = {"seconds": {}, "lines": {}}
         for tests in (f"refsvm/{room}", *ROOMS[room]):
-            tree = _git("-C", str(self.root), "ls-tree", "HEAD", "refsvm/", tests)
+            tree = git("-C", str(self.root), "ls-tree", "HEAD", "refsvm/", tests)
             if tests not in tree:
                 continue
             name = f"{tests.replace('/', '_')}.json"
@@ -69,10 +64,6 @@ class Store:
         """Keep an outcome."""
         self.outcomes[mutant.key] = found
         (self.folder / "outcomes.json").write_text(json.dumps(self.outcomes), encoding="utf-8")
-
-
-def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def in_turn(root: Path, seed: int, count: int) -> list[tuple[str, Mutant]]:

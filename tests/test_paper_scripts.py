@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,17 @@ def test_every_entry_of_the_map_exists():
             assert named(target).__doc__, target
         for file, function in tests:
             assert f"\ndef {function}(" in (TESTS / file).read_text(encoding="utf-8"), f"{file}::{function}"
+
+
+def test_every_entry_of_the_map_has_a_mutation():
+    """`benchmarks/broken_map.py` replaces a text in a file; it should be there, once."""
+    root = TESTS.parent
+    text = (root / "benchmarks" / "broken_map.toml").read_text(encoding="utf-8")
+    mutations = tomllib.loads(text)["mutation"]
+    assert {each["entry"] for each in mutations} == {there for _, there, *_ in cells("code.md")[1:]}
+    for each in mutations:
+        assert each["old"] != each["new"]
+        assert (root / each["file"]).read_text(encoding="utf-8").count(each["old"]) == 1, each
 
 
 def test_the_list_has_every_table_and_figure_of_the_papers():

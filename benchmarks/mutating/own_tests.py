@@ -15,17 +15,18 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import coverage
 import pytest
 
-from .places import Mutant
+if TYPE_CHECKING:
+    from .places import Mutant
 
-__all__ = ["ROOMS", "Baseline", "baseline", "outcome"]
+__all__ = ["ROOMS", "Baseline", "baseline", "outcome", "run", "run_broken"]
 
 ROOMS: Final[dict[str, tuple[str, ...]]] = {
     "selectors": ("tests/selectors",),
@@ -181,28 +182,38 @@ def tests_of(mutant: Mutant, known: Baseline) -> list[str]:
 def outcome(root: Path, mutant: Mutant, known: Baseline) -> dict[str, Any]:
     """Break the line, run its tests, restore the line; return what noticed it, "" if nothing did."""
     tests = tests_of(mutant, known)
-    seconds = sum(known["seconds"][test] for test in tests)
+    limit = LIMIT + 4.0 * sum(known["seconds"][test] for test in tests)
+    if not tests:
+        return {"noticed": "", "tests": 0}
+    found = run_broken(root, mutant.path, mutant.source, tests, limit)
+    if found is None:
+        return {"noticed": "the time limit", "tests": len(tests)}
+    if found["code"] and not found["failed"]:  # nothing could be collected: by the mutant's fault?
+        clean = run(root, tests, limit)
+        if clean is None or clean["code"]:
+            raise SystemExit(f"The tests of {mutant.path} are others than those measured: remove the store.")
+    return {"noticed": (found["failed"] or "the import") if found["code"] else "", "tests": len(tests)}
+
+
+def run(root: Path, tests: Sequence[str], limit: float) -> Any:
+    """Run tests up to the first that fails; return pytest's code and that test, None after so many seconds."""
 
     def work() -> dict[str, Any]:
         watcher = Watcher()
         return {"code": int(pytest.main([*OPTIONS, *tests], [watcher])), "failed": watcher.failed}
 
-    if not tests:
-        return {"noticed": "", "tests": 0}
-    path = root / mutant.path
-    source = path.read_text(encoding="utf-8")
+    return forked(root, work, limit)
+
+
+def run_broken(root: Path, path: str, source: str, tests: Sequence[str], limit: float) -> Any:
+    """Run tests with another source in place of this file, which is restored."""
+    place = root / path
+    before = place.read_text(encoding="utf-8")
     try:
-        _write(path, mutant.source)
-        found = forked(root, work, LIMIT + 4.0 * seconds)
+        _write(place, source)
+        return run(root, tests, limit)
     finally:
-        _write(path, source)
-    if found is None:
-        return {"noticed": "the time limit", "tests": len(tests)}
-    if found["code"] and not found["failed"]:  # nothing could be collected: by the mutant's fault?
-        clean = forked(root, work, LIMIT + 4.0 * seconds)
-        if clean is None or clean["code"]:
-            raise SystemExit(f"The tests of {mutant.path} are others than those measured: remove the store.")
-    return {"noticed": (found["failed"] or "the import") if found["code"] else "", "tests": len(tests)}
+        _write(place, before)
 
 
 def _write(path: Path, source: str) -> None:

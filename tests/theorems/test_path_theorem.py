@@ -1,11 +1,12 @@
-"""Ong, Shao & Yang, Theorem (i); and what is free where the elbow is singular: the corner, so the size of the elbow."""
+"""Ong, Shao & Yang, Theorem (i) to (iii); what is free where the elbow is singular: the corner, so its size."""
 
 import numpy as np
 import pytest
 
 pytest.importorskip("scipy")
 
-from refsvm import DualProblem, Linear, regularization_path
+from refsvm import SVMP, DualProblem, Linear, regularization_path
+from refsvm.walk.walk import FREE
 
 
 def whole_numbers(seed, n=60):
@@ -68,3 +69,33 @@ def test_the_order_of_the_examples_chooses_the_corner_and_nothing_else():
         found.append(np.array([path.alpha(C) @ X[order] for C in grid]))
         np.testing.assert_allclose(found[-1], found[0], atol=1e-7)
     assert max(float(np.abs(corner - corners[0]).max()) for corner in corners) > 1e-2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_theorems_ii_and_iii_the_point_itself_is_feasible_so_lambda_never_rises(seed, monkeypatch):
+    """Wherever the linear program is asked (δλ, β) = (0, 0) satisfies (31)–(34); the program finds no less."""
+    X, y = whole_numbers(seed)
+    K, honest, seen = X @ X.T, SVMP._singular_step, []
+
+    def watched(tracker, walk, null, *arguments):
+        scaled, elbow = walk.of.alpha, walk.side == FREE
+        xi = y * (walk.t * y - K @ scaled - walk.b) / walk.t
+        assert ((walk.of.lower <= scaled) & (scaled <= walk.of.upper)).all()
+        assert abs(scaled.sum()) <= 1e-12 * len(y)
+        assert np.abs(xi[elbow]).max() <= 1e-8
+        assert (xi[~elbow & (scaled == 0.0)] <= 1e-8).all()
+        assert (xi[~elbow & (scaled == y)] >= -1e-8).all()
+        step = honest(tracker, walk, null, *arguments)
+        seen.append((null.shape[1], step.length))
+        return step
+
+    monkeypatch.setattr(SVMP, "_singular_step", watched)
+    path = regularization_path(X, y, kernel=Linear(), C_min=1e-3, C_max=10.0, merge=False, engine="numpy")
+    nullities, falls = np.array(seen).T
+    assert nullities.max() > 1
+    assert (falls >= 0.0).all()
+    assert (falls > 0.0).sum() > 2
+    assert (np.diff(path.C) >= 0.0).all()
+    assert path.C[-1] == pytest.approx(10.0, rel=1e-12)
+    # nothing but the program and the special events has kept the conditions
+    assert {"repair", "backup"}.isdisjoint(path.counts)
