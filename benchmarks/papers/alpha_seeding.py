@@ -443,13 +443,14 @@ starts from the one before; ε = 0.001; the leave-one-out methods AVG and TOP st
 
 **Not as the paper.** Heart has come to us standardised; each column is brought back to its whole numbers, up to a
 shift, which an RBF kernel does not see. How the paper shuffled is not known: ours is one random order. Of adult,
-webdata and MNIST the tables have 1,000 examples, for all methods would need the whole kernel matrix, 8 to 29 GB.
-`ATO` follows its path whatever that costs (`budget=inf`, no limit on free variables), in one more column with its
-defaults; it watches only those bounded examples that may reach b, and takes 1,000 events at most. On webdata and
-MNIST it was not run: nearly all examples are free there, and on webdata, many of whose examples are equal, a first
-attempt did not end within ten minutes of a busy machine. `MIR` ends its least squares after 50 steps or at 1e-3, see
-below; the paper has the pseudo-inverse. From the full solution nothing joins, and SIR, MIR and AVG are one rule: what
-is removed is spread over the free variables.
+webdata and MNIST the tables have 1,000 examples: in full their kernel matrices take 8 to 29 GB. `SIR` and `MIR` do
+not need them whole, and run in a cache for a part of the rows; at full size that has not been measured here. `ATO`
+follows its path whatever that costs (`budget=inf`, no limit on free variables), in one more column with its defaults;
+it watches only those bounded examples that may reach b, and takes 1,000 events at most. On webdata and MNIST it was
+not run: nearly all examples are free there, and on webdata, many of whose examples are equal, a first attempt did not
+end within ten minutes of a busy machine. `MIR` ends its least squares after 50 steps or at 1e-3, see below; the paper
+has the pseudo-inverse. From the full solution nothing joins, and SIR, MIR and AVG are one rule: what is removed is
+spread over the free variables.
 """
 TABLE_1_TEXT = """
 **Reproduces**: all methods end at one accuracy, which is the published one on the sets in full. LIBSVM's 9,000 steps
@@ -457,8 +458,10 @@ on madelon, and its 6,988 on heart to 0.4 %: the experiment is the paper's. Ever
 where the paper has a fifth. **Does not**, on heart and madelon: there every fold is alike and SIR's, MIR's and ATO's
 seeds are the optimum, or nearly so. So they take the steps of the first, cold round and few more. The published 1,800
 of MIR and SIR on madelon, 900 and nine times 100, are those of `AVG` in a chain, which leaves the added examples at
-zero; on heart the published 1,443 of MIR are near its 1,434. We conclude that on these sets the authors' MIR, and on
-madelon their SIR, did not give the added examples their weight.
+zero; on heart the published 1,443 of MIR are near its 1,434. So MIR there, and on madelon SIR, did as if the added
+examples had been given no weight. Two explanations fit, and the figures do not tell them apart: the authors' programs
+gave them none; or a similar example was looked for by K > 0 and never found, since K beside the diagonal is 0 on
+madelon, and next to nothing on heart.
 """
 TABLE_2_TEXT = """
 *mean K* and *largest K*: beside the diagonal, of the examples in the tables. *larger class*: its share, in the tables

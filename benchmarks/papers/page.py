@@ -6,11 +6,14 @@ import argparse
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+
+from headlines import HEADING, with_headlines
 
 import refsvm
 from refsvm.experiment import Comparison, Experiment, Grid
@@ -87,6 +90,17 @@ def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experim
     return experiment
 
 
+def commit() -> str:
+    """Return the commit of this repository, in brackets; "" without git."""
+    command = ["git", "-C", str(BENCHMARKS), "rev-parse", "--short", "HEAD"]
+    try:
+        return (
+            f" (commit {subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()})"
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
 @dataclass
 class Page:
     """A page of Markdown: sections of text and tables.
@@ -142,7 +156,8 @@ class Page:
         if self.chosen.output is None or not self.chosen.output.exists():
             return []
         texts = re.split(r"^(?=## )", self.chosen.output.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-        return [(text.partition("\n")[0][3:], text.strip()) for text in texts]
+        found = [(text.partition("\n")[0][3:], text.strip()) for text in texts]
+        return [(title, text) for title, text in found if title != HEADING]
 
     def add(self, heading: str, *parts: str | Grid) -> None:
         """Add a section; print it too."""
@@ -156,10 +171,11 @@ class Page:
         print("\n\n".join(("", *filter(None, texts))), flush=True)
 
     def write(self) -> None:
-        """Write the page, if a file is named."""
+        """Write the page, if a file is named, with the headlines of its paper at the top."""
         if self.chosen.output is not None:
             head = [f"# {self.title}", self._provenance()]
-            self.chosen.output.write_text("\n\n".join([*head, *self.parts]) + "\n", encoding="utf-8")
+            text = with_headlines(self.chosen.output.stem, "\n\n".join([*head, *self.parts]) + "\n")
+            self.chosen.output.write_text(text, encoding="utf-8")
 
     def _earlier(self) -> str:
         """Return the command that measured the sections which are kept."""
@@ -190,7 +206,8 @@ class Page:
             "computers of their time."
         )
         return (
-            f"Written by `{command}` with refsvm {refsvm.__version__}, Python {platform.python_version()}, {versions}."
+            f"Written by `{command}` with refsvm {refsvm.__version__}{commit()}, Python {platform.python_version()}, "
+            f"{versions}."
             f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor."
             f"{seconds if self.load or self.kept else ''} Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "

@@ -1,0 +1,203 @@
+"""What three papers on steps and selections claim, and what the tables of their pages say of it.
+
+What a paper claims is quoted from its abstract, its conclusion, or the section that is named. Every figure of ours is
+read from the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from page_tables import Answer, Tables, geometric, holds, number, percent
+
+
+def maximum_gain(page: Tables) -> Iterator[Answer]:
+    """Glasmachers & Igel 2006."""
+    larger = {row["strategy"]: row for row in page.rows("Larger sets, one order, with shr")}
+    second, hmg = larger["LIBSVM-2.8 (second order)"], larger["HMG, KKT gap"]
+    ratios = {
+        (row["relative to second order (p)"], row[""]): row["HMG, KKT gap"] for row in page.rows("Table 2", 1)
+    }
+    mnist, spam = ratios["MNIST (1,000)", "seconds"], ratios["spambase (4,601)", "seconds"]
+    whole = number(hmg["seconds"]) / number(second["seconds"])
+    yield Answer(
+        "“For large training sets our new selection scheme is significantly faster” than second order (abstract)",
+        f"connect-4 in full, one order: {hmg['seconds']} s against {second['seconds']}, {whole:.2f} times as long; "
+        f"1,000 examples of MNIST: {number(mnist):.2f} times (p = {mnist.split('(')[1][:-1]})",
+        f"{holds(whole < 1)} on connect-4, {holds(number(mnist) < 1)} on the part of MNIST; MNIST in full is not run",
+    )  # fmt: skip
+    yield Answer(
+        "“… for small problems the LIBSVM-2.8 algorithm is faster” (conclusion)",
+        f"spambase: HMG takes {number(spam):.2f} times the seconds of second order",
+        holds(number(spam) > 1),
+    )
+    most = next(row for row in page.rows("Claims checked", 1) if "at most one row" in row["claim"])
+    yield Answer(
+        "“… at most one matrix row needs to be computed in every iteration” (conclusion)",
+        f"spambase without shrinking, memory for few rows: {number(most['found']):.2f} rows an iteration at most",
+        holds(number(most["found"]) <= 1),
+    )
+    rows = [number(ratios[name, "kernel rows"]) for name, metric in ratios if metric == "kernel rows"]
+    yield Answer(
+        "The speed-up is “achieved by the avoidance of cache misses” (conclusion)",
+        f"kernel rows of HMG in those of second order, at equal accuracy: {rows[0]:.2f}, {rows[1]:.2f}, {rows[2]:.2f}",
+        f"{holds(max(rows) < 1)} in kernel rows; the seconds do not follow, because a row is cheap here",
+    )
+    cells = [
+        cell
+        for row in page.rows("Figure 6", 1)
+        for name, cell in row.items()
+        if name.startswith("C =")
+    ]  # fmt: skip
+    ahead = sum(number(cell) < 1 for cell in cells)
+    quick = sum(
+        number(cell) < 1
+        for row in page.rows("Figure 6", 3)
+        for name, cell in row.items()
+        if name.startswith("C =")
+    )
+    yield Answer(
+        "HMG is “especially efficient for appropriate kernel and regularization parameter settings” (conclusion)",
+        f"ahead of second order on {ahead} of {len(cells)} cells in kernel rows, on {quick} in seconds",
+        "holds in kernel rows where C is large and γ is not; does not in seconds",
+    )
+    one, two = (
+        {row["problem"]: row for row in page.rows("Table 6") if row["strategy"] == f"{rows} KKT gap"}
+        for rows in ("one row,", "two rows,")
+    )
+    steps = [number(one[name]["iterations"]) / number(two[name]["iterations"]) for name in two]
+    seconds = [number(one[name]["seconds"]) / number(two[name]["seconds"]) for name in two]
+    yield Answer(
+        "“The two-row strategy performed clearly better” than one row (Table 6)",
+        f"one row takes {steps[0]:.2f} and {steps[1]:.2f} times the steps, {seconds[0]:.2f} and {seconds[1]:.2f} "
+        "times the seconds, at equal accuracy",
+        holds(min(seconds) > 1),
+    )
+    every, pair = (
+        {
+            row["problem"]: number(row["iterations"])
+            for row in page.rows("Table 7")
+            if row["strategy"] == f"{rows} KKT gap"
+        }
+        for rows in ("all rows,", "two rows,")
+    )  # fmt: skip
+    saved = [1 - every[name] / pair[name] for name in pair]
+    yield Answer(
+        "All cached rows save 31 % of the iterations on spambase, none on connect-4 (Table 7)",
+        f"{percent(saved[0])} (2,000 examples) and {percent(saved[1])} at equal accuracy",
+        holds(saved[0] > 0.2 and saved[1] < 0.1),
+    )
+    yield Answer(
+        "Maximum gain alone may stop early (Theorem 7), the hybrid converges (Theorem 1)",
+        "both on the printed example, below; Figure 5 has an erratum",
+        "holds",
+    )
+    yield Answer(
+        "A mixed strategy that switches by “cache and problem size” is suggested (conclusion)",
+        "nothing: there is no such selector here, nor in the paper",
+        "open",
+    )
+
+
+def planning_ahead(page: Tables) -> Iterator[Answer]:
+    """Glasmachers 2008."""
+    ratio, p = (page.column("Table 2: seconds", name) for name in ("PA-SMO / SMO", "p"))
+    slower = [name for name in ratio if ratio[name] > 1]
+    worst = max(ratio, key=ratio.__getitem__)
+    yield Answer(
+        "“… it never performs worse than the standard SMO algorithm”: never slower (§7.1)",
+        f"the mean of the seconds is higher on {len(slower)} of {len(ratio)} sets, by {percent(ratio[worst] - 1)} at "
+        f"most ({worst}, p = {p[worst]}), significantly on {sum(p[name] < 0.05 for name in slower)}",
+        f"{holds(all(p[name] >= 0.05 for name in slower))}: significantly slower on no set; not in every mean",
+    )
+    faster = sum(p[name] < 0.05 for name in ratio if ratio[name] < 1)
+    yield Answer(
+        "Significantly faster in 5 cases (§7.1)",
+        f"{faster} of {len(ratio)} sets (p < 0.05, 20 orders; there 22 sets, 100 orders)",
+        holds(faster >= 5),
+    )
+    ratio, p = (page.column("Table 2: iterations", name) for name in ("PA-SMO / SMO", "p"))
+    fewer, more = (
+        sum(p[name] < 0.05 for name in ratio if (ratio[name] < 1) == wanted) for wanted in (True, False)
+    )
+    yield Answer(
+        "“The number of iterations is significantly reduced in nearly all cases” (§7.1)",
+        f"significantly fewer on {fewer} of {len(ratio)} sets, more on {more}; "
+        f"{geometric(list(ratio.values())):.3f} times those of SMO in the geometric mean",
+        holds(fewer > 0.75 * len(ratio) and not more),
+    )
+    p = page.column("The objective reached", "p")
+    higher = page.column("The objective reached", "PA-SMO higher in")
+    better = [name for name in p if p[name] < 0.05 and higher[name] > 10]
+    yield Answer(
+        "It “consistently achieves better solutions” on all sets but the largest (§7.1)",
+        f"significantly higher on {len(better)} of {len(p)}, lower on "
+        f"{sum(p[name] < 0.05 for name in p) - len(better)}",
+        "holds where it is significant; a toss-up on the others",
+    )
+    several = page.rows("Figure 4", 0)
+    last = geometric([number(row["N = 20"]) for row in several])
+    more = sum(number(row["N = 20"]) > 1 and number(row["N = 20"].split("(")[1]) < 0.05 for row in several)
+    yield Answer(
+        "Two or three recent sets are slightly better than one, ten and twenty much worse (Figure 4)",
+        f"twenty take {last:.3f} times the iterations of one, and significantly more on {more} of {len(several)} sets",
+        holds(last > 1),
+    )
+    alone = [number(row["Algorithm 3 alone"]) for row in page.rows("§7.2")]
+    yield Answer(
+        "The selection alone makes a “completely ambiguous” difference (§7.2)",
+        f"{geometric(alone):.3f} times the iterations of SMO in the geometric mean",
+        holds(abs(geometric(alone) - 1) < 0.02),
+    )
+    long = {row["problem"]: row for row in page.rows("§7.3: steps 1.1")}
+    board = long["chessboard-1000"]
+    average = geometric([number(row["1.1 Newton"]) for row in long.values()])
+    yield Answer(
+        "Steps 1.1 times as long are “surprisingly successful”, but not on the chessboard (§7.3)",
+        f"{average:.3f} times the iterations; chessboard {board['1.1 Newton'].split()[0]}, planning "
+        f"{board['PA-SMO'].split()[0]}",
+        holds(average < 1 and number(board["1.1 Newton"]) > 0.95),
+    )
+    bins = [
+        name
+        for name in page.rows("§7.3: planned")[0]
+        if "…" in name and any(number(row[name]) > 0 for row in page.rows("§7.3: planned"))
+    ]
+    yield Answer(
+        "Some steps are enlarged by a factor of several thousands (Figure 3)",
+        f"the last bin with a step in it is {bins[-1].replace('.0', '')}",
+        holds(bins[-1].startswith("1,000")),
+    )
+    here, there = (page.column("The long sets", name) for name in ("PA-SMO / SMO", "ratio there"))
+    yield Answer(
+        "The long sets: "
+        + ", ".join(f"{there[name]:.2f}" for name in there)
+        + " times the iterations (Table 2)",
+        ", ".join(f"{here[name]:.2f}" for name in here) + " in one order",
+        f"{holds(max(here.values()) < 1)} in direction; one order has no p",
+    )
+
+
+def conjugate(page: Tables) -> Iterator[Answer]:
+    """Torres-Barrán, Alaíz & Dorronsoro 2021."""
+    steps = page.rows("Steps to")
+    ratios = [number(row["conjugate"]) for row in steps]
+    yield Answer(
+        "Conjugate steps give “a substantial decrease in the number of iterations” (abstract)",
+        f"{geometric(ratios):.2f} times Newton's in the geometric mean of {len(ratios)} problems, "
+        f"{min(ratios)} to {max(ratios)}",
+        holds(geometric(ratios) < 0.8),
+    )
+    seconds = page.rows("CPU seconds")
+    relative = [number(row["conjugate"]) / number(row["Newton"]) for row in seconds]
+    yield Answer(
+        "“It is faster for many hyper-parameter configurations” than second-order SMO (abstract)",
+        f"with this package's shrinking, {geometric(relative):.2f} times the seconds of Newton steps in the geometric "
+        f"mean, faster on {sum(value < 1 for value in relative)} of {len(relative)} problems",
+        holds(geometric(relative) < 1, ", by little: kernel rows and shrinking take most of the time"),
+    )
+    yield Answer(
+        "“Only a modest increase on the computational cost of each iteration” (abstract)",
+        "the two figures above: time falls by far less than steps",
+        "not measured by itself",
+    )
