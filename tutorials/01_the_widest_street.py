@@ -4,8 +4,8 @@ r"""
 
 Two kinds of points in a plane, and a line between them. Many lines will do. A support vector machine takes the one
 that keeps the largest distance from both kinds: the middle of the widest street that can be laid between them. This
-chapter says what that means as a formula, finds the street with a general optimiser, and lets it bend where no
-street fits. It needs nothing but vectors.
+chapter says what that means as a formula, finds the street with a general optimiser, and lets some points stand on
+the street where none fits. It needs nothing but vectors.
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
 # .. math:: h(x) = w\cdot x + b .
 #
 # On one side :math:`h` is positive, on the other negative. So its sign is a classifier. The distance of a point
-# from the line is :math:`|h(x)|/\lVert w\rVert`: a walk of length :math:`s` along :math:`w/\lVert w\rVert` changes
-# :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
+# from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction
+# :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
 # Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that
 # the *margins*, the kerbs of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is
@@ -89,15 +89,16 @@ print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f}
 print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h(x) is {margin.min():.6f}")
 
 # %%
-# Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The others could
-# walk about outside the street, or go home: it would not move. This is checked in the first exercise.
+# Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The other points
+# could move anywhere outside the street, on their own side, or be removed, without changing it. The first exercise
+# checks this.
 #
 # When no street fits
 # -------------------
 #
-# Turn the label of one point round, and no line separates the two kinds. So points must be allowed on the street, and
-# beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of its margin, its *slack*,
-# and :math:`C` the price of a unit of slack:
+# Turn the label of one point round, in the middle of its kind, and no line separates the two kinds. So points must be
+# allowed on the street, and beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of
+# its margin, its *slack*, and :math:`C` the price of a unit of slack:
 #
 # .. math::
 #
@@ -109,8 +110,8 @@ print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
-# This :math:`F` is the *primal objective*. It is convex: a parabola plus functions with one bend. So it has no
-# minimum but the lowest one. SLSQP wants smooth functions, and gets the version with slacks.
+# This :math:`F` is the *primal objective*. It is convex: a parabola plus functions with one bend. So every local
+# minimum is global. SLSQP wants smooth functions, and gets the version with slacks.
 
 
 def soft_street(X, y, C):
@@ -130,7 +131,7 @@ def soft_street(X, y, C):
 
 
 turned = y.copy()
-turned[0] = 1
+turned[2] = 1  # it stands among the negative points
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
 for axes, C in zip(row, (0.03, 0.3, 30.0), strict=True):
     soft_w, soft_b, slack = soft_street(X, turned, C)
@@ -150,11 +151,13 @@ plt.show()
 # The same street, by :class:`~refsvm.estimators.svc.SVC`. It knows nothing of SLSQP. How it works is what the rest of
 # this book is about.
 
-from refsvm import SVC
+from refsvm import SVC, DualProblem, Linear, solve
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
 print("refsvm", model.coef_[0].round(4), f"{model.intercept_[0]:.4f}")
+hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
+print("without slack:", hard.status.value)
 
 # %%
 # And this is :math:`F` as the package computes it, to come back to: it is written with the variables

@@ -22,7 +22,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 rng = np.random.default_rng(3)
 y = np.repeat([-1, 1], 10)
 X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
-y[0] = 1  # no line separates these
+y[2] = 1  # no line separates these
 n, C = len(y), 0.3
 
 # %%
@@ -44,7 +44,7 @@ n, C = len(y), 0.3
 #    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
-# A solution that keeps the constraints pays no more than :math:`F`, because only non-negative amounts are paid back.
+# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because the refunds are non-negative.
 # So the *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below,
 # for every choice of prices. Which bill is smallest?
 #
@@ -71,7 +71,7 @@ n, C = len(y), 0.3
 #    :object: Formulations.classification
 
 problem = DualProblem.classification(X, y, kernel=Linear(), C=C)
-for i in (0, 1):
+for i in (0, 2):
     print(f"example {i}: y = {y[i]:+d}, box from {problem.lower[i]:g} to {problem.upper[i]:g}")
 
 # %%
@@ -216,7 +216,7 @@ from refsvm import KKTGap, solve
 
 u = 1e-3
 best = solve(problem, stop=KKTGap(1e-10))
-for i in (0, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
+for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     v = problem.v.copy()
     v[i] *= 1.0 + u
     asked = DualProblem(problem.gram, v, 0.0, problem.lower, problem.upper)

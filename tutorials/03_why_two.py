@@ -2,9 +2,9 @@ r"""
 3 · Why two
 ===========
 
-The dual of :doc:`chapter 2 <02_prices>` has one variable for each example. A solver that moves one of them at a time
-would be the simplest of all. It cannot move any. Two are the fewest that can, and two are enough. This chapter shows
-why, how far a pair may go, and how to see at a glance which pairs gain.
+The dual of :doc:`chapter 2 <02_prices>` has one variable for each example. The simplest solver would change one
+variable at a time, but the sum constraint forbids that. Two variables are the fewest that can move together, and two
+suffice. This chapter shows why, how far a pair may go, and how to see at a glance which pairs gain.
 """
 
 import matplotlib.pyplot as plt

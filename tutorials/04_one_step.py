@@ -148,7 +148,7 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 #    =\mu\,(y-K\alpha)^\top d-\tfrac12\mu^2\,d^\top Kd` with :math:`d=e_i-e_j`. The first factor is
 #    :math:`G^\top d=G_i-G_j`.
 # 2. Put :math:`\ell=q\hat\mu` into :math:`g`. With :math:`\mu=\omega\hat\mu` the share of :math:`\tilde g` is
-#    :math:`2\omega-\omega^2`, which is 3/4 at one half. A tenth too long costs one per cent:
+#    :math:`2\omega-\omega^2`, which is 0.75 at one half. A tenth too long costs one per cent:
 #    :class:`~refsvm.steps.overrelaxed.OverrelaxedNewtonStep` does that on purpose.
 # 3. Those between 0 and :math:`2\hat\mu`.
 # 4. The slope stays :math:`G_1-G_0=2` all the way, since the two rows of :math:`K` are equal. No street can separate

@@ -91,12 +91,9 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # ``while not (code := stop.check(state))``
 #     The stopping rule is asked before every step. It returns 0 to go on, or the number of its reason.
-# ``pair = selector.select(state) if state.stalled < 2``
+# ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
 #     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have changed
 #     nothing, not even the last digit, floating point has come to its end, and so has the loop.
-# ``i, j = map(index, pair)``
-#     Two whole numbers, whatever they come in. An answer that is anything else is refused in a sentence, which names
-#     the selector: you will write selectors of your own.
 # ``state.rows.use(i, j)``
 #     The kernel rows of both variables are computed, if they are not in memory. :doc:`Chapter 8
 #     <08_rows_cache_shrinking>` is about this line.
@@ -108,9 +105,9 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     step.
 # ``state.move(i, j, mu)``
 #     :math:`\alpha` and :math:`G` as in chapter 4; then the most violating pair of the new point, which is also the
-#     :math:`\psi` that the next ``check`` wants to see. A step with *momentum* (``uses_momentum``) also goes
-#     on along the last one, by a length called :math:`\kappa`; that is chapter 10, too. An answer that is no number
-#     is refused like one that is no pair.
+#     :math:`\psi` that the next ``check`` compares with its tolerance. Only a step with *momentum*
+#     (``step.uses_momentum``) moves more than the pair; chapter 10 introduces it, and until then the first branch can
+#     be skipped.
 # ``yield state``
 #     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #

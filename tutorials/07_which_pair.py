@@ -123,7 +123,7 @@ print("previous working set", state.working_sets[0])
 # .. shipped:: selectors/gain.py
 #    :fold: The exact gain
 #
-# Try them. On sixty points, with each selector in turn, how fast does :math:`\psi` close?
+# Try them. On the forty points of the stepper, with each selector in turn, how fast does :math:`\psi` close?
 #
 # .. stepper::
 #    :selector: second-order
@@ -132,7 +132,7 @@ print("previous working set", state.working_sets[0])
 # --------------
 #
 # A kernel row costs :math:`nd` multiplications and :math:`n` exponentials, a step a few passes over :math:`n`
-# numbers. While the whole matrix fits into memory each row is computed once and forgotten. Where it does not, rows
+# numbers. While the whole matrix fits in memory, each row is computed once and then reused. Where it does not, rows
 # are dropped and computed again. Three problems, with room for one row in twenty:
 
 problems = {

@@ -2,10 +2,10 @@ r"""
 8 · Rows, cache, shrinking
 ==========================
 
-The loop is right. Three ideas make it fast, and none of them changes its decisions in principle: keep the kernel rows
-that are needed again, compute many rows at once, and leave out variables that will not move. The last one is called
-*shrinking*. Here it is a problem within the problem, solved by the same loop; you will write it in twenty lines.
-"""
+The loop is right. Three ideas make it fast: keep the kernel rows that are needed again, compute many rows at once, and
+leave out variables that will not move. The first two leave every step as it is. The third is called *shrinking*; it
+takes other steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write
+it in twenty lines. """
 
 import time
 
@@ -115,8 +115,8 @@ last = np.flatnonzero(wrong)[-1] + 1
 print(f"{len(active)} steps; after step {last} no variable is left out wrongly")
 
 # %%
-# So shrinking errs: what the gradient says at one moment it may take back later. Nothing is lost if the solver looks
-# again.
+# So shrinking makes mistakes: a variable ruled out now may be needed later. No harm is done as long as the excluded
+# variables are checked again at the end.
 #
 # A problem within the problem
 # ----------------------------

@@ -276,10 +276,15 @@ for name, (sample, C, gamma) in samples.items():
 # step. What is won, is won on problems with many free steps in related directions, and these are the ones that take
 # many steps.
 #
-# The objective of one run each on the chessboard. A thin spike is a planned step that lowered the objective, and the
-# next step that made up for it.
+# The objective of one run each on the chessboard. Planned steps that lower it are not seen at this scale. The median of
+# them takes back less than a hundredth of what the objective lacks, and the next step makes up for it.
 
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
+lost = (f[planned] - f[planned + 1]) / (top - f[planned])
+print(
+    f"planned steps that lowered f took back {np.median(lost[lost > 0]):.2%} of what it lacked, in the median"
+)
+assert np.median(lost[lost > 0]) < 0.01
 runs = {name: solve(chessboard, step=step, shrinking=False, trace=True) for name, step in named.items()}
 figure, axes = plt.subplots(figsize=(7, 4))
 ConvergenceDisplay.from_solutions(runs, metric="objective", best=top, ax=axes)

@@ -85,11 +85,11 @@ for tol in (1.0, 1e-3):
 # what is left is :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never does it good.
 #
 # **The ξα bound.** A small weight cannot turn a decision. Let :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
-# :math:`q\le2R^2` for every pair, and let some free support vectors have room for :math:`a=|\alpha_r|`. Give it to
-# them: that loses at most :math:`a\,\xi_r+R^2a^2` of :math:`f`, as the slope between :math:`r` and a free one is
-# :math:`\xi_r`. So the optimum without :math:`r` is at most so much lower. From there, let :math:`r` take :math:`a`
-# back: with :math:`y_rh_r(x_r)=-e` the slope is :math:`1+e`, and that gains at least :math:`a(1+e)-R^2a^2`, which
-# cannot be more than what was lost:
+# :math:`q\le2R^2` for every pair, and let some free support vectors have room for :math:`a=|\alpha_r|`. Move that
+# weight to them. This lowers :math:`f` by at most :math:`a\,\xi_r+R^2a^2`, because the slope between :math:`r` and a
+# free variable is :math:`\xi_r`; so the optimum without :math:`r` is lower by at most the same amount. From there, let
+# :math:`r` take :math:`a` back: with :math:`y_rh_r(x_r)=-e` the slope is :math:`1+e`, and that gains at least
+# :math:`a(1+e)-R^2a^2`, which cannot be more than what was lost:
 #
 # .. math:: a(1+e)-R^2a^2 \;\le\; a\,\xi_r+R^2a^2 \qquad\Longrightarrow\qquad 1+e \;\le\; 2aR^2+\xi_r .
 #

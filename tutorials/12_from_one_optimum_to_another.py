@@ -3,12 +3,11 @@ r"""
 ================================
 
 Ten folds, twenty values of :math:`C`, one example more or less: related problems have related solutions. This chapter
-first guesses one solution from another, which costs little and helps much. Then it asks how the optimum *moves*
-while a problem is changed bit by bit. It moves along straight lines, from one corner to the next, and the corners
-can be computed. So all values of :math:`C` are had at once, and the error of cross-validation as a function without
-gaps. The seeds are those of Z. Wen and others (2017); the path goes back to T. Hastie and others (2004) and, on any
-data, to C.-J. Ong, S. Shao and J. Yang (2010).
-"""
+first guesses one solution from another, which costs little and helps much. Then it asks how the optimum *moves* while a
+problem is changed bit by bit. It moves along straight lines, from one corner to the next, and the corners can be
+computed. This gives the solution for every :math:`C` at once, and the cross-validation error as an exact function of
+:math:`C`. The seeds are those of Z. Wen and others (2017); the path goes back to T. Hastie and others (2004) and, on
+any data, to C.-J. Ong, S. Shao and J. Yang (2010). """
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,8 +44,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 #
 # To hold a fold out is :math:`L_i=U_i=0` for its examples, as for one example in
 # :doc:`chapter 11 <11_leave_one_out>`. All rounds of cross-validation are one problem with ten boxes. From one round
-# to the next a tenth of the examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay. Most of
-# those have nearly the same :math:`\alpha` in both solutions:
+# to the next a tenth of the examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*).
+# Most of the shared have nearly the same :math:`\alpha` in both solutions; half of these are zero in both:
 
 heart = load("heart")
 problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.02), C=10.0)
@@ -65,10 +64,14 @@ axes.plot(first.alpha[fold == 0], second.alpha[fold == 0], "+", color=NEGATIVE, 
 axes.set(xlabel=r"$\alpha_i$ without fold 0", ylabel=r"$\alpha_i$ without fold 1")
 axes.legend(frameon=False)
 plt.show()
+near = shared & (np.abs(first.alpha - second.alpha) <= 0.1)  # a hundredth of C
+heavy = shared & ((first.alpha != 0) | (second.alpha != 0))
+print(f"within C/100 of each other: {near.sum()} of {shared.sum()} shared examples,")
+print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
-# %%
-# A seed has to satisfy the sum and the box; then the solver goes on from there, and the seed changes what the
-# solution costs, never what it is. Three ways to fill the gap that the removed examples leave:
+# %% A seed has to satisfy the sum and the box; then the solver goes on from there. The seed changes what the solution
+# costs. The solution stays the same up to the tolerance: a prediction can differ only where :math:`h` is nearly zero.
+# Three ways to fill the gap that the removed examples leave:
 #
 # * **SIR** gives what a removed example had to the most similar added one of its class.
 # * **MIR** computes the :math:`\alpha` of all added examples by least squares, such that :math:`G` stays where it is
@@ -425,10 +428,9 @@ display = LOOPathDisplay.from_result(alone)
 display.ax_.legend(loc="center right", frameon=False)
 plt.show()
 
-# %%
-# One row is one patient who is taken for the other kind by the machine without him, for the :math:`C` that are
-# coloured. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The choice is
-# between the short pieces above.
+# %% Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
+# misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
+# choice is between the short pieces above.
 #
 # Exercises
 # ---------

@@ -188,7 +188,7 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # and let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
 # restricted (:doc:`chapter 8 <08_rows_cache_shrinking>`), and all of them read one matrix.
 #
-# Are that not too many? The time of one street grows like the square of its examples
+# Isn't that too many? Training time grows like the square of the number of examples
 # (:doc:`chapter 9 <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` of them, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,

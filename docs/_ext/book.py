@@ -17,8 +17,10 @@ from pathlib import Path
 import street
 from docutils import nodes
 from docutils.parsers.rst import directives
+from prose import of_script, unsaid_numbers
 from source_lines import ROOT, shown, spans
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from sphinx_gallery import gen_rst
 from sphinx_gallery.notebook import add_code_cell
@@ -161,6 +163,25 @@ def notebook(blocks, gallery_conf, target_dir):
 
 made = gen_rst.jupyter_notebook
 
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def executed(blocks, script_vars, gallery_conf, file_conf):
+    """Execute a script; a chapter whose sentences have numbers that its code does not print ends the build."""
+    outputs, seconds = run_script(blocks, script_vars, gallery_conf, file_conf)
+    chapter = Path(script_vars["src_file"])
+    if chapter.parent.name == "tutorials" and len(outputs) == len(blocks):
+        missing = unsaid_numbers(chapter.stem, of_script(blocks, outputs))
+        if missing:
+            raise ExtensionError(
+                f"{chapter.name} has numbers in its sentences that the code next to them does not print: "
+                f"{missing}; print or assert them, or say in docs/_ext/prose.py what they rest on."
+            )
+    return outputs, seconds
+
+
+run_script = gen_rst.execute_script
+
 
 def link_rules(app, doctree):
     """Link the names of rules on the landing page to their pages."""
@@ -179,11 +200,11 @@ def link_rules(app, doctree):
 
 
 def setup(app):
-    """Add the directives; sphinx-gallery writes notebooks through the function above."""
+    """Add the directives; sphinx-gallery executes scripts and writes notebooks through the functions above."""
     app.add_directive("shipped", Shipped)
     app.add_directive("fold", Fold)
     app.add_directive("endfold", EndFold)
     app.connect("doctree-read", link_rules)
-    gen_rst.jupyter_notebook = notebook
+    gen_rst.jupyter_notebook, gen_rst.execute_script = notebook, executed
     street.draw(Path(app.srcdir) / "_static" / "street.svg")
     return {"parallel_read_safe": True}

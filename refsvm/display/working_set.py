@@ -225,10 +225,14 @@ class WorkingSetDisplay(Display):
     def _mark(self, limits: np.ndarray) -> None:
         """Mark the point and the ends of the steps; one that is out of sight is told in the legend."""
         self.ax_.plot(*self.point, "o", color="0.15", ms=6, ls="none", label="now", zorder=3)
+        is_free = self.steps.get("clipped") == self.steps["Newton"]
         for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
+            if is_free and name == "clipped":
+                continue  # nothing clips this step: one mark stands for both
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
-            label = rf"{name}, $\mu={mu:.3g}$" + ("" if seen else " (outside)")
+            named = "Newton, free" if is_free and name == "Newton" else name
+            label = rf"{named}, $\mu={mu:.3g}$" + ("" if seen else " (outside)")
             look: dict[str, Any] = {**mark, "mew": 1.8, "ls": "none", "zorder": 4, "label": label}
             self.ax_.plot(x if seen else np.nan, y, **look)
 

@@ -26,7 +26,7 @@ def test_the_table_shows_the_ratio_to_the_fastest_of_the_others_and_the_geometri
         row(peers, "b", ours=0.016, b=0.008, c="crashed: SIGSEGV"),
     ]
     head, _, a, b, mean = cells(peers("report").times_table(rows))
-    assert head == ["set", "n", "d", "ours", "b", "c", "ratio to the fastest"]
+    assert head == ["set", "n", "d", "ours", "b", "c", "refsvm / best other"]
     assert a == ["a", "1,000", "2", "1.00", "4.00", "2.00", "0.50"]
     assert b == ["b", "1,000", "2", "16.0", "8.00", "crashed: SIGSEGV", "2.00"]
     assert mean[-1] == "**1.00**"

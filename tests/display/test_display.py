@@ -232,7 +232,24 @@ def test_the_window_is_what_is_seen():
     assert display.ax_.get_ylim() == pytest.approx((y - 2.0, y + 2.0))
     hidden = WorkingSetDisplay.from_state(state, state.top, state.bottom, window=1e-3, levels=1)
     labels = [text.get_text() for text in hidden.ax_.get_legend().get_texts()]
-    assert [label.endswith("(outside)") for label in labels] == [False, False, True, True]
+    assert [label.endswith("(outside)") for label in labels] == [
+        False,
+        False,
+        True,
+    ]  # one mark of a free step
+
+
+def test_the_legend_says_clipped_of_clipped_steps_only():
+    """A free step ends at the Newton step: one mark, which no box has cut."""
+    said = {True: set(), False: set()}
+    for state, i, j in states_about_to_move(NewtonStep()):
+        display = WorkingSetDisplay.from_state(state, i, j)
+        is_free = display.steps["clipped"] == display.steps["Newton"]
+        said[is_free] |= {text.get_text().split(",")[0] for text in display.ax_.get_legend().get_texts()}
+        plt.close("all")
+        if all(said.values()):
+            break
+    assert said == {True: {"now", "feasible", "Newton"}, False: {"now", "feasible", "Newton", "clipped"}}
 
 
 def test_a_flat_box_can_be_drawn():
