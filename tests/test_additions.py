@@ -154,6 +154,7 @@ def copy(tmp_path_factory):
     return root
 
 
+@pytest.mark.slow
 @needs_numba
 def test_each_is_one_file_its_twin_and_one_line(copy):
     pytest.importorskip("sklearn")

@@ -50,6 +50,7 @@ def test_the_stopwatch_books_nested_parts_apart(peers):
     assert dict(stopwatch.seconds) == {"rest": 1.0 + 8.0, "loop": 2.0 + 1.0, "rows": 4.0}
 
 
+@pytest.mark.slow
 def test_a_watched_fit_shows_every_part_and_leaves_the_package_as_it_was(peers, thyroid):
     pytest.importorskip("sklearn")
     pytest.importorskip("numba")

@@ -37,6 +37,7 @@ def test_the_counts_come_out_the_same_again(strategy, monkeypatch):
     assert one == other > (0, 0)
 
 
+@pytest.mark.slow
 def test_every_benchmark_of_the_suite_counts(monkeypatch):
     pytest.importorskip("scipy")
     suite = opened(Path("asv/suite/counts.py"), monkeypatch)

@@ -48,6 +48,7 @@ def run(check, monkeypatch, store, *options):
     return [json.loads(line) for line in store.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_only_unfinished_fits_are_repeated(check, monkeypatch, tmp_path, capsys):
     pytest.importorskip("clarabel")
     pytest.importorskip("tabulate")
@@ -65,6 +66,7 @@ def test_only_unfinished_fits_are_repeated(check, monkeypatch, tmp_path, capsys)
     assert "At 0 it did not end within 1,000,000 steps" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_wrong_path_differs_from_both_solvers(check, monkeypatch):
     pytest.importorskip("clarabel")
     path, K, y = check.tracked("thyroid / RBF", None)

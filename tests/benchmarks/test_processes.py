@@ -64,6 +64,7 @@ def test_a_library_is_stopped_at_its_limits(peers, thyroid, tmp_path, fault, lim
         assert not started_since(before)
 
 
+@pytest.mark.slow
 def test_a_stopped_or_killed_process_is_started_anew(peers, thyroid, tmp_path):
     results, worker, store = peers("results"), peers("worker"), peers("problems").store
     fit = peers("tasks").Fit
@@ -81,6 +82,7 @@ def test_a_stopped_or_killed_process_is_started_anew(peers, thyroid, tmp_path):
         assert isinstance(running.ask(fit, small, 100.0), results.Answer)
 
 
+@pytest.mark.slow
 def test_a_process_reports_its_own_peak_and_not_that_of_the_one_that_started_it(peers, thyroid, tmp_path):
     if not Path("/proc/self/status").is_file():
         pytest.skip("the resident size is read from /proc")

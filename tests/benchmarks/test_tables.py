@@ -91,6 +91,7 @@ def test_every_table_has_an_option_and_its_own_name(peers, monkeypatch):
     assert options.sizes == [10, 20]
 
 
+@pytest.mark.slow
 def test_a_table_is_measured_from_end_to_end(peers, monkeypatch, capsys, tmp_path, thyroid):
     pytest.importorskip("tabulate")
     base = peers("tables.base")

@@ -69,8 +69,10 @@ def test_importing_the_command_imports_none_of_it():
     assert result.stdout == "set()\n"
 
 
-def test_commands_import_scikit_learn_only_where_they_need_it():
+def test_commands_import_scikit_learn_only_where_they_need_it(tmp_path):
     """It takes longer to import than most of them work."""
+    few = tmp_path / "few.csv"
+    few.write_text("x,y\n" + "".join(f"{number},{number % 2}\n" for number in range(12)))
     code = """
 import contextlib, sys
 from refsvm.cli.app import app
@@ -80,8 +82,8 @@ sys.exit(10 + ("sklearn" in sys.modules))
 """
     for command, needs in (
         (["datasets"], False),
-        (["loo", "heart", "--engine", "numpy"], False),
-        (["cv", "heart", "--engine", "numpy", "--scale"], True),
+        (["loo", str(few), "--label", "y", "--engine", "numpy"], False),
+        (["cv", str(few), "--label", "y", "--folds", "3", "--engine", "numpy", "--scale"], True),
     ):
         assert process(*command, code=code).returncode == 10 + needs, command
 

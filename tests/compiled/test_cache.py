@@ -154,6 +154,7 @@ result.append([name for name in needed if name in sys.modules])
     assert len(compiled) == 3
 
 
+@pytest.mark.slow
 def test_a_loop_is_compiled_again_after_an_edit_of_a_rule_built_into_it(root):
     code = SOLVE.replace("# selectors", "selectors = [SecondOrder]")
     (first,), compiled = run(root, code)

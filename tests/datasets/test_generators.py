@@ -60,6 +60,7 @@ def test_banana_is_as_hard_as_the_benchmark_sample(archives):
     assert trained_on_sample.score(model.X, model.y) > trained_on_model.score(model.X, model.y) - 0.01
 
 
+@pytest.mark.slow
 def test_twonorm_has_breimans_means_covariances_and_error():
     data, a = make_twonorm(N, rng=0), 2 / np.sqrt(20)
     assert (data.y == 1).mean() == pytest.approx(0.5, abs=0.01)
@@ -70,6 +71,7 @@ def test_twonorm_has_breimans_means_covariances_and_error():
     assert (np.sign(-data.X.sum(axis=1)) != data.y).mean() == pytest.approx(0.02275, abs=0.002)  # Φ(−2)
 
 
+@pytest.mark.slow
 def test_ringnorm_has_breimans_means_covariances_and_error():
     data, a = make_ringnorm(N, rng=0), 2 / np.sqrt(20)
     assert (data.y == 1).mean() == pytest.approx(0.5, abs=0.01)
@@ -94,6 +96,7 @@ def test_breimans_classes_carry_the_labels_of_the_benchmark_files(make, archives
         assert data.X[data.y == label].std() == pytest.approx(X[y == label].std(), abs=0.02)
 
 
+@pytest.mark.slow
 def test_waveform_has_the_moments_of_mixed_triangles():
     # x = u h_p + (1 − u) h_q + e:  mean (h_p + h_q)/2,  covariance I + (h_p − h_q)(h_p − h_q)ᵀ/12
     j = np.arange(1, 22)

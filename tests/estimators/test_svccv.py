@@ -281,6 +281,7 @@ def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monke
     )
 
 
+@pytest.mark.slow
 def test_single_precision_finds_the_same(heart, monkeypatch):
     X, y = heart
     grid = GRID | {"Cs": [0.1, 1.0]}

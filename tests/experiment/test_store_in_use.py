@@ -29,6 +29,7 @@ def child(store):
     return subprocess.Popen([sys.executable, script, store], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_an_experiment_killed_half_way_resumes_and_gives_the_same_table(store, tmp_path, solved):
     process = child(store)
@@ -52,6 +53,7 @@ def test_an_experiment_killed_half_way_resumes_and_gives_the_same_table(store, t
         assert experiment.compare(metric) == undisturbed.compare(metric)
 
 
+@pytest.mark.slow
 def test_several_processes_fill_one_store(store):
     processes = [child(store) for _ in range(3)]
     outputs = [process.communicate()[0].splitlines() for process in processes]

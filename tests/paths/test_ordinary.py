@@ -78,7 +78,7 @@ def test_a_dependent_point_is_left_to_the_qr_factors() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", [1, 2, 4, 6])
-def test_an_inverse_that_hides_a_dependent_point_leads_nobody_astray(engine: str, seed: int) -> None:
+def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str, seed: int) -> None:
     """With the least s of all, rounding alone lets dependent points join: what is left of the equations tells."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (40, 3)).astype(float)

@@ -238,6 +238,7 @@ def test_every_kind_of_problem_ends_at_the_same_objective(make, engine):
     assert carried.objective == pytest.approx(plain.objective, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_rounds_and_folds_take_the_same_predictions():
     data = load("heart")
     X, y = data.X[: 60 if INTERPRETED else 270], data.y[: 60 if INTERPRETED else 270]

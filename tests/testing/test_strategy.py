@@ -133,6 +133,7 @@ def test_practice_problems_depend_on_the_seed_only():
     assert not np.array_equal(one["any box"].v, other["any box"].v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, np.random.default_rng(3)], ids=str)
 @pytest.mark.parametrize("rule", [MostViolatingPair(), SecondOrder(), NewtonStep()], ids=repr)
 @pytest.mark.skipif(INTERPRETED, reason="slow without the compiler")

@@ -16,6 +16,7 @@ from refsvm.testing.trackers import path_problems
 pytest.importorskip("scipy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tracker",
     [SVMP(), *(SVMP(algebra=algebra) for algebra in (SVD(), PivotedQR())), Hastie()],
