@@ -50,14 +50,14 @@ def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
     assert "a never falls short" in peers("report").objectives([results.Row("thyroid", 215, 5, outcomes)])
 
 
-def test_the_report_says_if_it_is_us_who_stop_early(peers):
+def test_the_report_says_if_refsvm_stops_early(peers):
     found = row(peers, "a", ours=1.0, b=1.0)
     assert peers("report").objectives([found]) == "All dual objectives agree to 1e-5, relatively."
     found.outcomes["ours"].objective = 1.0 - 2e-5
     assert "**ours is among those that fall short.**" in peers("report").objectives([found])
 
 
-def test_a_library_without_a_result_disagrees_with_nobody(peers):
+def test_a_library_without_a_result_disagrees_with_none(peers):
     assert peers("agreement").disagreements([row(peers, "a", ours=1.0, b="crashed: SIGSEGV")]) == []
 
 

@@ -95,7 +95,7 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert "Traceback" not in result.stderr
 
 
-def test_what_the_package_says_to_whoever_waits_is_a_note(monkeypatch):
+def test_what_the_package_says_while_it_compiles_is_a_note(monkeypatch):
     def waiting(*_, **__):
         logger = logging.getLogger("refsvm")
         logger.info("Compiling the loop, once;\nabout 5 s", extra={"notice": True})

@@ -95,7 +95,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_whoever_watches_sees_what_is_said_and_logged():
+def test_a_terminal_shows_what_is_said_and_logged():
     stream = Terminal()
     with tables.working(Console(file=stream, force_terminal=True, width=80)) as show:
         show("C = 3, 12 breakpoints")

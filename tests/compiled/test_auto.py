@@ -169,7 +169,7 @@ def test_a_path_goes_on_in_numpy_until_its_code_is_there(compiled_meanwhile):
     assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
 
 
-def test_engines_with_a_name_ask_nobody(compiled_meanwhile):
+def test_engines_with_a_name_ask_no_other(compiled_meanwhile):
     asked = compiled_meanwhile(0)
     solve(PROBLEM, engine="numpy")
     solve(PROBLEM, engine=FAST)

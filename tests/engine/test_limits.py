@@ -102,7 +102,7 @@ def test_a_restricted_solve_returns_early_where_something_is_due():
     assert not waiting.should_return_early(state)
 
 
-def test_who_only_watches_is_shown_the_restricted_state():
+def test_a_callback_that_only_watches_is_shown_the_restricted_state():
     seen = []
 
     def watcher(state):

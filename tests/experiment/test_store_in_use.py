@@ -75,7 +75,7 @@ def test_a_second_writer_waits_for_the_first(store):
     other.close()
 
 
-def test_a_run_finished_by_somebody_else_meanwhile_is_left_alone(store):
+def test_a_run_finished_by_another_process_meanwhile_is_left_alone(store):
     class Meanwhile(Echo):
         def run(self, instance):
             if self.factor == 1.0:

@@ -79,7 +79,7 @@ def test_kernel_rows_are_the_same_on_one_thread_and_on_several(kind, dtype, monk
     np.testing.assert_allclose(one, np.exp(-0.3 * distances), **right)
 
 
-def test_two_who_evaluate_one_matrix_do_not_write_to_the_same_room():
+def test_two_threads_that_evaluate_one_matrix_do_not_write_to_the_same_room():
     """One thread starts and ends while the other is in the middle."""
 
     class Interrupted(Polynomial):

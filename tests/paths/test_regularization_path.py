@@ -264,7 +264,7 @@ def test_curves_add_up() -> None:
         one.at(11.0)
 
 
-def test_events_tell_who_moved() -> None:
+def test_events_tell_what_moved() -> None:
     pytest.importorskip("pandas")
     path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
     frame = path.to_frame()

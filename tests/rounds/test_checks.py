@@ -178,7 +178,7 @@ def solved(y, C=1.0):
         ([1, 1, -1, -1], 1.0, []),
     ],
 )
-def test_nobody_is_asked_about_an_example_alone_in_its_class(y, C, lone, sign):
+def test_no_check_is_asked_about_an_example_alone_in_its_class(y, C, lone, sign):
     full, rows = solved(y, np.array(C))
     names, signs, values = sufficient(full, rows, [Always(sign=sign)])
     assert np.flatnonzero(names == "").tolist() == lone

@@ -122,7 +122,7 @@ def test_an_example_at_the_origin_is_no_measure():
 
 
 @pytest.mark.parametrize("kind", ["equal", "affine", "none"])
-def test_who_is_independent(kind):
+def test_which_points_are_independent(kind):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(7, 6))
     if kind == "equal":

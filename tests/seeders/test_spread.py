@@ -64,7 +64,7 @@ def test_sums_go_from_left_to_right():
     assert total(np.empty(0)) == 0.0
 
 
-def test_rounding_is_nobodys_share():
+def test_rounding_is_shared_by_no_variable():
     """Otherwise every variable at a bound would become free by 1e-16."""
     alpha = np.array([0.1, 0.2, 0.0, 1.0])
     z = 0.1 + 0.2 + 1.0 + 4e-16

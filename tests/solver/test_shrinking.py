@@ -130,7 +130,7 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
     [({}, True), ({"step": PlanningAheadStep()}, False), ({"selector": SecondOrder()}, False)],
     ids=["none named", "a step", "a selector"],
 )
-def test_steps_are_conjugate_on_restricted_problems_where_nobody_names_a_rule(rules, conjugate, engine):
+def test_steps_are_conjugate_on_restricted_problems_by_default(rules, conjugate, engine):
     trace = solve(
         PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), trace=True, **rules
     ).trace

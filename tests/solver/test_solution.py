@@ -45,7 +45,7 @@ def test_a_solution_is_consistent(engine, shrinking):
     assert len(solution.trace) == solution.iterations
 
 
-def test_no_start_chooses_who_is_free_or_b(engine):
+def test_no_start_chooses_the_free_variables_or_b(engine):
     """Penalties of the same sum in both classes: all α end at their bounds, the last one up to rounding."""
     rng = np.random.default_rng(0)
     y = np.where(np.arange(40) < 12, 1.0, -1.0)
