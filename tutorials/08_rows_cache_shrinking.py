@@ -5,7 +5,7 @@ r"""
 The loop is right. Three ideas make it fast: keep the kernel rows that are needed again, compute many rows at once, and
 leave out variables that will not move. The first two leave every step as it is. The third is called *shrinking*; it
 takes other steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write
-it in twenty lines. """
+it in twenty lines."""
 
 import time
 

@@ -7,7 +7,7 @@ first guesses one solution from another, which costs little and helps much. Then
 problem is changed bit by bit. It moves along straight lines, from one corner to the next, and the corners can be
 computed. This gives the solution for every :math:`C` at once, and the cross-validation error as an exact function of
 :math:`C`. The seeds are those of Z. Wen and others (2017); the path goes back to T. Hastie and others (2004) and, on
-any data, to C.-J. Ong, S. Shao and J. Yang (2010). """
+any data, to C.-J. Ong, S. Shao and J. Yang (2010)."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -6,6 +6,7 @@ time, with the same α bit for bit.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -30,10 +31,24 @@ from refsvm.stopping.base import StoppingRule, has_target
 SHORT_ROUND: Final = 2000
 """Steps that a round may take on all variables; what is left then is solved with shrinking."""
 
+_log = logging.getLogger("refsvm")
+
 LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
 
+TOLD_FROM: Final = 30.0
+"""Seconds that rounds are going to take from which on that is said once, after the first of them."""
+
 NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
+
+
+def tell_rest(rounds: int, seconds: float) -> bool:
+    """Log how many rounds are left, and about how long they take, if that is long; return whether it was."""
+    rest = rounds * seconds
+    if rest > TOLD_FROM:
+        shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
+        _log.info("%d rounds are left; they take about %s", rounds, shown, extra={"notice": True})
+    return rest > TOLD_FROM
 
 
 class Runner:
@@ -79,7 +94,7 @@ class Runner:
 
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
-        family, waiting = self.family, deque(plan)
+        family, waiting, is_told = self.family, deque(plan), False
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
             # around each call: the generator may rest between two of them, while the caller works
@@ -91,6 +106,9 @@ class Runner:
                 waiting.popleft()
             if interrupt.pressed:
                 family.status = Status.INTERRUPTED
+            # that of all examples, which others start from, is no measure of them
+            if not is_told and done[-1].left_out is not None:
+                is_told = tell_rest(len(waiting), each / family.workers)
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = family.workers > 1 and family.status is Status.CONVERGED
             if shared and is_worth_sharing(waiting, each, len(done) > 1):

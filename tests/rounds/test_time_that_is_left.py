@@ -1,0 +1,48 @@
+"""Rounds that take long say so after the first of them, once."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from refsvm import RBF, cross_validate, leave_one_out
+from refsvm.datasets import load
+from refsvm.rounds import runner
+
+from ..settings import FAST
+
+HEART = load("heart")
+ARGUMENTS = {"kernel": RBF(0.005), "C": 1.0}
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize("call", [leave_one_out, cross_validate])
+def test_it_is_told_once(call, engine, monkeypatch, caplog):
+    monkeypatch.setattr(runner, "TOLD_FROM", 0.0)
+    with caplog.at_level(logging.INFO, "refsvm"):
+        call(HEART.X, HEART.y, **ARGUMENTS, engine=engine)
+    told = [record for record in caplog.records if getattr(record, "notice", False)]
+    sentences = [record.getMessage() for record in told if "rounds are left" in record.getMessage()]
+    assert 1 <= len(sentences) <= 2  # leave-one-out tries a seeder on a few first
+    assert 0 <= int(sentences[0].split()[0]) < HEART.n
+
+
+def test_short_ones_say_nothing(caplog):
+    with caplog.at_level(logging.INFO, "refsvm"):
+        cross_validate(HEART.X, HEART.y, **ARGUMENTS)
+    assert not any("rounds are left" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "seconds", "sentence"),
+    [
+        (9, 4.0, "9 rounds are left; they take about 36 s"),
+        (300, 2.0, "300 rounds are left; they take about 10 minutes"),
+        (9, 3.0, None),
+    ],
+)
+def test_the_time_is_that_of_the_rounds_before(rounds, seconds, sentence, caplog):
+    with caplog.at_level(logging.INFO, "refsvm"):
+        assert runner.tell_rest(rounds, seconds) == (sentence is not None)
+    assert [record.getMessage() for record in caplog.records] == [sentence] * (sentence is not None)
