@@ -75,10 +75,10 @@ def leave_one_out(
         to the optimum without r from event to event; steps of SMO follow only where what is free is singular.
     stop : StoppingRule
         When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` where the seeder
-        walks to the end. The ball proves the sign, in most rounds without a step, and of the decision value nothing
-        else: ``KKTGap(1e-3)`` goes on to the value. `LOODualityGap` proves the sign too, but a step with it costs
-        several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the default
-        there, and rules that prove a sign are refused.
+        walks to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a
+        step. Use ``KKTGap(1e-3)`` if you need the value itself. `LOODualityGap` proves the sign too, but a step
+        with it costs several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the
+        default there, and rules that prove a sign are refused.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str

@@ -52,8 +52,9 @@ def solve(
         The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable
         loop and goes on in the compiled one where Numba is installed and the time spent pays for loading it.
     shrinking : bool or Shrinking
-        Solve restricted to the variables that matter, again and again (`refsvm.solver.shrinking`): much faster, same
-        answer up to the tolerance. False takes the steps of the papers, one by one on all variables.
+        Repeatedly solve a restricted problem over the variables still likely to change (`refsvm.solver.shrinking`).
+        Much faster; same solution to within the tolerance. False takes the steps of the papers, one by one on all
+        variables.
     cache_mb : float
         Budget for kernel rows in MiB; copies made by shrinking may add a quarter.
     cache_dtype : {"auto", "float64", "float32"}
