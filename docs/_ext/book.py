@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import street
+import pictures
 from docutils import nodes
 from docutils.parsers.rst import directives
 from prose import of_script, unsaid_numbers
@@ -206,5 +206,5 @@ def setup(app):
     app.add_directive("endfold", EndFold)
     app.connect("doctree-read", link_rules)
     gen_rst.jupyter_notebook, gen_rst.execute_script = notebook, executed
-    street.draw(Path(app.srcdir) / "_static" / "street.svg")
+    pictures.draw_all(Path(app.srcdir) / "_static")
     return {"parallel_read_safe": True}
