@@ -19,7 +19,7 @@ from .settings import needs_numba
 ROOT = Path(__file__).parents[1]
 ADDITIONS = ROOT / "docs" / "additions"
 LINES = {
-    "selectors": "from refsvm.selectors.from_below import FromBelow as FromBelow",
+    "selectors": "from refsvm.selectors.constant_factor import ConstantFactor as ConstantFactor",
     "steps": "from refsvm.steps.short import ShortStep as ShortStep",
     "seeders": "from refsvm.seeders.half import Half as Half",
     "kernels/functions": "from refsvm.kernels.functions.cauchy import Cauchy as Cauchy",
@@ -56,17 +56,17 @@ def in_table(rule):
 """
 CHECKS = {
     "selectors": """
-assert FromBelow() in catalogue.RULES and choices.SELECTORS["from-below"] is FromBelow
+assert ConstantFactor() in catalogue.RULES and choices.SELECTORS["constant-factor"] is ConstantFactor
 best = solve(problem, stop=KKTGap(1e-8)).objective
 def run(engine):
-    found = solve(problem, selector=FromBelow(), stop=KKTGap(1e-6), engine=engine)
+    found = solve(problem, selector=ConstantFactor(), stop=KKTGap(1e-6), engine=engine)
     assert found.engine == engine and abs(found.objective / best - 1.0) < 1e-6
     return found.alpha
 in_both(run)
-in_both(lambda engine: SVC(selector=FromBelow(), engine=engine).fit(X, y).alpha_)
-in_both(lambda engine: leave_one_out(X, y, kernel=RBF(0.5), selector=FromBelow(), engine=engine).predictions)
-twin_agrees(FromBelow())
-in_table(FromBelow)
+in_both(lambda engine: SVC(selector=ConstantFactor(), engine=engine).fit(X, y).alpha_)
+in_both(lambda engine: leave_one_out(X, y, kernel=RBF(0.5), selector=ConstantFactor(), engine=engine).predictions)
+twin_agrees(ConstantFactor())
+in_table(ConstantFactor)
 """,
     "steps": """
 assert ShortStep() in catalogue.RULES and choices.STEPS["short"] is ShortStep
