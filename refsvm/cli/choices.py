@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm._checks import hint, positive
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.rule import rules_in
 
 _SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
@@ -31,6 +32,7 @@ SEEDERS: Final = _named(seeders)
 STEPS: Final = _named(steps)
 STOPS: Final = _named(stopping)
 TRACKERS: Final = _named(trackers)
+TASKS: Final = dict.fromkeys((CLASSIFICATION, REGRESSION, NOVELTY))
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
 
 

@@ -17,9 +17,10 @@ from refsvm.cli.options import flag, option, some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
+from refsvm.rounds.task import CLASSIFICATION
 
 
-@options.in_one(tol=1e-6)
+@options.in_one("task", "epsilon", "nu", tol=1e-6, task=CLASSIFICATION)
 def compare(
     data: options.SeveralData,
     selectors: Annotated[str | None, some_of(SELECTORS, more="  [default: mvp,second-order]")] = None,
@@ -45,10 +46,10 @@ def compare(
     wanted = choices(selectors, steps, engines, shrinking)
     settings, problems, descriptions = training.settings(), [], []
     for each in data:
-        dataset, kernel, C, _ = training.opened(each)
-        two_classes = partial(replace, dataset, y=binary_labels(dataset.y))
-        problems.append(Problem(dataset.name, two_classes, kernel, C))
-        descriptions.append(training.described(dataset, kernel, C))
+        opened = training.opened(each)
+        two_classes = partial(replace, opened.data, y=binary_labels(opened.data.y))
+        problems.append(Problem(opened.data.name, two_classes, opened.kernel, opened.C))
+        descriptions.append(training.described(opened))
     once = len(data) == 1 and repeats is None and store is None
     if once:
         settings["trace"] = output.plot is not None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import numpy as np
 
 from refsvm import Status, cross_validate
 from refsvm._checks import whole
-from refsvm.cli import options, regression, tables
+from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, names
-from refsvm.cli.data import Opened, Output, Training, task_of
+from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
@@ -21,6 +21,9 @@ from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.rounds import CrossValidation
+
+COSTS: Final = ("iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
+"""What the rounds cost, in the order of the columns."""
 
 
 @options.in_one()
@@ -39,23 +42,18 @@ def cv(
     seed: Annotated[int, option("NUMBER", "Of the first random folds.")] = 0,
     n_jobs: options.Threads = None,
     engine: options.Engine = "auto",
-    task: options.Task = None,
-    epsilon: options.Epsilon = 0.1,
     *,
     training: Training,
     output: Output,
 ) -> None:
-    """Estimate the error of a classifier, of two classes or more, or of a regression, by cross-validation.
+    """Estimate the error of a classifier, a regression or a novelty detector by cross-validation.
 
-    A classifier is cross-validated from the starts of each seeder, side by side; a regression from scratch.
+    Each seeder makes the starts of the same rounds, side by side.
     """
     # all names are looked at before the data are read
     wanted = names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
-    if task_of(opened.data.y, task) == "regression":
-        _regression(opened, training, {"epsilon": epsilon, "engine": engine}, folds, seeds, output)
-        return
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings() | how | {"folds": folds})
     finished = sum(len(found) for found in results.values())
@@ -65,20 +63,10 @@ def cv(
     if rows or output.json:
         orders = max(map(len, results.values()), default=0)
         heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
-        problem = opened.described(folds=folds, repeats=repeats, tol=training.tol)
+        problem = training.described(opened) | {"folds": folds, "repeats": repeats}
         output.show_table({"problem": problem, "seeders": rows}, rows, heading, columns(rows))
     _draw(rows, output.plot)
     _end(last, wanted, finished, repeats)
-
-
-def _regression(
-    opened: Opened, training: Training, model: dict[str, Any], folds: int, seeds: range, output: Output
-) -> None:
-    """Cross-validate a regression, and print a line for each random folds."""
-    rows = regression.cross_validated(opened, training, model, folds, seeds)
-    problem = opened.described(folds=folds, tol=training.tol, **model)
-    document = {"problem": problem, "task": "regression", "runs": rows}
-    output.show_table(document, rows, _heading(opened, folds, ", targets"), regression.COLUMNS)
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
@@ -88,7 +76,8 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
     said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
     if last.rounds:
         name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
-        said.append(f"{name} was at round {at}; the error so far is {last.error:.4f}")
+        score, value = next(iter(last.scores.items()))
+        said.append(f"{name} was at round {at}; the {score} so far is {value:.4g}")
     interrupted(*said)
 
 
@@ -97,6 +86,7 @@ def _runs(
 ) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
     """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
+    given = opened.instance().arguments()
     with tables.working() as show:
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # exclude compile time
@@ -104,10 +94,7 @@ def _runs(
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
             show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
-            result = cross_validate(
-                opened.data.X, opened.data.y, kernel=opened.kernel, C=opened.C, seeder=SEEDERS[name](), rng=seed,
-                **settings,
-            )  # fmt: skip
+            result = cross_validate(**given, seeder=SEEDERS[name](), rng=seed, **settings)
             # half a run has no error that could be compared
             if result.status is Status.INTERRUPTED:
                 break
@@ -115,10 +102,9 @@ def _runs(
     return results, result
 
 
-def _heading(opened: Opened, folds: int, targets: str = "") -> str:
+def _heading(opened: Opened, folds: int) -> str:
     """Return the heading of a cross-validation."""
-    data, kernel, C, _ = opened
-    return f"{data.name}: {data.n} examples{targets}; {kernel!r}, C={C:.6g}, {folds} folds"
+    return f"{opened.data.name}: {opened.data.n} examples; {opened.as_told()}, {folds} folds"
 
 
 def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
@@ -134,7 +120,7 @@ def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidati
     """Return what is told of one seeder: means over the repeats, and a test against the first seeder."""
     means = {
         metric: float(np.mean([getattr(each, metric) for each in found]))
-        for metric in ("error", "iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
+        for metric in (*found[0].scores, *COSTS)
     }
     # the same folds for all seeders, so that the test may pair them
     own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (found, baseline))
@@ -152,7 +138,7 @@ def columns(rows: list[dict[str, Any]]) -> tables.Columns:
     """Return the columns of the table; one tells of rounds that were not solved to the end, if there are any."""
     return {
         "seeder": "{seeder}",
-        "error": "{error:.4f}",
+        **tables.scores_of(rows[0] if rows else {}),
         "iterations": "{iterations:.0f}",
         "iterations /\nthe first's": lambda row: ratio_of(row["ratio"]),
         "p": lambda row: p_value(row["p"]),

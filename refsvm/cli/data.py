@@ -13,41 +13,53 @@ import numpy as np
 
 import refsvm
 from refsvm import KKTGap
-from refsvm._checks import LARGEST_TARGET, positive
+from refsvm._checks import LARGEST_TARGET, not_negative, positive, share
 from refsvm.cli import options, tables
-from refsvm.cli.choices import one, scale_or_number
+from refsvm.cli.choices import TASKS, one, scale_or_number
 from refsvm.cli.messages import note
 from refsvm.datasets import Dataset, open_data
 from refsvm.datasets.labels import MANY
+from refsvm.experiment import Instance
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 """A label that stays a text, as 007 does, and is a target if the user says so."""
 
 
 class Opened(NamedTuple):
-    """Data, kernel and C as a command uses them, and how the features were scaled."""
+    """Data, kernel and C as a command uses them, how the features were scaled, and the task with ε or ν."""
 
     data: Dataset
     kernel: Any
     C: float
     scaling: Scaling | None
+    task: str
+    own: dict[str, float]
 
-    def described(self, **more: Any) -> dict[str, Any]:
-        """Return a description of the problem for JSON, with more entries."""
-        return {**described(self.data), "kernel": repr(self.kernel), "C": self.C, **more}
+    def instance(self) -> Instance:
+        """Return the problem, for strategies and functions of every task."""
+        return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
+
+    def as_told(self) -> str:
+        """Return the kernel, and what the task has, in words."""
+        sizes = self.own if self.task == NOVELTY else {"C": self.C} | self.own
+        return ", ".join([repr(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])
 
 
 @dataclass(frozen=True)
 class Training:
-    """Kernel, penalty and limits of a training, and where the labels are: options that most commands have."""
+    """Kernel, penalty, task and limits of a training, and where the labels are: options that most commands have."""
 
     kernel: options.KernelName = "rbf"
     gamma: options.Gamma = None
     C: options.Penalty = None
     degree: options.Degree = 3
     coef0: options.Coef0 = 0.0
+    task: options.Task = None
+    epsilon: options.Epsilon = 0.1
+    nu: options.Nu = 0.5
     tol: options.Tol = 1e-3
     cache_mb: options.CacheMB = 200.0
     max_iter: options.MaxIter = None
@@ -57,14 +69,18 @@ class Training:
     delimiter: options.Delimiter = None
     data_dir: options.DataDir = None
 
-    def opened(self, source: str, labelled: bool = True) -> Opened:
-        """Open data, with labels unless a CSV file without does; choose kernel and C.
+    def opened(self, source: str, tell: bool = True) -> Opened:
+        """Open data, choose kernel and C, and find the task, by --task or by the labels.
 
-        Both are as given, else as published for the data with RBF, else gamma "scale" and C = 1.
+        Kernel and C are as given, else as published for the data with RBF, else gamma "scale" and C = 1. Novelty
+        detection has weights of 1 in place of C, and needs no labels, which new data often do not have. That fractions
+        are taken for targets is told only if `tell`.
         """
-        data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=labelled)
-        if data.y is None:
-            data = replace(data, y=np.zeros(data.n))
+        if self.task is not None:
+            one("task", self.task, TASKS)
+        not_negative("epsilon", self.epsilon)
+        share("nu", self.nu)
+        data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
         # the sentence of the command line lists the names; that of the package would list its classes
         one("kernel", self.kernel, KERNELS)
         scaling = self._scaling(data) if self.scale else None
@@ -75,7 +91,15 @@ class Training:
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
         width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)
         kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
-        return Opened(data, kernel, positive("C", (C or 1.0) if self.C is None else self.C), scaling)
+        penalty = positive("C", (C or 1.0) if self.C is None else self.C)
+        task = self.task if self.task == NOVELTY else task_of(data.y, self.task, tell)
+        if task == NOVELTY:
+            data, penalty, own = replace(data, y=np.ones(data.n)), 1.0, {"nu": self.nu}
+        elif task == REGRESSION:
+            data, own = replace(data, y=data.y.astype(np.float64)), {"epsilon": self.epsilon}
+        else:
+            own = {}
+        return Opened(data, kernel, penalty, scaling, task, own)
 
     def _scaling(self, data: Dataset) -> Scaling:
         """Return the shift and scale of the features, or the scale of those that occur in sparse data."""
@@ -103,10 +127,16 @@ class Training:
         """Return the limits and the stopping rule."""
         return self.limits() | {"stop": KKTGap(self.tol, relative=True)}
 
-    def described(self, dataset: Dataset, kernel: Any, C: float) -> dict[str, Any]:
-        """Return a description of the problem for JSON."""
-        parameters = {"kernel": {"name": self.kernel, **asdict(kernel)}, "C": C, "tol": self.tol}
-        return described(dataset) | parameters
+    def described(self, opened: Opened) -> dict[str, Any]:
+        """Return a description of the problem for JSON, with the version of refsvm that read it."""
+        data, classes = opened.data, dict[str, Any]()
+        if opened.task == CLASSIFICATION:
+            classes = {"classes": [label_text(value) for value in np.unique(data.y)]}
+        return {
+            "refsvm": refsvm.__version__, "data": data.name, "source": data.source, "n": data.n, "d": data.d,
+            "task": opened.task, **classes, "kernel": {"name": self.kernel, **asdict(opened.kernel)},
+            "C": opened.C, **opened.own, "tol": self.tol,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -143,15 +173,11 @@ class Output:
         self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
-def task_of(
-    y: np.ndarray, given: str | None, tasks: Any = ("classification", "regression"), tell: bool = True
-) -> str:
+def task_of(y: np.ndarray, given: str | None, tell: bool) -> str:
     """Return the task: that of the option, else regression where the labels are numbers and not all whole.
 
     Tell what was taken for what if the option was not given; that fractions are targets, only if `tell`.
     """
-    if given is not None:
-        one("task", given, dict.fromkeys(tasks))
     numeric = y.dtype.kind in "iuf"
     if given == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
@@ -166,18 +192,6 @@ def task_of(
             f"note: The {count} different labels are taken for classes; if they are targets, give --task regression"
         )
     return given or ("regression" if fractions else "classification")
-
-
-def described(dataset: Dataset) -> dict[str, Any]:
-    """Return a description of the data, with the version of refsvm that read them."""
-    return {
-        "refsvm": refsvm.__version__,
-        "data": dataset.name,
-        "source": dataset.source,
-        "n": dataset.n,
-        "d": dataset.d,
-        "classes": [label_text(value) for value in np.unique(dataset.y)],
-    }
 
 
 def label_text(label: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -15,12 +14,13 @@ import refsvm
 from refsvm import KKTGap, Status, write_model
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
-from refsvm.cli.data import Output, Training, described, task_of, writable
+from refsvm.cli.data import Opened, Output, Training, writable
 from refsvm.cli.messages import interrupted, is_watched, unfinished
-from refsvm.cli.options import one_of, option, task_among
+from refsvm.cli.options import one_of, option
 from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
 from refsvm.multiclass.model_file import different_names, whole_numbers
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 
 @options.in_one("plot")
@@ -34,52 +34,50 @@ def fit(
     engine: options.Engine = "auto",
     *,
     training: Training,
-    task: Annotated[str | None, task_among("classification, regression or novelty")] = None,
-    epsilon: options.Epsilon = 0.1,
-    nu: Annotated[
-        float, option(None, "Share of the examples that a novelty detector may leave outside.")
-    ] = 0.5,
     output: Output,
 ) -> None:
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model)
-    # a novelty detector needs no labels, and new data often have none
-    dataset, chosen, penalty, scaling = training.opened(data, labelled=task != "novelty")
-    wanted = task_of(dataset.y, task, TASKS, tell=False)
-    if wanted == "regression":
-        dataset = replace(dataset, y=dataset.y.astype(np.float64))
-    _refuse_unwritable(dataset, wanted)
-    estimator = made(wanted, training, dataset.n, {"C": penalty, "epsilon": epsilon, "nu": nu})
-    estimator.set_params(**rules, kernel=chosen, engine=engine)
+    opened = training.opened(data, tell=False)  # what is printed says so
+    dataset, of_task = opened.data, ESTIMATORS[opened.task]
+    _refuse_unwritable(dataset, opened.task)
+    estimator = made(opened, training)
+    estimator.set_params(**rules, kernel=opened.kernel, engine=engine)
     is_cut = trained(estimator, dataset)
-    write_model(estimator, model, dataset.columns, scaling)
-    told = TASKS[wanted].summary(estimator, dataset)
+    write_model(estimator, model, dataset.columns, opened.scaling)
+    told = of_task.summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
-    row = {"task": wanted, "support_vectors": len(estimator.support_), **told, **solved, "model": str(model)}
+    row = (
+        {"task": opened.task, "support_vectors": len(estimator.support_)}
+        | told
+        | solved
+        | {"model": str(model)}
+    )
     said = (
-        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {TASKS[wanted].sentence.format_map(row)}; "
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {of_task.sentence.format_map(row)}; "
         f"model written to {model}."
     )
-    output.show({"problem": described(dataset), **row}, [row], lambda: typer.echo(said))
+    output.show({"problem": training.described(opened), **row}, [row], lambda: typer.echo(said))
     _end(estimator.status_, is_cut)
 
 
 def _refuse_unwritable(dataset: Dataset, task: str) -> None:
     """Refuse what the model file cannot hold, before the training and not after."""
     different_names(dataset.columns or ())
-    if task == "classification":
+    if task == CLASSIFICATION:
         whole_numbers(np.unique(dataset.y))
 
 
-def made(task: str, training: Training, n: int, given: dict[str, float]) -> Any:
+def made(opened: Opened, training: Training) -> Any:
     """Return the estimator of a task, with the parameters of its own and the limits."""
-    limits, (name, parameters, *_) = training.of_estimator(), TASKS[task]
+    own = opened.own if opened.task == NOVELTY else {"C": opened.C, **opened.own}
     # refused in the words of the command line, before the estimator does it in those of Python
-    Limits(n, training.max_iter, training.time_limit)
-    own = {parameter: given[parameter] for parameter in parameters}
-    return getattr(refsvm, name)(**own, **limits, tol=KKTGap(training.tol).tol, verbose=is_watched())
+    Limits(opened.data.n, training.max_iter, training.time_limit)
+    return getattr(refsvm, ESTIMATORS[opened.task].name)(
+        **own, **training.of_estimator(), tol=KKTGap(training.tol).tol, verbose=is_watched()
+    )
 
 
 def _end(status: Status, is_cut: bool) -> None:
@@ -122,31 +120,27 @@ def _outside(estimator: Any, dataset: Dataset) -> dict[str, float]:
     return {"share_outside": float(np.mean(estimator.predict(dataset.X) < 0))}
 
 
-class Task(NamedTuple):
-    """The estimator of a task, its own parameters, and what is told of it when it is trained."""
+class Estimator(NamedTuple):
+    """The estimator of a task, and what is told of it when it is trained."""
 
-    estimator: str
-    parameters: tuple[str, ...]
+    name: str
     summary: Callable[[Any, Dataset], dict[str, float]]
     sentence: str
 
 
-TASKS: Final = {
-    "classification": Task(
+ESTIMATORS: Final = {
+    CLASSIFICATION: Estimator(
         "SVC",
-        ("C",),
         _classes,
         "{classes} classes; {support_vectors} support vectors, training error {training_error:.4f}",
     ),
-    "regression": Task(
+    REGRESSION: Estimator(
         "SVR",
-        ("C", "epsilon"),
         _errors,
         "targets; {support_vectors} support vectors, mean absolute training error {mean_absolute_error:.4g}",
     ),
-    "novelty": Task(
+    NOVELTY: Estimator(
         "OneClassSVM",
-        ("nu",),
         _outside,
         "labels not used; {support_vectors} support vectors, {share_outside:.4f} of the examples outside",
     ),

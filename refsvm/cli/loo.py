@@ -1,56 +1,64 @@
-"""``refsvm loo``: the leave-one-out error, or seeders and stopping rules side by side on it."""
+"""``refsvm loo``: the leave-one-out errors of every task, or seeders and stopping rules side by side on it."""
 
 from __future__ import annotations
 
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-import numpy as np
 import typer
 
 from refsvm import Status
 from refsvm._checks import is_sparse
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names
-from refsvm.cli.data import Output, Training, label_text
+from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
-from refsvm.datasets import binary_labels
-from refsvm.experiment import Instance, LeaveOneOutError
+from refsvm.experiment import LeaveOneOutError
 from refsvm.rounds import LeaveOneOut
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
+BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"
+"""What ends a round by default: of classes, and of tasks that ask for a value."""
 
 
 @options.in_one()
 def loo(
     data: options.Data,
     seeders: options.Seeders = "top",
-    stops: Annotated[str, some_of(FIT)] = "ball-rule",
+    stops: Annotated[
+        str | None, some_of(FIT, more="  [default: ball-rule; kkt-gap of a regression and novelty]")
+    ] = None,
     engine: options.Engine = "auto",
     n_jobs: options.Threads = None,
     *,
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error of two classes, and say what decided each example.
+    """Compute the exact leave-one-out error of classes, targets or novelty, and say what decided each example.
 
     With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
     check and rule decided. ball-rule proves the sign of a decision value and ends there; kkt-gap goes on to the value.
     """
-    pairs = list(product(names("seeders", seeders, SEEDERS), names("stops", stops, dict.fromkeys(FIT))))
-    dataset, width, penalty, _ = training.opened(data)
-    description = training.described(dataset, width, penalty)
+    # all names are looked at before the data are read
+    starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
+    opened = training.opened(data)
+    if stops is None and opened.task != CLASSIFICATION:
+        ends = [BY_VALUE]
+    description = training.described(opened)
     # made once: all strategies get the same arrays
-    instance = Instance(dataset.X, binary_labels(dataset.y), width, penalty)
+    instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
-    rules = {t: STOPS[t](tol=training.tol, relative=True) for t in FIT}
     strategies = [
-        LeaveOneOutError(f"{s} {t}", seeder=SEEDERS[s](), stop=rules[t], **limits) for s, t in pairs
+        LeaveOneOutError(
+            f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](training.tol, relative=True), **limits
+        )
+        for s, t in product(starts, ends)
     ]
     with tables.counter() as count:
         if len(strategies) == 1:
@@ -64,10 +72,9 @@ def loo(
             seeder, stop = strategy.name.split()
             rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance, **more))
     if len(strategies) == 1:
-        document = {"problem": description, **strategies[0].measured(result)}
-        _show(document, result, np.unique(dataset.y), output)
+        _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:
-            _draw(result, dataset.X, output.plot)
+            _draw(result, opened, output.plot)
         _end(result)
         return
     _show_all(description, rows, output)
@@ -75,7 +82,8 @@ def loo(
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:
     """Print a line for each seeder and stopping rule, and draw their seconds."""
-    output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), COLUMNS)
+    columns = {"seeder": "{seeder}", "stop": "{stop}", **tables.scores_of(rows[0]), **COLUMNS}
+    output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), columns)
     if output.plot is not None:
         names, seconds = [f"{row['seeder']} {row['stop']}" for row in rows], [row["seconds"] for row in rows]
         bars(output.plot, names, {"": seconds}, "seconds")
@@ -85,9 +93,6 @@ def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: O
 
 
 COLUMNS: tables.Columns = {
-    "seeder": "{seeder}",
-    "stop": "{stop}",
-    "error": "{error:.4f}",
     "rounds": "{rounds}",
     "steps of\nthe rounds": "{round_iterations}",
     "kernel\nrows": "{kernel_rows}",
@@ -101,10 +106,11 @@ COLUMNS: tables.Columns = {
 }
 
 
-def _show(document: dict[str, Any], result: LeaveOneOut, classes: np.ndarray, output: Output) -> None:
-    """Print the error, what decided how many examples, and what n fits would have cost."""
+def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None:
+    """Print the scores, what decided how many examples, and what n fits would have cost."""
+    is_class = result.kind == CLASSIFICATION
     each = {
-        "predictions": [label_text(classes[int(value > 0)]) for value in result.predictions],
+        "predictions": [label_text(value) if is_class else value for value in result.predictions.tolist()],
         "decided_by": result.decided_by.tolist(),
         "decision_values": result.decision_values.tolist(),
     }
@@ -115,20 +121,32 @@ def _show(document: dict[str, Any], result: LeaveOneOut, classes: np.ndarray, ou
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
     """Print a result in sentences."""
-    full, decided, n = result.full_solution, sum(result.counts.values()), len(result.labels)
+    known, full = result.is_known, result.full_solutions
+    n, decided = len(known), int(known.sum())
+    wrong = f"{int((result.predictions != result.labels)[known].sum())} of {decided} examples"
     typer.echo(tables.heading(description))
-    wrong = int((result.predictions != result.labels)[result.decided_by != ""].sum())
-    typer.echo(f"leave-one-out error {result.error:.4f}: {wrong} of {decided} examples")
-    typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count))
+    typer.echo(SENTENCES[result.kind].format(**result.scores, wrong=wrong, decided=decided))
+    pairs = "" if len(full) == 1 else f"; each example in {len(full)} pairs of classes"
+    typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count) + pairs)
+    steps, seconds = sum(each.iterations for each in full), sum(each.seconds for each in full)
     typer.echo(
         f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
-        f"{n * full.iterations} steps and {n * full.seconds:.4f} s"
+        f"{n * steps} steps and {n * seconds:.4f} s"
     )
 
 
-def _draw(result: LeaveOneOut, X: Any, file: Path) -> None:
+SENTENCES: Final = {
+    CLASSIFICATION: "leave-one-out error {error:.4f}: {wrong}",
+    REGRESSION: "leave-one-out of {decided} targets: root mean square {rmse:.4g}, mean absolute error {mae:.4g}, "
+    "R² {r2:.4f}",
+    NOVELTY: "leave-one-out share outside {outside:.4f}: {wrong}",
+}
+
+
+def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:
     """Draw what decided each example of a plane, or how many examples each check and rule decided."""
-    if X.shape[1] != 2 or is_sparse(X):
+    X = opened.data.X
+    if len(result.classes) != 2 or X.shape[1] != 2 or is_sparse(X):
         counts = {name: count for name, count in result.counts.items() if count}
         bars(file, list(counts), {"": [float(count) for count in counts.values()]}, "examples decided")
         return
@@ -141,7 +159,7 @@ def _draw(result: LeaveOneOut, X: Any, file: Path) -> None:
 def _end(result: LeaveOneOut) -> None:
     """Note if the result is not complete, and exit after Ctrl-C."""
     if not result.is_complete:
-        decided, n = sum(result.counts.values()), len(result.labels)
+        decided, n = int(result.is_known.sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")
     if result.status is Status.INTERRUPTED:
         interrupted()

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, get_type_hints
 
 from typer import Abort, Argument, Option
 
-from refsvm.cli.choices import ENGINES, SEEDERS, one
+from refsvm.cli.choices import ENGINES, SEEDERS, TASKS, one
 from refsvm.cli.messages import be_quiet, be_verbose
 from refsvm.kernels.names import KERNELS
 
@@ -34,11 +34,6 @@ def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
     """Declare an option that takes several names of a table."""
     return option("NAMES", f"Some of {', '.join(table)}, comma between; or all.{more}", *names)
-
-
-def task_among(tasks: str) -> Any:
-    """Declare an option that takes one of several tasks."""
-    return option("NAME", f"{tasks}.  [default: as the labels look, and said if in doubt]")
 
 
 def _known_engine(name: str) -> str:
@@ -89,8 +84,12 @@ Scale = Annotated[
 Delimiter = Annotated[
     str | None, option("CHAR", "Character between the cells of a CSV file.  [default: recognised]")
 ]
-Task = Annotated[str | None, task_among("classification or regression")]
+Task = Annotated[
+    str | None,
+    one_of(TASKS, "  [default: as the labels look, and said if in doubt]"),
+]
 Epsilon = Annotated[float, option(None, "Half width of the tube of a regression.")]
+Nu = Annotated[float, option(None, "Share of the examples that a novelty detector may leave outside.")]
 TALK: Final = (
     Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
         bool, Option("--quiet", "-q", help="No notes and no progress.", callback=be_quiet)]),
@@ -110,7 +109,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
     *without : str
         Fields that are no options of this command and keep their defaults.
     **defaults
-        Other defaults of this command.
+        Other defaults of this command, also of those fields.
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
@@ -131,7 +130,8 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
             for name, taken in groups.items():
                 # the fields become one argument again
-                options[name] = own[name](**{each.name: options.pop(each.name) for each in taken})
+                fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
+                options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
                 command(**options)
             except KeyboardInterrupt:  # Typer would end silently

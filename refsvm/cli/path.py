@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,20 +13,21 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from refsvm import Status, regularization_path
+from refsvm import DualProblem, Status, regularization_path
 from refsvm._checks import whole
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TRACKERS, one
-from refsvm.cli.data import Output, Training, described
+from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
 from refsvm.datasets import binary_labels
 from refsvm.experiment import TrackPath
 from refsvm.paths import Breakpoint, RegularizationPath, cross_validate_path
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 
-@options.in_one("C", "tol", "max_iter", cache_mb=1000.0)
+@options.in_one("C", "nu", "tol", "max_iter", cache_mb=1000.0)
 def path(
     data: options.Data,
     tracker: Annotated[str, one_of(TRACKERS)] = "svmp",
@@ -37,37 +39,58 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train for every C of a range at once: breakpoints of α, and where cross-validation is best."""
+    """Train for every C of a range at once, two classes or a regression: breakpoints of α, and where folds are best."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)
-    dataset, kernel, _, _ = training.opened(data)
-    y = binary_labels(dataset.y)
+    opened = training.opened(data)
+    problem, n = problem_of(opened, folds), opened.data.n
     common: dict[str, Any] = {
-        "kernel": kernel, "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine,
-        "cache_mb": training.cache_mb,
+        "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
     # compiled before the clock starts, by which the rest is estimated
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
     with tables.working() as show:
-        show(f"{dataset.n} examples: a kernel matrix of {dataset.n**2 / 2**17:.3g} MiB, and the start")
+        show(f"{n} examples: a kernel matrix of {n**2 / 2**17:.3g} MiB, and the start")
         # no callback where nothing is shown: each call takes time from the path
         watch = None if show is tables.unseen else _Watch(show, c_min, c_max)
-        found = regularization_path(dataset.X, y, time_limit=training.time_limit, callback=watch, **common)
+        found = regularization_path(problem, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
             # a path per fold takes about as long as the one that is known
             show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
-            curve = cross_validate_path(dataset.X, y, folds=folds, **common).curve
+            some = {"kernel": opened.kernel, "folds": folds, **common}
+            curve = cross_validate_path(opened.data.X, problem.v, **some).curve
         show(f"checking the optimality conditions of {len(found.C)} breakpoints")
-        summary = {**described(dataset), "kernel": repr(kernel), **_summary(found, curve)}
+        summary = {**training.described(opened), **_summary(found, curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
     rows = [{"C": C, "elbow": elbow} for C, elbow in zip(summary["C"], summary["elbow"], strict=True)]
-    output.show(summary, rows, partial(_tell, summary))
+    output.show(summary, rows, partial(_tell, opened, summary))
     if is_cut:
         interrupted()
+
+
+def problem_of(opened: Opened, folds: int | None) -> DualProblem:
+    """Return the problem of a path of C, that of C = 1, or refuse a task that has none."""
+    if opened.task == NOVELTY:
+        raise ValueError(
+            "task='novelty' has no path of C, which is a scale there; follow nu by refsvm.nu_path in Python."
+        )
+    if opened.task == REGRESSION and folds is not None:
+        raise ValueError(
+            f"folds={folds!r} asks for the error along the path, and that of a regression is no step function of C; "
+            "leave it out, and call 'refsvm cv' at some C."
+        )
+    y, several = opened.data.y, len(np.unique(opened.data.y)) > 2
+    if opened.task == CLASSIFICATION and several:
+        raise ValueError(
+            f"{opened.data.name} has {len(np.unique(y))} classes, and a path is one of two classes or of targets; give "
+            "the examples of two classes, --task regression, or choose C by 'refsvm tune'."
+        )
+    y = y if opened.task == REGRESSION else binary_labels(y)
+    return opened._replace(data=replace(opened.data, y=y), C=1.0).instance().dual()
 
 
 class _Watch:
@@ -111,14 +134,15 @@ def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
     return summary
 
 
-def _tell(summary: dict[str, Any]) -> None:
+def _tell(opened: Opened, summary: dict[str, Any]) -> None:
     """Print a summary in sentences."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["kinds"].items())
     sentence = (
-        "{data}, {kernel}: C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
+        "{data}, {told}: C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
         "{largest_elbow} points on the elbow, {seconds:.2f} s."
     )
-    typer.echo(sentence.format(shown=kinds, **summary))
+    own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
+    typer.echo(sentence.format(shown=kinds, told=own, **summary))
     typer.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
     if summary["status"] != "CONVERGED":
         typer.echo(Status[summary["status"]].value)

@@ -1,25 +1,15 @@
-"""Cross-validation and tuning of a regression, by scikit-learn's own over `refsvm.SVR`."""
+"""Tuning of a regression, by scikit-learn's own over `refsvm.SVR`."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 import refsvm
-from refsvm.cli import tables
 from refsvm.cli.data import Opened, Training
-from refsvm.experiment import Solve
-
-COLUMNS: tables.Columns = {
-    "seed": "{seed}",
-    "mean absolute\nerror": "{mean_absolute_error:.4g}",
-    "R²": "{r2:.4f}",
-    "seconds": "{seconds:.4f}",
-}
 
 
 def _model(training: Training, **more: Any) -> Any:
@@ -34,33 +24,9 @@ def errors_of(predicted: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(np.abs(residual).mean()), explained
 
 
-def cross_validated(
-    opened: Opened, training: Training, model: dict[str, Any], folds: int, seeds: Sequence[int]
-) -> list[dict[str, Any]]:
-    """Predict every target by a regression trained without its fold, for each shuffle of the examples."""
-    from sklearn.model_selection import KFold, cross_val_predict
-
-    data, kernel, C, _ = opened
-    y = data.y.astype(np.float64)
-    rows: list[dict[str, Any]] = []
-    regression = _model(training, kernel=kernel, C=C, **model)
-    with tables.working() as show:
-        Solve("", engine=model["engine"]).warm_up()
-        for seed in seeds:
-            show(f"random folds {len(rows) + 1} of {len(seeds)}")
-            began = time.perf_counter()
-            splitter = KFold(folds, shuffle=True, random_state=seed)
-            predicted = cross_val_predict(regression, data.X, y, cv=splitter)
-            error, explained = errors_of(predicted, y)
-            seconds = time.perf_counter() - began
-            rows.append({"seed": seed, "mean_absolute_error": error, "r2": explained, "seconds": seconds})
-    return rows
-
-
 def tuned(
     opened: Opened,
     training: Training,
-    epsilon: float,
     grid: dict[str, Any],
     splitter: Any,
     n_jobs: int | None,
@@ -72,7 +38,7 @@ def tuned(
     if "gamma" not in grid and hasattr(opened.kernel, "gamma"):
         grid = grid | {"gamma": (np.logspace(-1.0, 1.0, 5) * opened.kernel.gamma).tolist()}
     model = _model(
-        training, kernel=training.kernel, degree=training.degree, coef0=training.coef0, epsilon=epsilon
+        training, kernel=training.kernel, degree=training.degree, coef0=training.coef0, **opened.own
     )
     numbers, total = count(1), len(ParameterGrid(grid)) * splitter.get_n_splits()
 
@@ -83,4 +49,4 @@ def tuned(
     # what shows progress on this terminal cannot go to other processes
     scoring = score if n_jobs in (None, 1) else None
     search = GridSearchCV(model, grid, cv=splitter, n_jobs=n_jobs, refit=False, scoring=scoring)
-    return search.fit(opened.data.X, opened.data.y.astype(np.float64))
+    return search.fit(opened.data.X, opened.data.y)

@@ -35,6 +35,15 @@ CHOICE: Final[Columns] = {
     "shrinking": lambda row: "yes" if row["shrinking"] else "no",
     "engine": "{engine}",
 }
+SCORES: Final = {
+    "error": ("error", "{error:.4f}"),
+    "rmse": ("root mean\nsquare", "{rmse:.4g}"),
+    "mae": ("mean absolute\nerror", "{mae:.4g}"),
+    "r2": ("R²", "{r2:.4f}"),
+    "outside": ("share\noutside", "{outside:.4f}"),
+}
+"""The scores of all tasks by name: the heading of their column, and how they are formatted."""
+
 TEXT: Final = (*CHOICE, "data", "status", "seeder", "stop", "name", "licence", "source")
 """Columns that are set left."""
 
@@ -78,14 +87,21 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> Non
     typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
 
 
+def scores_of(row: Mapping[str, Any]) -> Columns:
+    """Return the columns of the scores that a row has."""
+    return dict(column for name, column in SCORES.items() if name in row)
+
+
 def heading(problem: dict[str, Any]) -> str:
-    """Return the heading of a problem: the data, the kernel, C and the tolerance."""
+    """Return the heading of a problem: the data, the kernel, C or ν, ε, and the tolerance."""
     kernel = dict(problem["kernel"])
     name = kernel.pop("name")
     parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
+    own = ("nu", "tol") if "nu" in problem else ("C", "epsilon", "tol")
+    sizes = ", ".join(f"{key}={problem[key]:.6g}" for key in own if key in problem)
     return (
         f"{problem['data']}: {problem['n']} examples, {problem['d']} features; {name} kernel"
-        f"{f' ({parameters})' if parameters else ''}, C={problem['C']:.6g}, tol={problem['tol']:.6g}"
+        f"{f' ({parameters})' if parameters else ''}, {sizes}"
     )
 
 

@@ -12,18 +12,18 @@ import refsvm
 from refsvm import ActiveSet
 from refsvm._checks import positive
 from refsvm.cli import options, regression, tables
-from refsvm.cli.data import Opened, Output, Training, described, task_of
+from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
-from refsvm.datasets import Dataset
 from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate, Solve
 from refsvm.experiment.strategy import Call
+from refsvm.rounds.task import NOVELTY, REGRESSION
 
 
-@options.in_one("gamma", "C", "time_limit")
+@options.in_one("gamma", "C", "time_limit", "nu")
 def tune(
     data: options.Data,
     Cs: Annotated[str, option("NUMBERS", "Values of C, comma between.", "--Cs")] = "0.1,1,10,100,1000",
@@ -38,8 +38,6 @@ def tune(
         int | None, option("N", "Values of γ at once; -1: one for each core.", "--n-jobs")
     ] = None,
     store: options.Store = None,
-    task: options.Task = None,
-    epsilon: options.Epsilon = 0.1,
     *,
     training: Training,
     output: Output,
@@ -48,7 +46,12 @@ def tune(
     from sklearn.model_selection import KFold, StratifiedKFold
 
     opened = training.opened(data)
-    is_regression = task_of(opened.data.y, task) == "regression"
+    if opened.task == NOVELTY:
+        raise ValueError(
+            "task='novelty' has no score to be tuned by: nu is the share of examples that may be outside; compare it "
+            "with what 'refsvm loo --task novelty' finds outside."
+        )
+    is_regression = opened.task == REGRESSION
     kind = KFold if is_regression else StratifiedKFold
     splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
     # cells of a regression are scikit-learn's search, which keeps nothing
@@ -62,10 +65,10 @@ def tune(
         prepare(ActiveSet())
         show(f"{folds} folds; C = {Cs}")
         if is_regression:
-            search = regression.tuned(opened, training, epsilon, grid, splitter, n_jobs, show)
+            search = regression.tuned(opened, training, grid, splitter, n_jobs, show)
         else:
             search = _classifier(opened, training, grid, cv=splitter, n_jobs=n_jobs, store=store)
-    _show(search, opened.data, folds, is_regression, output)
+    _show(search, opened, training, folds, output)
 
 
 def _classifier(opened: Opened, training: Training, grid: dict[str, Any], **more: Any) -> Any:
@@ -83,7 +86,7 @@ def _classifier(opened: Opened, training: Training, grid: dict[str, Any], **more
         interrupted(f"Interrupted; {kept}")
 
 
-def _show(search: Any, data: Dataset, folds: int, is_regression: bool, output: Output) -> None:
+def _show(search: Any, opened: Opened, training: Training, folds: int, output: Output) -> None:
     """Print the cells and the best one, and draw them."""
     results = search.cv_results_
     keys = {"score": "mean_test_score", "std": "std_test_score", "iterations": "mean_iterations",
@@ -93,8 +96,8 @@ def _show(search: Any, data: Dataset, folds: int, is_regression: bool, output: O
         for k, params in enumerate(results["params"])
     ]
     best = {**search.best_params_, "score": search.best_score_}
-    document = {"problem": described(data), "folds": folds, "cells": cells, "best": best}
-    output.show(document, cells, partial(_tell, search, data, folds, is_regression))
+    document = {"problem": training.described(opened), "folds": folds, "cells": cells, "best": best}
+    output.show(document, cells, partial(_tell, search, opened, folds))
     if output.plot is not None and "gamma" in cells[0]:
         with picture(output.plot) as axes:  # scikit-learn's search counts no steps
             GridDisplay.from_results({"mean_iterations": np.zeros(len(cells)), **results}, ax=axes[0])
@@ -103,8 +106,9 @@ def _show(search: Any, data: Dataset, folds: int, is_regression: bool, output: O
         bars(output.plot, [f"C={cell['C']:g}" for cell in cells], scores, "mean score")
 
 
-def _tell(search: Any, data: Dataset, folds: int, is_regression: bool) -> None:
+def _tell(search: Any, opened: Opened, folds: int) -> None:
     """Print a line for each γ and a column for each C, and the best of them."""
+    data, is_regression = opened.data, opened.task == REGRESSION
     results, measure = search.cv_results_, "R²" if is_regression else "error"
     scores = np.asarray(results["mean_test_score"])
     heading = f"{data.name}: {data.n} examples; {measure} in {folds} folds"

@@ -13,7 +13,7 @@ from refsvm.rounds import CrossValidation
 
 @dataclass(frozen=True)
 class CrossValidate(Call):
-    """One call of `refsvm.cross_validate`, its arguments by the same names.
+    """One call of `refsvm.cross_validate`, its arguments by the same names: of every task.
 
     The folds are neighbours in the order of the examples, which the experiment makes random: each permutation has
     folds of its own, the same for every strategy.
@@ -33,8 +33,9 @@ class CrossValidate(Call):
 
     Notes
     -----
-    The metrics are ``error``, ``iterations``, ``kernel_rows``, ``seed_seconds``, ``rest_seconds`` (all but the seeds),
-    ``seconds`` and ``unfinished``, the number of rounds that are not solved to the tolerance.
+    The metrics are the scores of the task (``error``; ``rmse``, ``mae``, ``r2`` of a regression; ``outside`` of novelty
+    detection), ``iterations``, ``kernel_rows``, ``seed_seconds``, ``rest_seconds`` (all but the seeds), ``seconds`` and
+    ``unfinished``, the number of rounds that are not solved to the tolerance.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class CrossValidate(Call):
     (0.17, 270, 0)
     """
 
-    copied: ClassVar = ("error", "iterations", "kernel_rows", "seed_seconds", "seconds")
+    copied: ClassVar = ("iterations", "kernel_rows", "seed_seconds", "seconds")
 
     seeder: Seeder = SIR()  # noqa: RUF009 (a frozen object)
     folds: int = 10
@@ -62,11 +63,15 @@ class CrossValidate(Call):
     def call(self, instance: Instance, **arguments: Any) -> CrossValidation:
         """Cross-validate."""
         arguments["folds"] = min(self.folds, len(instance.y))
-        return cross_validate(**instance.labelled(), **arguments)
+        return cross_validate(**instance.arguments(), **arguments)
 
     def measured(self, result: CrossValidation) -> Record:
-        """Take the error and what it cost."""
-        return super().measured(result) | {
-            "rest_seconds": result.seconds - result.seed_seconds,
-            "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
-        }
+        """Take the scores and what they cost."""
+        return (
+            result.scores
+            | super().measured(result)
+            | {
+                "rest_seconds": result.seconds - result.seed_seconds,
+                "unfinished": sum(each.status is not Status.CONVERGED for each in result.rounds),
+            }
+        )

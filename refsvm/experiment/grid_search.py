@@ -64,14 +64,19 @@ class GridSearch(Call):
         """Search the grid; the model that comes back has its `seconds` and a `status`."""
         from refsvm.estimators import SVCCV  # scikit-learn is imported when it is needed
 
-        given = instance.labelled(per_example=False)
+        instance.one_penalty()
+        if instance.epsilon is not None or instance.nu is not None:
+            raise ValueError(
+                "SVCCV chooses C and γ of a classifier, and this problem is none (epsilon or nu is given); compare "
+                "CrossValidate at some values."
+            )
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
-        # no more folds than positive examples, so that each can have one
-        cv = arguments["cv"]
-        arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, int((instance.y > 0).sum())))
+        # no more folds than examples of the largest label, so that each can have one
+        cv, fewest = arguments["cv"], int((instance.y == instance.y.max()).sum())
+        arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, fewest))
         model = SVCCV(kernel=kernel, refit=False, **arguments)
         began = time.perf_counter()
-        model.fit(given["X"], given["y"])
+        model.fit(instance.X, instance.y)
         return SearchResult(model, time.perf_counter() - began)
 
     def measured(self, result: SearchResult) -> Record:

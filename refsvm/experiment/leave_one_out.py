@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -11,12 +11,17 @@ from refsvm import TOP, KKTGap, Seeder, StepRule, StoppingRule, WorkingSetSelect
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 from refsvm.rounds import LeaveOneOut
+from refsvm.rounds.progress import OTHER_CLASS
+from refsvm.rounds.results import DECIDERS
 from refsvm.rounds.sufficiency import CHECKS, chosen_checks
+
+RULES: Final = DECIDERS[3:]
+"""What may decide an example in a round."""
 
 
 @dataclass(frozen=True)
 class LeaveOneOutError(Call):
-    """One call of `refsvm.leave_one_out`, its arguments by the same names.
+    """One call of `refsvm.leave_one_out`, its arguments by the same names: of every task.
 
     Parameters
     ----------
@@ -33,9 +38,11 @@ class LeaveOneOutError(Call):
 
     Notes
     -----
-    The metrics are ``error``, ``iterations`` (of all rounds and the full solution), ``round_iterations`` (of the
+    The metrics are the scores of the task (``error``; ``rmse``, ``mae``, ``r2`` of a regression; ``outside`` of novelty
+    detection), ``iterations`` (of all rounds and the full solution), ``round_iterations`` (of the
     rounds), ``rounds``, ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, how many examples each
-    check and rule decided, and ``early``, the share of rounds that a rule for left-out examples ended.
+    check and rule decided (of several classes how many of each pair), and ``early``, the share of rounds that a rule
+    for left-out examples ended.
 
     Examples
     --------
@@ -49,7 +56,7 @@ class LeaveOneOutError(Call):
     (0.1444, 112, 118)
     """
 
-    copied: ClassVar = ("error", "iterations", "kernel_rows", "seconds", "engine")
+    copied: ClassVar = ("iterations", "kernel_rows", "seconds", "engine")
 
     seeder: Seeder = TOP()  # noqa: RUF009 (a frozen object)
     stop: StoppingRule = KKTGap()  # noqa: RUF009
@@ -63,23 +70,29 @@ class LeaveOneOutError(Call):
 
     def call(self, instance: Instance, **arguments: Any) -> LeaveOneOut:
         """Compute the error."""
-        return leave_one_out(**instance.labelled(), **arguments)
+        return leave_one_out(**instance.arguments(), **arguments)
 
     def measured(self, result: LeaveOneOut) -> Record:
-        """Take the error, what decided, and what it cost."""
-        decided, steps = result.decided_by, result.round_iterations
+        """Take the scores, what decided, and what it cost."""
         names = [check.name for check in chosen_checks(self.checks)]
+        # a column for each machine
+        decided = result.decided_by.reshape(len(result.labels), -1)
         # without a step a check decided it, where the checks and the rule have an outcome of one name (the ball)
-        in_round = (decided != "") & ~(np.isin(decided, names) & (steps == 0))
+        by_rule = np.isin(decided, RULES) & (result.round_iterations > 0)[:, None]
+        in_round = ~np.isin(decided, ("", OTHER_CLASS)) & (by_rule | ~np.isin(decided, names))
         rounds = int(in_round.sum())
         # the other rounds ended at the optimum, on a path or at a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
-        return super().measured(result) | {
-            "round_iterations": int(steps.sum()),
-            "rounds": rounds,
-            "early": early / rounds if rounds else 0.0,
-            "full_iterations": result.full_solution.iterations,
-            "full_seconds": result.full_solution.seconds,
-            "status": result.status.name,
-            **result.counts,
-        }
+        return (
+            result.scores
+            | super().measured(result)
+            | {
+                "round_iterations": int(result.round_iterations.sum()),
+                "rounds": rounds,
+                "early": early / rounds if rounds else 0.0,
+                "full_iterations": sum(full.iterations for full in result.full_solutions),
+                "full_seconds": sum(full.seconds for full in result.full_solutions),
+                "status": result.status.name,
+                **result.counts,
+            }
+        )

@@ -11,6 +11,7 @@ import numpy as np
 from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, signs, vector
 from refsvm.datasets import SuiteProblem
+from refsvm.formulations import numbered
 from refsvm.store import described, fingerprint
 
 
@@ -23,7 +24,7 @@ class Instance:
     X : ndarray or CSR of shape (n, d), float64
         Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix.
     y : ndarray of shape (n,), float64
-        Labels ±1.
+        Labels ±1, or the numbers 0 … k − 1 of several classes; targets of a regression.
     kernel : kernel object
     C : float or ndarray of shape (n,)
         Penalty, of each example where it is an array.
@@ -69,30 +70,25 @@ class Instance:
             return DualProblem.one_class(self.X, kernel=self.kernel, nu=self.nu, weights=self.C)
         if self.epsilon is not None:
             return DualProblem.regression(self.X, self.y, kernel=self.kernel, C=self.C, epsilon=self.epsilon)
-        return DualProblem.classification(**self.labelled())
+        return DualProblem.classification(**self.arguments())
 
-    def labelled(self, per_example: bool = True) -> dict[str, Any]:
-        """Return X, y, kernel and C by these names, for functions that classify.
+    def arguments(self) -> dict[str, Any]:
+        """Return X, y, kernel, C and ε or ν by the names that functions of every task have for them."""
+        own = {"epsilon": self.epsilon, "nu": self.nu}
+        given = {
+            "X": self.X,
+            "y": None if self.nu is not None else self.y,
+            "kernel": self.kernel,
+            "C": self.C,
+        }
+        return given | {name: value for name, value in own.items() if value is not None}
 
-        Parameters
-        ----------
-        per_example : bool
-            Whether they take a C for each example.
-
-        Raises
-        ------
-        ValueError
-            If this is a problem of another kind.
-        """
-        if self.epsilon is not None or self.nu is not None:
-            raise ValueError(
-                "This is no problem of classification (epsilon or nu is given); only Solve takes it."
-            )
-        if np.ndim(self.C) and not per_example:
+    def one_penalty(self) -> None:
+        """Refuse a C for each example, for what has a C of its own."""
+        if np.ndim(self.C):
             raise ValueError(
                 "This problem has a C for each example; give one number, or take Solve or CrossValidate."
             )
-        return {"X": self.X, "y": self.y, "kernel": self.kernel, "C": self.C}
 
     def fingerprint(self) -> str:
         """Return a hash of X and y."""
@@ -109,7 +105,8 @@ class Problem:
         Name in the tables. It does not belong to a run's identity: the examples do, by their values.
     load : callable
         Takes no argument and returns an object with attributes X and y, such as a `refsvm.datasets.Dataset`; y holds
-        ±1, and any numbers where `epsilon` is given; where `nu` is given it is not used.
+        ±1, or labels of three classes or more; any numbers where `epsilon` is given; where `nu` is given it is not
+        used. `Solve` and `TrackPath` take two classes.
     kernel : kernel object, default Linear()
         A kernel of this package, or a frozen dataclass of your own that can be called.
     C : float or sequence of n floats
@@ -177,9 +174,10 @@ class Problem:
         X = examples(data.X, copy=True)
         n = X.shape[0]
         C = penalties(self.C, n) if np.ndim(self.C) else self.C
-        given = np.ones(n) if self.nu is not None else data.y
-        labelled = self.epsilon is None and self.nu is None
-        y = signs(given, n) if labelled else vector("y", given, n).copy()
+        if self.nu is not None:
+            y = np.ones(n)
+        else:
+            y = labels_of(data.y, n) if self.epsilon is None else vector("y", data.y, n).copy()
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:
@@ -189,3 +187,10 @@ class Problem:
         own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C
         kinds = {"epsilon": self.epsilon, "nu": self.nu}
         return own | {name: value for name, value in kinds.items() if value is not None}
+
+
+def labels_of(y: Any, n: int) -> np.ndarray:
+    """Return labels ±1 as they are, and the numbers of three classes or more, as float64."""
+    labels = np.asarray(y)
+    several = labels.shape == (n,) and len(np.unique(labels)) > 2
+    return numbered(labels, n)[1].astype(np.float64) if several else signs(y, n)

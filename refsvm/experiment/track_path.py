@@ -17,6 +17,8 @@ from refsvm.paths.tracked import TrackedPath
 class TrackPath(Call):
     """The whole path of C, the instance's own C aside, or another line; arguments as in `refsvm.regularization_path`.
 
+    Of two classes or a regression; another line, also of novelty detection.
+
     Parameters
     ----------
     name : str
@@ -93,9 +95,9 @@ class TrackPath(Call):
             del arguments["C_min"], arguments["C_max"]
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
-        given = instance.labelled(per_example=False)
-        del given["C"]  # a path takes every C in turn
-        return regularization_path(**given, **arguments)
+        instance.one_penalty()
+        # a path takes every C in turn
+        return regularization_path(replace(instance, C=1.0).dual(), **arguments)
 
     def measured(self, result: TrackedPath) -> Record:
         """Take the numbers of events and calls, the accuracy, and the seconds."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+
+SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
+"""Numbers that sum up the predictions of a task."""
 
 
 class Scores(ABC):
@@ -26,17 +29,19 @@ class Scores(ABC):
     def _only(self, name: str, *kinds: str) -> None:
         """Refuse a score that the task does not have."""
         if self.kind not in kinds:
-            has = {
-                CLASSIFICATION: "error",
-                REGRESSION: "residuals, rmse, mae and r2",
-                NOVELTY: "outside",
-            }[self.kind]
+            *others, last = (*("residuals",) * (self.kind == REGRESSION), *SCORES[self.kind])
+            has = f"{', '.join(others)} and {last}" if others else last
             raise AttributeError(f"{name} is not a score of {self.kind}, which has {has}.")
 
     def _of_known(self, score: Callable[[np.ndarray, np.ndarray], float]) -> float:
         """Return a score of the examples that are predicted; NaN if none is."""
         known = self.is_known
         return score(self.labels[known], self.predictions[known]) if known.any() else float("nan")
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores of the task by their names: error; rmse, mae and r2; or outside."""
+        return {name: getattr(self, name) for name in SCORES[self.kind]}
 
     @property
     def error(self) -> float:

@@ -5,9 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, solve
+from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, cross_validate, leave_one_out, solve
 from refsvm.datasets import make_banana
-from refsvm.experiment import Experiment, GridSearch, Instance, LeaveOneOutError, Problem, Solve
+from refsvm.experiment import (
+    CrossValidate,
+    Experiment,
+    GridSearch,
+    Instance,
+    LeaveOneOutError,
+    Problem,
+    Solve,
+    TrackPath,
+)
 from refsvm.store import described
 
 from .echoes import numbered, refused, rows_of
@@ -77,9 +86,9 @@ def test_a_regression_and_one_class_are_problems(store):
     for problem, dual in zip(problems, duals, strict=True):
         found = [records[problem.name, "SMO", k]["objective"] for k in range(2)]
         assert found == pytest.approx([solve(dual, engine="numpy").objective] * 2, rel=1e-4)
-        left_out = records[problem.name, "LOO", 0]
-        assert (left_out.get("status") == "REFUSED") == (problem.name != "weighted")
-    assert "no problem of classification" in records["one class", "LOO", 0]["reason"]
+        left_out = leave_one_out(dual, stop=KKTGap(1e-6), engine="numpy").scores
+        found = {name: records[problem.name, "LOO", 0][name] for name in left_out}
+        assert found == pytest.approx(left_out, abs=1e-3)
     assert "training_error" not in records["one class", "SMO", 0]
     assert "training_error" in records["weighted", "SMO", 0]
 
@@ -111,7 +120,36 @@ def test_a_bad_kind_is_refused():
     refused(lambda: Problem("x", numbered, C=(1.0, -1.0)), "must not be negative")
     refused(Problem("x", numbered, C=(1.0, 2.0)).instance, "C has shape (2,)")
     weighted = Problem("x", numbered, C=(1.0,) * 20).instance()
-    refused(lambda: weighted.labelled(per_example=False), "C for each example")
+    for one in (TrackPath("path"), GridSearch("grid")):
+        refused(lambda one=one: one.run(weighted), "C for each example")
+    novelty = Problem("x", numbered, nu=0.5).instance()
+    refused(lambda: GridSearch("grid").run(novelty), "this problem is none (epsilon or nu is given)")
+    refused(lambda: TrackPath("path").run(novelty), "C")
+    refused(lambda: Problem("x", several).instance().dual(), "0.0, 1.0, 2.0", "or use SVC")
+
+
+def several():
+    """Return examples of three classes."""
+    data = make_banana(18, rng=2)
+    return replace(data, y=np.array(["b", "a", "c"])[np.arange(18) % 3])
+
+
+def test_several_classes_are_a_problem(store):
+    """Their names do not matter, and the order of the examples takes the labels with it."""
+    problem = Problem("three", several, RBF(0.5), 2.0)
+    strategies = [LeaveOneOutError("LOO", engine="numpy"), CrossValidate("folds", folds=3, engine="numpy")]
+    experiment = Experiment(strategies, [problem], store, permutations=2)
+    assert experiment.run() == 4
+    records = {(each["strategy"], each["permutation"]): each for each in experiment.records()}
+    data = several()
+    expected = leave_one_out(data.X, data.y, kernel=RBF(0.5), C=2.0, engine="numpy")
+    for k in range(2):
+        assert records["LOO", k]["error"] == expected.error
+        assert records["LOO", k]["other class"] == 18
+        assert records["LOO", k]["rounds"] + records["LOO", k]["zero alpha"] <= 36
+    order = np.random.default_rng((0, 1)).permutation(18)
+    folds = cross_validate(data.X[order], data.y[order], kernel=RBF(0.5), C=2.0, folds=3, engine="numpy")
+    assert records["folds", 1]["error"] == folds.error
 
 
 def test_a_grid_search_finds_the_cell_of_svccv(store):

@@ -1,0 +1,1 @@
+"""Leave-one-out and folds of every machine beside refits: the problems, and the comparison."""

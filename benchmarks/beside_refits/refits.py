@@ -1,0 +1,193 @@
+"""Machines that are trained from scratch without an example or a fold, and what differs from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from beside_refits.cases import Case
+from refsvm import (
+    BallRule,
+    DualProblem,
+    KKTGap,
+    Precomputed,
+    Solution,
+    Status,
+    cross_validate,
+    leave_one_out,
+    solve,
+)
+
+EXACT: Final = KKTGap(1e-10)
+NEAR: Final = 1e-8
+"""Largest difference of values, in units of the targets or margins."""
+BY_SIGN: Final = ("ball", "duality gap", "training error", "xi-alpha bound")
+STEPS: Final = 3_000_000
+"""Steps after which a refit is not as exact as it should be, and is not compared."""
+
+
+class Refits(NamedTuple):
+    """Decision values of machines without an example, or without its fold, shape (n, machines).
+
+    Attributes
+    ----------
+    values : ndarray of float64
+    is_open : ndarray of bool
+        Where b may be anything in an interval.
+    is_constant : ndarray of bool
+        Where one class is left, so that the machine votes for it.
+    unfinished : int
+        Refits that did not end within their steps.
+    """
+
+    values: np.ndarray
+    is_open: np.ndarray
+    is_constant: np.ndarray
+    unfinished: int
+
+    @property
+    def is_tied(self) -> np.ndarray:
+        """Whether a vote of an example is within the tolerance of 0, or its b is open, shape (n,)."""
+        return np.asarray(((np.abs(self.values) <= NEAR) | self.is_open).any(axis=1))
+
+
+def refits_of(case: Case, groups: list[np.ndarray]) -> Refits:
+    """Train without each group of examples, from scratch, and ask about the group."""
+    K = np.ascontiguousarray(case.kernel(case.X, case.X))
+    pairs = [*combinations(range(case.classes), 2)] or [(0, 0)]
+    shape, unfinished = (len(K), len(pairs)), 0
+    values, is_open, is_constant = np.empty(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for column, pair in enumerate(pairs):
+        members = np.arange(len(K)) if case.task else np.flatnonzero(np.isin(case.y, pair))
+        whole = None  # a group without members leaves the machine as it is
+        for out in groups:
+            rest = np.setdiff1d(members, out)
+            machine = (
+                whole if whole is not None and len(rest) == len(members) else trained(case, K, rest, pair)
+            )
+            whole = machine if len(rest) == len(members) else whole
+            values[out, column] = K[np.ix_(out, rest)] @ machine.beta + machine.b
+            is_open[out, column], is_constant[out, column] = machine.is_open, machine.is_constant
+            unfinished += not machine.has_ended
+    return Refits(values, is_open, is_constant, unfinished)
+
+
+class Machine(NamedTuple):
+    """A machine that was trained from scratch."""
+
+    beta: np.ndarray
+    b: float
+    is_open: bool = False
+    is_constant: bool = False
+    has_ended: bool = True
+
+
+def trained(case: Case, K: np.ndarray, rest: np.ndarray, pair: tuple[int, int]) -> Machine:
+    """Train on the rest, of a pair of classes where there are classes."""
+    gram, C, y = K[np.ix_(rest, rest)], case.C[rest], None if case.y is None else case.y[rest]
+    given = {"kernel": Precomputed(), "C": C}
+    if "nu" in case.task:
+        problem = DualProblem.one_class(gram, kernel=Precomputed(), nu=case.task["nu"], weights=C)
+    elif "epsilon" in case.task:
+        problem = DualProblem.regression(gram, y, epsilon=case.task["epsilon"], **given)
+    else:
+        # two classes: the larger one is positive; of several pairs the first
+        signs = np.where(y == pair[1 if case.classes == 2 else 0], 1.0, -1.0)
+        if len(np.unique(signs)) < 2:
+            one = len(signs) > 0
+            return Machine(np.zeros(len(rest)), float(signs[0]) if one else 0.0, not one, one)
+        problem = DualProblem.classification(gram, signs, **given)
+    found = solve(problem, stop=EXACT, polish=True, max_iter=STEPS, engine="numba")
+    has_ended = found.status in (Status.CONVERGED, Status.STALLED)
+    beta = found.alpha.reshape(-1, len(rest)).sum(axis=0)
+    return Machine(beta, found.intercept, not is_unique(found), False, has_ended)
+
+
+def is_unique(found: Solution) -> bool:
+    """Whether b can be one number only: max G over I_up and min G over I_down meet."""
+    problem, G = found.problem, found.gradient
+    up, down = found.alpha < problem.upper, found.alpha > problem.lower
+    return bool(up.any() and down.any() and G[down].min() - G[up].max() <= 0.1 * NEAR)
+
+
+class Verdict(NamedTuple):
+    """What was compared: counts, the largest difference of values, and what is wrong."""
+
+    counts: Counter[str]
+    worst: float
+    wrong: list[str]
+
+
+def verdict_on(case: Case) -> Verdict:
+    """Compare leave-one-out and folds of a problem with refits, and engines and threads with each other."""
+    every, found, worst, wrong = np.arange(len(case.C)), Counter[str](), 0.0, list[str]()
+    folds = [np.flatnonzero(case.fold == number) for number in np.unique(case.fold)]
+    for title, groups, calls in (
+        ("leave-one-out", [*every[:, None]], left_out(case)),
+        ("folds", folds, [("", partial(cross_validate, **case.arguments, folds=case.fold, stop=EXACT))]),
+    ):
+        refits = refits_of(case, groups)
+        found["unfinished"] += refits.unfinished
+        for rule, call in calls:
+            result = call(engine="numba")
+            counts, difference, said = compared(case, result, refits)
+            found, worst = found + counts, max(worst, difference)
+            for how in ({"engine": "numpy"}, {"engine": "numba", "n_jobs": 2}):
+                found["other runs"] += 1
+                said += [] if same_bits(result, call(**how)) else [f"other bits with {how}"]
+            wrong += [f"{title}{rule}: {each}" for each in said]
+    return Verdict(found, worst, wrong)
+
+
+def left_out(case: Case) -> Iterator[tuple[str, Any]]:
+    """Yield calls of leave-one-out: by values, and of classes by the checks and the ball, too."""
+    call = partial(leave_one_out, **case.arguments)
+    yield "", partial(call, stop=EXACT, checks=("zero alpha",))
+    if not case.task:
+        yield " by signs", partial(call, stop=BallRule(EXACT.tol))
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Whether two results are the same to the last bit."""
+    names = ("predictions", "decision_values", "decided_by", "round_iterations")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names if hasattr(one, name)]
+    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+
+
+def compared(case: Case, result: Any, refits: Refits) -> Verdict:
+    """Compare values and predictions; a prediction may differ where a decision is a tie, or b is open."""
+    wrong = [] if result.is_complete else ["incomplete"]
+    values = result.decision_values.reshape(refits.values.shape)
+    by_value = ~(refits.is_open | refits.is_constant | np.isnan(values))
+    if hasattr(result, "decided_by"):  # of some the sign alone is certain
+        by_value &= ~np.isin(result.decided_by.reshape(values.shape), BY_SIGN)
+    size = np.maximum(1.0, np.abs(refits.values))
+    differences = np.where(by_value, np.abs(values - refits.values) / size, 0.0)
+    wrong += [
+        f"example {r}, machine {m}: {values[r, m]:.12g} and {refits.values[r, m]:.12g}"
+        for r, m in zip(*np.nonzero(differences > NEAR), strict=True)
+    ]
+    counts = Counter[str](values=int(by_value.sum()), open=int(refits.is_open.sum()))
+    if "epsilon" not in case.task:
+        differ, tied = result.predictions != predictions(case, refits), refits.is_tied
+        wrong += [f"example {r}: another class" for r in np.flatnonzero(differ & ~tied)]
+        ties = {"ties": int(tied.sum()), "ties that differ": int((differ & tied).sum())}
+        counts += Counter[str](predictions=len(tied), **ties)
+    return Verdict(counts, float(differences.max(initial=0.0)), wrong)
+
+
+def predictions(case: Case, refits: Refits) -> np.ndarray:
+    """Return what the refits predict, by votes of the pairs."""
+    if "nu" in case.task:
+        return np.where(refits.values[:, 0] >= 0.0, 1, -1)
+    if case.classes == 2:
+        return (refits.values[:, 0] >= 0.0) * 1.0
+    votes = np.zeros((len(refits.values), case.classes))
+    for values, (p, q) in zip(refits.values.T, combinations(range(case.classes), 2), strict=True):
+        votes[np.arange(len(values)), np.where(values > 0.0, p, q)] += 1
+    return votes.argmax(axis=1) * 1.0

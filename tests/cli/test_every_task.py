@@ -1,0 +1,137 @@
+"""``refsvm loo``, ``cv``, ``tune`` and ``path`` of every task, by the column or by --task."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from refsvm import RBF, cross_validate
+
+from .commands import json_of, refused, works
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 2)).round(3)
+KINDS = np.array(["ash", "elm", "oak"])[np.arange(24) % 3]
+TARGETS = (X[:, 0] + 0.3 * RNG.normal(size=24)).round(3)
+X[np.arange(24) % 3 == 1] += (2.0, 0.0)
+X[np.arange(24) % 3 == 2] += (0.0, 2.0)
+SIZES = ["--gamma", 0.5, "--C", 2, "--engine", "numpy"]
+
+
+@pytest.fixture
+def data(write):
+    """Write a table whose columns "kind", "y" and "whole" have classes, targets, and whole numbers."""
+    cells = zip(X.tolist(), KINDS, TARGETS.tolist(), (TARGETS * 10).round().astype(int), strict=True)
+    rows = {"kind": [], "y": [], "whole": []}
+    for (a, b), kind, y, whole in cells:
+        for name, label in (("kind", kind), ("y", y), ("whole", whole)):
+            rows[name].append(f"{a},{b},{label}\n")
+    return lambda name: [write(f"{name}.csv", f"a,b,{name}\n" + "".join(rows[name])), "--label", name]
+
+
+def without_each(model, y=None):
+    """Return what machines of LIBSVM that are trained without each example predict for it."""
+    return cross_val_predict(model, X, y, cv=LeaveOneOut())
+
+
+def test_leave_one_out_of_several_classes(data):
+    found = json_of("loo", *data("kind"), *SIZES)
+    expected = without_each(SVC(C=2.0, gamma=0.5, tol=1e-6), KINDS)
+    assert found["predictions"] == expected.tolist()
+    assert found["error"] == np.mean(expected != KINDS)
+    assert found["problem"]["task"] == "classification"
+    assert found["problem"]["classes"] == ["ash", "elm", "oak"]
+    assert found["decided"]["other class"] == 24
+    said = works("loo", *data("kind"), *SIZES).stdout
+    assert f"leave-one-out error {found['error']:.4f}: {(expected != KINDS).sum()} of 24 examples" in said
+    assert "each example in 3 pairs of classes" in said
+
+
+@pytest.mark.parametrize("given", [[], ["--task", "regression"]])
+def test_leave_one_out_of_a_regression(data, given):
+    options = [*data("y"), *SIZES, "--epsilon", 0.05, "--tol", 1e-6, *given]
+    found = json_of("loo", *options)
+    expected = without_each(SVR(C=2.0, gamma=0.5, epsilon=0.05, tol=1e-8), TARGETS)
+    np.testing.assert_allclose(found["predictions"], expected, atol=1e-4)
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((TARGETS - expected) ** 2)), abs=1e-4)
+    assert {"task": "regression", "epsilon": 0.05}.items() <= found["problem"].items()
+    assert "classes" not in found["problem"]
+    said = works("loo", *options).stdout
+    assert "C=2, epsilon=0.05, tol=1e-06" in said
+    assert (
+        f"of 24 targets: root mean square {found['rmse']:.4g}, mean absolute error {found['mae']:.4g}" in said
+    )
+
+
+def test_leave_one_out_of_novelty(data):
+    options = [*data("kind"), "--task", "novelty", "--nu", 0.3, "--gamma", 0.5, "--engine", "numpy"]
+    found = json_of("loo", *options)
+    expected = without_each(OneClassSVM(nu=0.3, gamma=0.5, tol=1e-8))
+    assert found["predictions"] == expected.tolist()
+    assert found["outside"] == np.mean(expected < 0)
+    said = works("loo", *options).stdout
+    assert "nu=0.3, tol=0.001" in said
+    assert (
+        f"leave-one-out share outside {found['outside']:.4f}: {(expected < 0).sum()} of 24 examples" in said
+    )
+
+
+def test_seeders_of_a_regression_side_by_side(data):
+    options = [*data("y"), *SIZES, "--seeders", "cold,top"]
+    cold, top = json_of("loo", *options)["runs"]
+    assert cold["stop"] == top["stop"] == "kkt-gap"
+    assert cold["rmse"] == pytest.approx(top["rmse"], abs=1e-3)
+    assert top["round_iterations"] < cold["round_iterations"]
+    assert "R²" in works("loo", *options).stdout
+
+
+@pytest.mark.parametrize(
+    ("column", "given", "own", "score"),
+    [
+        ("y", [], {"epsilon": 0.05}, "rmse"),
+        ("whole", ["--task", "regression"], {"epsilon": 0.05}, "mae"),
+        ("kind", ["--task", "novelty"], {"nu": 0.3}, "outside"),
+        ("kind", [], {}, "error"),
+    ],
+)
+def test_folds_of_every_task(data, column, given, own, score):
+    sizes = [part for name, value in own.items() for part in (f"--{name}", value)]
+    options = [*data(column), *(SIZES if "nu" not in own else SIZES[:2]), *given, *sizes, "--folds", 4]
+    found = json_of("cv", *options)
+    labels = {"y": TARGETS, "whole": (TARGETS * 10).round(), "kind": KINDS}[column]
+    y, C = (None, 1.0) if "nu" in own else (labels, 2.0)
+    expected = cross_validate(X, y, kernel=RBF(0.5), C=C, folds=4, rng=0, **own)
+    for row in found["seeders"]:
+        assert row[score] == pytest.approx(getattr(expected, score), abs=2e-3)
+    assert [row["seeder"] for row in found["seeders"]] == ["cold", "sir"]
+    heading = {"rmse": "square", "mae": "mean absolute", "outside": "outside", "error": "error"}[score]
+    assert heading in works("cv", *options).stdout
+
+
+def test_a_path_of_a_regression(data):
+    found = json_of("path", *data("y"), "--gamma", 0.5, "--epsilon", 0.05, "--C-min", 0.1, "--C-max", 10)
+    assert found["kkt_violation"] < 1e-6
+    assert found["breakpoints"] > 5
+    assert found["task"] == "regression"
+    said = works("path", *data("y"), "--gamma", 0.5, "--epsilon", 0.05, "--C-min", 0.1, "--C-max", 10).stdout
+    assert "RBF(gamma=0.5), epsilon=0.05: C from 0.1 to 10" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "column", "options", "sentence"),
+    [
+        ("loo", "y", ["--stops", "ball-rule"], "regression asks for the value"),
+        ("loo", "y", ["--epsilon", -1], "epsilon=-1.0 is negative"),
+        ("loo", "kind", ["--task", "novelty", "--nu", 2], "nu=2.0"),
+        ("loo", "kind", ["--task", "regression"], "needs labels that are numbers"),
+        ("cv", "kind", ["--task", "ranking"], "task='ranking' is unknown; choose from"),
+        ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, and regression"),
+        ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
+        ("path", "kind", ["--task", "novelty"], "has no path of C, which is a scale there"),
+        ("path", "y", ["--folds", 3, "-q"], "that of a regression is no step function of C"),
+        ("path", "kind", [], "has 3 classes, and a path is one of two classes or of targets"),
+    ],
+)
+def test_what_a_task_does_not_have(data, command, column, options, sentence):
+    refusal = refused(command, *data(column), *options, *(["-q"] if column == "y" else []))
+    assert sentence in refusal
