@@ -98,6 +98,15 @@ def test_rounds_of_a_constant_machine_have_the_range_of_the_labels(monkeypatch, 
     assert kinds(monkeypatch, same, off) == complaints
 
 
+@pytest.mark.parametrize(("error", "complaints"), [(1e-6, set()), (3e-2, {"gap", "intercept", "prediction"})])
+def test_terms_that_cancel_are_held_to_a_hundredth_of_what_they_vary_by(monkeypatch, error, complaints):
+    """Examples of both classes at each place: w = 0 is best, and s is nothing but the gap."""
+    problem = problem_of()
+    same = replace(problem, X=np.repeat(problem.X[:10], 3, axis=0), y=np.tile([1, 1, -1], 10), C=0.01)
+    off = changed(alpha=lambda m: m.alpha + error * m.upper * np.sin(np.arange(30)) * (m.alpha < m.upper))
+    assert kinds(monkeypatch, same, off) == complaints
+
+
 def test_a_path_is_held_to_what_it_promises():
     """Without targets its unit is that of its decision values; an α is at its bound up to 1e-8 of the box."""
     problem = problem_of("nu_path")
@@ -143,6 +152,16 @@ def test_a_limit_met_on_the_way_may_be_said(monkeypatch):
 
 def test_giving_up_on_what_is_easy_in_unit_scale_is_found_out(monkeypatch):
     assert kinds(monkeypatch, problem_of(), lambda a: replace(a, statuses=["MAX_ITER"])) == {"gives up"}
+
+
+def test_giving_up_on_what_rounding_hides_is_no_fault(monkeypatch):
+    """Targets of 1e9 are known to 1e-7: a tolerance of 1e-10 is none that any α meets."""
+    problem = problem_of("solve regression", epsilon=0.1)
+    stalled = lambda a: replace(a, statuses=["STALLED"])  # noqa: E731
+    assert kinds(monkeypatch, problem, stalled) == {"gives up"}
+    monkeypatch.undo()
+    far = replace(problem, y=problem.y + 1e9, target_origin=1e9, tol=1e-10)
+    assert kinds(monkeypatch, far, stalled) == set()
 
 
 def test_the_truth_does_not_round_at_an_origin():

@@ -13,7 +13,7 @@ from refsvm._checks import positive, positive_or_inf, vector
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.formulations import labelled
 from refsvm.kernels.functions import Kernel, Precomputed
-from refsvm.kernels.precision import decision_noise, noise_of_values
+from refsvm.kernels.precision import EPSILON, decision_noise, noise_of_values
 from refsvm.kernels.rows import megabytes
 from refsvm.paths.audit import violations
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem, no_merging
@@ -36,6 +36,9 @@ EPS_START: Final = 1e-9
 
 HARD: Final = 1e6
 """From how many times the C at which the start is easy on it is not tried by SMO."""
+
+TENTH: Final = 0.1 * ACCEPTED
+"""Rounding of the targets, in the unit of G − b, that hides the optimum from a path."""
 
 SPOILED: Final = 10.0 * ACCEPTED
 """Violation of the conditions, computed afresh, from which a point is not part of the path."""
@@ -249,12 +252,17 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the sentence for a path that rounding has ended."""
-    name, begin = ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
-    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={begin:.6g}"
+    """Return the sentence for a path that rounding has ended, of the kernel values or of the targets."""
+    along, (name, at) = walk.along, ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
+    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+    what = f"kernel values up to {walk.largest:.1g}"
+    remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
+    # ε max|v| in the unit of G − b: of targets far from 0 that is above the accuracy of a path, whatever K is
+    if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
+        what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
     return (
-        f"The path {where}: kernel values up to {walk.largest:.1g} are rounded so much that no optimum can be found to "
-        "the accuracy of a path; subtract the mean of each feature and scale it (StandardScaler), or choose smaller C."
+        f"The path {where}: {what} are rounded so much that no optimum can be found to the accuracy of a path; "
+        f"{remedy}."
     )
 
 

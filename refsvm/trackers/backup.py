@@ -13,6 +13,7 @@ from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.stopping.relative import SMALLEST, rounding_of_gradient
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
@@ -50,6 +51,10 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     # a cold start takes the fewest steps from 0, and needs no repair of Σα
     is_cold = problem.zero_is_feasible and not walk.of.alpha.any()
     solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.of.alpha))
+    # where all decision values differ by far less than the unit, as those of one class may, such a gap says nothing
+    if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
+        finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
+        solution = solved(walk, problem, finer, solution.alpha)
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
@@ -57,6 +62,12 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
         walk.status = Status.STALLED
     return walk.status is None
+
+
+def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float:
+    """Return the KKT gap that is `eps` of the range of the decision values, or what rounding leaves."""
+    rounding = rounding_of_gradient(solution.alpha, solution.gradient, largest)
+    return max(eps * solution.decision_range, rounding, SMALLEST)
 
 
 def solved(
