@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import squared_norms
 from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
 from refsvm.seeders.base import Seeder
+from refsvm.solver.run import CoarseError
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, described, digest, fingerprint
 
@@ -186,11 +188,23 @@ class Search:
         # float32 rows have to be precise enough for the largest of the penalties that are solved here
         largest = float(self.Cs[[place for places in wanted for place in places]].max())
         C = largest * np.max([split.factors for split in self.splits], axis=0)
-        gram = column_gram(X, token, column.kernel, options["cache_mb"], C, tol)
-        if not self.one_out:
-            return solve_cells(gram, codes, self.Cs, self.splits, wanted, self.seeder, stop=stop, **options)
-        del options["shrinking"]  # rounds of one example less are short
-        return left_out_cells(gram, codes, self.Cs, self.splits, wanted, stop=stop, **options)
+        held = partial(column_gram, X, token, column.kernel, options["cache_mb"], C)
+        if self.one_out:
+            del options["shrinking"]  # rounds of one example less are short
+            yield from left_out_cells(held(tol), codes, self.Cs, self.splits, wanted, stop=stop, **options)
+            return
+        refuses, done = not isinstance(column.kernel, Precomputed), set[tuple[int, int]]()
+        work: Callable[..., Iterator[Cell]] = partial(solve_cells, seeder=self.seeder, stop=stop, **options)
+        try:
+            for cell in work(held(tol), codes, self.Cs, self.splits, wanted, refuses_float32=refuses):
+                done.add((cell.split, cell.place))
+                yield cell
+        except CoarseError:  # the decision values vary by so little
+            left = [
+                [place for place in places if (split.number, place) not in done]
+                for split, places in zip(self.splits, wanted, strict=True)
+            ]
+            yield from work(held(0.0), codes, self.Cs, self.splits, left)
 
 
 class StoredCells:

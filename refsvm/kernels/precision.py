@@ -241,11 +241,15 @@ def decision_noise(
     return moved if moved > tolerance else 0.0
 
 
-def variation(gram: KernelMatrix, alpha: np.ndarray) -> float:
-    """Return about how far Σ|αᵢ|Kᵢⱼ varies with j, by the rows of the largest |αᵢ| and columns spread over K."""
+def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray) -> float:
+    """Return about how far Σ|αᵢ|Kᵢⱼ varies over the examples j of `among`, ascending.
+
+    It is read off the rows of the largest |αᵢ| and columns spread over these examples.
+    """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
-    columns = np.unique(np.linspace(0, len(alpha) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
-    return float(np.abs(alpha).sum() * np.ptp(gram.block(rows, columns), axis=1).max(initial=0.0))
+    places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
+    values = gram.block(rows, among[places])
+    return float(np.abs(alpha).sum() * np.ptp(values, axis=1).max(initial=0.0))
 
 
 def noise_of_distances(gram: Any) -> float:

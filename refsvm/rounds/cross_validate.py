@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -188,6 +188,10 @@ def float32_share(
     return share_held(gram, C, rules.stop.tolerance, cache_mb)
 
 
+MOST_KEPT: Final = 64
+"""Folds whose solutions are all in memory until what float32 values do to them has been looked at."""
+
+
 class Part(NamedTuple):
     """The folds of one pair of classes that one thread held out."""
 
@@ -222,12 +226,16 @@ def hold_out(
         # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
         origin = None if isinstance(seeder, Cold) else "origin"
         first = [Round(keep=origin)] if origin and from_full else []
-        kept = None if from_full else origin
         held_out = [(fold == h).nonzero()[0] for h in numbers]
+        origins, kept = [origin] * len(held_out), [None if from_full else origin] * len(held_out)
+        # by a name of its own each: compiled rounds look at the rounding of solutions that are kept
+        if refuses and single and len(held_out) <= MOST_KEPT:
+            kept = [f"fold {k}" for k in range(len(held_out))]
+            origins = origins if from_full or origin is None else [origin, *kept[:-1]]
         asked = held_out if copies > 1 else [None] * len(held_out)
         plan = first + [
-            Round(machine.variables(out), origin, kept, evaluate=each)
-            for out, each in zip(held_out, asked, strict=True)
+            Round(machine.variables(out), start, keep, evaluate=each)
+            for out, start, keep, each in zip(held_out, origins, kept, asked, strict=True)
         ]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
         for ended in rounds.run(plan, seeder, time_seeds=True):

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -84,6 +86,8 @@ def solve_cells(
     splits: Sequence[Split],
     wanted: Sequence[Sequence[int]],
     seeder: Seeder | None = None,
+    *,
+    refuses_float32: bool = False,
     **options: Any,
 ) -> Iterator[Cell]:
     """Solve every wanted value of C on every split, each from the one before it in the same split.
@@ -103,6 +107,8 @@ def solve_cells(
         For each split the places in `Cs` to be solved.
     seeder : Seeder, optional
         From one value of C to the next, and nothing else.
+    refuses_float32 : bool
+        Whether `gram` has float32 values with which the caller can do without.
     **options
         Of `refsvm.Rounds`.
 
@@ -115,6 +121,8 @@ def solve_cells(
     ------
     KeyboardInterrupt
         After Ctrl-C; what was yielded before that is complete.
+    refsvm.solver.run.CoarseError
+        Where float32 values that are refused move decision values by more than a tenth of the tolerance; the same.
 
     Examples
     --------
@@ -131,22 +139,42 @@ def solve_cells(
     [0.8, 0.8]
     """
     rule, k = ActiveSet() if seeder is None else seeder, int(codes.max()) + 1
-    if gram.dense is not None and gram.dense.dtype == np.float32 and not rule.reads_rows:
+    is_float32 = gram.dense is not None and gram.dense.dtype == np.float32
+    if is_float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
     pairs = [Rounds(each, **options) for each in DualProblem._of_pairs(gram, codes, np.ones(len(codes)))]
+    if refuses_float32 := refuses_float32 and is_float32:
+        for pair in pairs:
+            pair.refuse_float32()
     with interruptible():
         # each split keeps two solutions, α and G: of thousands of splits they would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
-            runs = zip(*(pair.run([each for *_, each in turns], rule) for pair in pairs), strict=False)
-            for (split, place, _), ended in zip(turns, runs, strict=False):
-                yield scored(split, place, ended, codes, k)
-            if any(pair.status is Status.INTERRUPTED for pair in pairs):
-                raise KeyboardInterrupt
+            # one C after the other: all of its solutions are kept, and looked at before any of its cells is believed
+            for some in (
+                [[*same] for _, same in groupby(turns, itemgetter(1))] if refuses_float32 else [turns]
+            ):
+                runs = rounds_of(pairs, [each for *_, each in some], rule)
+                for ended, (split, place, _) in zip([*runs] if refuses_float32 else runs, some, strict=False):
+                    yield scored(split, place, ended, codes, k)
+                if any(pair.status is Status.INTERRUPTED for pair in pairs):
+                    raise KeyboardInterrupt
             # the next group starts from none of these
             for pair in pairs:
                 pair.solutions.clear()
+
+
+def rounds_of(
+    pairs: Sequence[Rounds], plan: Sequence[Round], seeder: Seeder
+) -> Iterator[tuple[RoundResult, ...]]:
+    """Yield the results of each round, of all pairs of classes; at the end all of them look at what rounding does."""
+    runs = [pair.run(plan, seeder) for pair in pairs]
+    yield from zip(*runs, strict=False)
+    # the end of the first has ended this; the others have yet to reach theirs
+    if all(pair.status is Status.CONVERGED for pair in pairs):
+        for each in runs:
+            next(each, None)
 
 
 def left_out_cells(

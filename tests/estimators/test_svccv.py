@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,10 +15,27 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
-from refsvm import ATO, RBF, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, leave_one_out
+from refsvm import (
+    ATO,
+    RBF,
+    SVC,
+    SVCCV,
+    BallRule,
+    Cold,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Precomputed,
+    leave_one_out,
+)
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
+from refsvm.kernels import Gram
 from refsvm.rounds import grid as grid_module
+from refsvm.rounds.grid import Split, solve_cells
+from refsvm.solver.run import CoarseError
+
+from ..settings import FAST
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
@@ -338,3 +356,39 @@ def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, C, tol, dty
     assert gram.dense.dtype == dtype
     expected = np.exp(-0.5 * ((X[:3, None] - X[None, :5]) ** 2).sum(axis=2))
     np.testing.assert_allclose(gram.dense[:3, :5], expected, rtol=1e-6 if dtype == np.float32 else 1e-13)
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_float32_matrix_is_left_where_decision_values_vary_by_little(engine, classes, monkeypatch):
+    """For a tolerance of 1e-3 it is precise enough; where s is 1e-8 a search is that of float64, and says nothing."""
+    X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)
+    y = np.where(np.arange(60) % 10 == 0, 1, np.where(np.arange(60) % 10 == 1, classes - 1, 0))
+
+    def found():
+        search = SVCCV(Cs=[1e-3, 0.1], gammas=[1e-4, 1.0], cv=3, engine=engine).fit(X, y)
+        return search.cv_results_
+
+    exact = found()
+    monkeypatch.setattr("refsvm.kernels.precision.FLOAT32_HELD_FROM", 2)
+    for name in ("mean_iterations", "mean_test_score"):  # and a warning is an error here
+        np.testing.assert_array_equal(found()[name], exact[name])
+
+
+@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
+    """Of a matrix that its caller gives as float32 it is said, and no cell is lost where it can be done without."""
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(30, 2)), np.arange(30) % 3
+    X[codes > 0] *= 1e-4  # two classes that are hardly told apart: the last pair alone varies by little
+    K = RBF(0.5)(X, X).astype(np.float32)
+    splits, i = [], np.arange(30)
+    for k in range(3):
+        out = i // 3 % 3 == k
+        splits.append(Split(k, i[~out], i[out], np.where(out, 0.0, 1.0), np.ones(out.sum())))
+    options = {"stop": KKTGap(1e-3, relative=True), "engine": engine}
+    work = partial(solve_cells, Gram(Precomputed(), K), codes, np.array([0.5]), splits, [[0]] * 3, **options)
+    with pytest.warns(UserWarning, match="float32 kernel values"):
+        assert len([*work()]) == 3
+    with pytest.raises(CoarseError):
+        next(work(refuses_float32=True))
