@@ -134,20 +134,12 @@ def test_a_path_of_one_class_is_right_to_what_its_decision_values_vary_by(engine
         nu_path(1e-6 * X + 1e9, kernel=Linear(), nu=(0.2, 0.8), engine=engine)
 
 
-@pytest.mark.parametrize("is_c_path", [True, False])
-def test_a_path_says_that_its_targets_are_rounded_and_not_the_kernel_values(is_c_path):
+def test_a_path_says_that_its_targets_are_rounded_and_not_the_kernel_values():
     X, y = np.arange(8.0)[:, None], 1e6 + 1e-5 * np.sin(np.arange(8.0))
-
-    def run():
-        if is_c_path:
-            problem = DualProblem.regression(X, y, kernel=RBF(0.5), epsilon=1e-7)
-            return regularization_path(problem, C_min=1e-6, C_max=1e-5, engine="numpy")
-        return epsilon_path(X, y, kernel=RBF(0.5), C=1e-5, epsilon=(1e-6, 1e-7), engine="numpy")
-
     with pytest.warns(
         UserWarning, match=r"targets up to 1e\+06 are rounded so much .* mean of the targets\."
     ):
-        run()
+        epsilon_path(X, y, kernel=RBF(0.5), C=1e-5, epsilon=(1e-6, 1e-7), engine="numpy")
 
 
 def test_rounding_is_compared_with_the_tolerance_of_values_that_vary_little():
