@@ -229,7 +229,7 @@ def hold_out(
         held_out = [(fold == h).nonzero()[0] for h in numbers]
         origins, kept = [origin] * len(held_out), [None if from_full else origin] * len(held_out)
         # by a name of its own each: compiled rounds look at the rounding of solutions that are kept
-        if refuses and single and len(held_out) <= MOST_KEPT:
+        if refused and single and len(held_out) <= MOST_KEPT:
             kept = [f"fold {k}" for k in range(len(held_out))]
             origins = origins if from_full or origin is None else [origin, *kept[:-1]]
         asked = held_out if copies > 1 else [None] * len(held_out)
