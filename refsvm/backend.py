@@ -32,6 +32,9 @@ class Backend(Protocol):
         Return the code of the stopping rule (> 0), 0 if the budget is spent, or −1 if no pair is left.
         """
 
+    def small(self, problems: Any, rules: Any, limit: int) -> None:
+        """Take up to `limit` steps in each of some `refsvm.solver.small.SmallProblems`."""
+
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run the first of these rounds, or as many as pay at once; return their results (`refsvm.rounds.round`)."""
 

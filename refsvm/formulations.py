@@ -344,7 +344,10 @@ def votes(values: np.ndarray, k: int) -> np.ndarray:
     if k == 2:
         return (values[:, 0] >= 0.0).astype(np.int64)
     count = np.zeros((len(values), k), dtype=np.int64)
-    for wins, (p, q) in zip(values.T > 0.0, combinations(range(k), 2), strict=True):
-        count[:, p] += wins
-        count[:, q] += ~wins
+    first = 0
+    for p in range(k - 1):  # its pairs (p, p + 1) … (p, k − 1) stand side by side
+        wins = values[:, first : first + k - 1 - p] > 0.0
+        count[:, p] += np.count_nonzero(wins, axis=1)
+        count[:, p + 1 :] += ~wins
+        first += k - 1 - p
     return count.argmax(axis=1)

@@ -35,6 +35,9 @@ ALLOWANCE_SECONDS = 0.2
 PIECE_STEPS = 50
 """Readable steps between two looks at the clock."""
 
+PIECE_PROBLEMS = 8
+"""Small problems between two looks."""
+
 LOOK_SECONDS = 0.1
 """Between two looks for code on disk, at least."""
 
@@ -43,6 +46,7 @@ PAUSE = 10.0
 
 PLACES: Final = {
     "loop": "solver/loop", "single loop": "solver/loop", "rounds": "rounds/rounds", "single rounds": "rounds/rounds",
+    "small": "solver/small",
 }  # fmt: skip
 """The file of what is compiled last in a family; a twin has its own."""
 
@@ -93,6 +97,16 @@ class Auto:
             finally:
                 process.seconds += time.perf_counter() - began
         return code
+
+    def small(self, problems: Any, rules: Rules, limit: int) -> None:
+        """Take the steps of small problems, in compiled code from when it is there."""
+        for first in range(0, len(problems), PIECE_PROBLEMS):
+            if self._has("small", rules):
+                self._compiled.small(problems.part(slice(first, None)), rules, limit)
+                return
+            began = time.perf_counter()
+            self._numpy.small(problems.part(slice(first, first + PIECE_PROBLEMS)), rules, limit)
+            process.seconds += time.perf_counter() - began
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run a chunk of rounds in compiled code, or one in NumPy."""

@@ -13,6 +13,7 @@ from refsvm.compiled.interface.families import load
 from refsvm.compiled.interface.seeding import TwinSeeder
 from refsvm.compiled.rounds.packed import PackedRounds, rows_for
 from refsvm.compiled.session import Session
+from refsvm.compiled.solver.small import take_small_steps
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
 from refsvm.compiled.twins import twin_of, twins_of
 from refsvm.compiled.walk.runs import follow_run
@@ -50,6 +51,11 @@ class CompiledBackend:
                 raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
         taken: int = session.steps(state, budget)
         return taken
+
+    def small(self, problems: Any, rules: Rules, limit: int) -> None:
+        """Take the steps of all problems in one call."""
+        self.used["numba"] = None
+        take_small_steps(twins_of(rules), problems, rules, limit)
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""

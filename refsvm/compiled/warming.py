@@ -40,10 +40,12 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("single loop", DEFAULT),
     ("single loop", RESTRICTED),
     ("rounds", (Cold(), *DEFAULT)),
+    ("small", DEFAULT),
     ("rounds", (TOP(), *DEFAULT[:2], BallRule())),
     ("single rounds", (ActiveSet(), *DEFAULT)),
     ("loop", POINTERS),
     ("rounds", (Cold(), *POINTERS)),
+    ("small", POINTERS),
     ("loop", NEWTON),
     ("single loop", NEWTON),
     *(("twin", (rule,)) for rule in TWINS),
@@ -90,7 +92,7 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     --------
     >>> import refsvm
     >>> refsvm.warm_up(print)  # doctest: +SKIP
-    compiling 1 of 35: kernels
+    compiling 1 of 37: kernels
     ...
     """
     if not numba_is_installed():

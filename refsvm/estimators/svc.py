@@ -10,6 +10,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -37,15 +38,8 @@ from refsvm.estimators.validation import (
 )
 from refsvm.formulations import votes
 from refsvm.kernels.names import is_precomputed, is_user_kernel
-from refsvm.multiclass.one_vs_one import (
-    BinaryResult,
-    Pair,
-    convergence_message,
-    layout,
-    pairs,
-    solve_pairs,
-    worst,
-)  # fmt: skip
+from refsvm.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
+from refsvm.multiclass.small_pairs import train_pairs
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
@@ -223,10 +217,10 @@ class SVC(ClassifierMixin, Incremental):
             "workers": worker_count(self.n_jobs) if len(classes) > 2 else 1
         }
         with self._interruptible() as interrupt:
-            results = []
-            for result in solve_pairs(pairs(known, data, codes, C), start, interrupt, **options):
-                logging.getLogger("refsvm").debug("%s", result)
-                results.append(result)
+            results = train_pairs(known, data, codes, C, start, interrupt, **options)
+            if (log := logging.getLogger("refsvm")).isEnabledFor(logging.DEBUG):
+                for result in results:
+                    log.debug("%s", result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X.copy() if is_user_kernel(kernel) else X, codes, computed)
             if progress is not None:
@@ -336,7 +330,7 @@ class SVC(ClassifierMixin, Incremental):
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)
-            self.binary_results_ = [replace(result, intercept=b) for result, b in numbers]
+            self.binary_results_ = [result.with_intercept(b) for result, b in numbers]
         self.n_iter_ = np.array([max(1, result.iterations) for result in results], dtype=np.int32)
         self.n_kernel_rows_ = computed + sum(result.kernel_rows for result in results)
         for name in ("dual_objective", "primal_objective", "duality_gap", "kkt_gap"):
@@ -388,8 +382,7 @@ class SVC(ClassifierMixin, Incremental):
         k = len(self.classes_)
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-        codes = votes(self._decision_values(X), k)
-        return np.asarray(self.classes_[codes])
+        return np.asarray(self.classes_[self._decision_values(X, partial(votes, k=k))])
 
     @property
     def alpha_(self) -> np.ndarray:

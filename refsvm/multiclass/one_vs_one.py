@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final, TypeVar
@@ -154,6 +154,12 @@ class BinaryResult:
         """F(α, b) − f(α)."""
         return self.primal_objective - self.dual_objective
 
+    def with_intercept(self, b: float) -> BinaryResult:
+        """Return the same result with another b: of thousands of pairs `dataclasses.replace` is slow."""
+        result = object.__new__(BinaryResult)
+        result.__dict__.update(self.__dict__, intercept=b)
+        return result
+
     def scattered(self, n: int) -> np.ndarray:
         """α over all n training examples, zero for those of other classes, shape (n,)."""
         full = np.zeros(n)
@@ -167,7 +173,9 @@ def where_solved(solution: Solution) -> tuple[np.ndarray | None, float]:
     return there.problem.gram.origin, there.intercept
 
 
-def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Pair]:
+def pairs(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, only: Container[int] | None = None
+) -> Iterator[Pair]:
     """Yield the binary problems of all pairs of classes, in order.
 
     Parameters
@@ -179,6 +187,8 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
         Class numbers 0 … k − 1.
     penalties : ndarray of shape (n,), float64
         C of each example; those with Cᵢ ≤ 0 are left out. Every class needs one that is not.
+    only : container of int, optional
+        The numbers of the pairs that are wanted, by default all.
 
     Yields
     ------
@@ -188,7 +198,9 @@ def pairs(kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray) -> Iter
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
     # one origin for all pairs, as their machines are asked together; that of two classes is its own
     moving = {} if k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
-    for p, q in combinations(range(k), 2):
+    for number, (p, q) in enumerate(combinations(range(k), 2)):
+        if only is not None and number not in only:
+            continue
         negative, positive = (p, q) if k == 2 else (q, p)
         rows = everyone if k == 2 else everyone[(codes[everyone] == p) | (codes[everyone] == q)]
         labels = np.where(codes[rows] == positive, 1.0, -1.0)
@@ -308,19 +320,21 @@ def _layout_of_several(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the layout of more than one pair."""
     k = int(codes.max()) + 1
-    is_support = np.zeros(len(codes), dtype=bool)
-    for result in results:
-        is_support[result.rows[result.alpha != 0.0]] = True
-    support = np.flatnonzero(is_support)
+    first, second = (
+        np.repeat(classes, [len(result.rows) for result in results])
+        for classes in np.array([*combinations(range(k), 2)]).T
+    )
+    rows = np.concatenate([result.rows for result in results])
+    alpha = np.concatenate([result.alpha for result in results])
+    live = np.flatnonzero(alpha)
+    rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
+    support = np.unique(rows)
     # stable: LIBSVM's layout has them ascending within a class
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    for result, (p, q) in zip(results, combinations(range(k), 2), strict=True):
-        live = np.flatnonzero(result.alpha)
-        rows = result.rows[live]
-        # the other class is q for those of p (place q − 1, as p itself is skipped), and p for those of q
-        coefficients[np.where(codes[rows] == p, q - 1, p), position[rows]] = result.alpha[live]
+    # the other class is q for those of p (place q − 1, as p itself is skipped), and p for those of q
+    coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

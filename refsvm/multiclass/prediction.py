@@ -29,6 +29,9 @@ from refsvm.multiclass.one_vs_one import kernel_values
 BLOCK_ENTRIES: Final = 2**18
 """Kernel values computed at a time: 2 MiB."""
 
+TOLD_ENTRIES: Final = 2**20
+"""Decision values in memory at a time where not all of them are wanted: 8 MiB."""
+
 WEIGHTS_BYTES: Final = 2**27
 """Size up to which the weights of linear models are computed for prediction."""
 
@@ -70,8 +73,9 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def decision_values(
-    kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None
-) -> np.ndarray:
+    kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None,
+    told: Callable[[np.ndarray], np.ndarray] = np.asarray,
+) -> np.ndarray:  # fmt: skip
     """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
 
     Parameters
@@ -84,16 +88,19 @@ def decision_values(
         `pair_sums` with its coefficients.
     origin : ndarray of shape (d,), optional
         Where a linear kernel is evaluated around.
+    told : callable, optional
+        What is told of the values of some rows, one entry or row for each of them; the values themselves by default.
 
     Returns
     -------
-    ndarray of shape (t, k(k − 1)/2), float64
+    ndarray of shape (t, k(k − 1)/2), float64, or what `told` makes of it
     """
     # the number of pairs is known to the sum alone; asked with no values it costs nothing
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
         # w once, then one product for each row: no kernel value is computed
-        return _linear_values(around(origin, X), around(origin, vectors), pair_sum)
+        X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
+        return _told_in_blocks(lambda rows: np.asarray(X[rows] @ weights), X.shape[0], pairs, told)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
     t, m = X.shape[0], max(1, vectors.shape[0])
@@ -105,15 +112,32 @@ def decision_values(
     # small data do not pay for loading compiled code
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
-    sums = np.empty((t, pairs))
 
-    def piece(part: slice) -> None:
-        for start in range(part.start, part.stop, height):
-            rows = slice(start, min(start + height, part.stop))
-            sums[rows] = pair_sum(values(rows).T).T
+    def some(among: slice) -> np.ndarray:
+        sums = np.empty((among.stop - among.start, pairs))
 
-    run_in_pieces(piece, t, -(-t // PIECES) if large else max(1, t))
-    return sums
+        def piece(part: slice) -> None:
+            for start in range(part.start, part.stop, height):
+                rows = slice(start, min(start + height, part.stop))
+                there = slice(among.start + rows.start, among.start + rows.stop)
+                sums[rows] = pair_sum(values(there).T).T
+
+        run_in_pieces(piece, len(sums), -(-len(sums) // PIECES) if large else max(1, len(sums)))
+        return sums
+
+    return _told_in_blocks(some, t, pairs, told)
+
+
+def _told_in_blocks(
+    values: Callable[[slice], np.ndarray], t: int, pairs: int, told: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return what is told of the values of t rows; of many pairs, some rows at a time."""
+    # the values themselves are wanted all: one block saves a copy
+    if told is np.asarray or t * pairs <= TOLD_ENTRIES:
+        return told(values(slice(0, t)))
+    height = max(1, TOLD_ENTRIES // pairs)
+    blocks = (slice(start, min(start + height, t)) for start in range(0, t, height))
+    return np.concatenate([told(values(rows)) for rows in blocks])
 
 
 def _columns_in_use(vectors: Any) -> int:
@@ -121,14 +145,14 @@ def _columns_in_use(vectors: Any) -> int:
     return int(min(vectors.shape[1], vectors.nnz) if is_sparse(vectors) else vectors.shape[1])
 
 
-def _linear_values(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Σ αᵢ x·xᵢ = x·w with the weights w of every pair."""
+def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
+    """Return x and w with Σ αᵢ x·xᵢ = x·w, of every row of X and every pair."""
     if is_sparse(vectors) and is_sparse(
         X
     ):  # w has a number for each column that the support vectors use, and for no other
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z
-    return np.asarray(X @ pair_sum(vectors).T)
+    return X, pair_sum(vectors).T
 
 
 def _kernel_values_of(

@@ -92,11 +92,46 @@ def _optimum(
 def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solution near 0 of a system that may be singular: for duplicates, whose share of δ is not determined.
 
-    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
+    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP. Many
+    systems may be stacked, their right sides as columns.
     """
-    m = len(right) - 1
+    m = system.shape[-1] - 1
     inverse = np.linalg.inv(system + np.diag(np.append(np.full(m, 1e-8 * m), 0.0)))
-    solution = np.zeros(m + 1)
+    solution = np.zeros(right.shape)
     for _ in range(4):
         solution += inverse @ (right - system @ solution)
     return solution
+
+
+def optima(
+    K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return α_F of many problems with as many free variables, and which of them are in their box and a maximum.
+
+    Parameters
+    ----------
+    K_FF : ndarray of shape (P, m, m), float64
+    alpha_F, G_F, lower_F, upper_F : ndarrays of shape (P, m), float64
+
+    Returns
+    -------
+    ndarrays of shape (P, m) and (P,), float64 and bool
+    """
+    P, m = G_F.shape
+    scale = np.abs(K_FF).max(axis=(1, 2))
+    scale[scale == 0.0] = 1.0
+    system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
+    system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
+    points, found = alpha_F.copy(), np.zeros(P, dtype=bool)
+    for solver in (np.linalg.solve, _refined):
+        left = np.flatnonzero(~found)
+        try:
+            delta = solver(system[left], right[left])[:, :m, 0] / scale[left, None]
+        except np.linalg.LinAlgError:
+            continue
+        delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
+        point = alpha_F[left] + delta
+        inside = ((lower_F[left] <= point) & (point <= upper_F[left])).all(axis=1)
+        good = inside & (np.einsum("pi,pi->p", delta, G_F[left]) >= 0.0)
+        points[left[good]], found[left[good]] = point[good], True
+    return points, found

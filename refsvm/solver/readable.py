@@ -37,6 +37,12 @@ class NumPyBackend:
                     trace.append(state)
         return 0
 
+    def small(self, problems: Any, rules: Rules, limit: int) -> None:
+        """Take the steps of one problem after another."""
+        for p in range(len(problems)):
+            state = problems.state(p, rules)
+            problems.take(p, state, self.steps(state, rules, limit))
+
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run one round."""
         return [runner.round(waiting[0])]

@@ -4,6 +4,7 @@
 "kernels"        what Python does between the steps
 "sparse"         products of sparse rows with a dense table
 "loop"           the loop, for a selector, a step and a stopping rule; "single loop" of float32 rows
+"small"          the steps of many small problems, for these three
 "rounds"         rounds, for a seeder and these three; "single rounds" of float32 rows
 "twin"           the twin of one rule that Python calls: a seeder's, a tracker's
 ===============  ====================================================================
@@ -24,6 +25,7 @@ from refsvm.compiled.kernels.rows import addition_for
 from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
 from refsvm.compiled.solver.loop import run_of
+from refsvm.compiled.solver.small import SMALL, small
 
 
 def kernels(kind: Any = np.float64) -> None:
@@ -38,6 +40,12 @@ def loop(kind: Any, *rules: Any) -> None:
     """The loop, and the twins unless they are built into it."""
     kernels(kind)
     run_of(as_arguments(*rules), kind)
+
+
+def small_problems(*rules: Any) -> None:
+    """The steps of many small problems, and the twins unless they are built in."""
+    kernels()
+    entry_point(small, SMALL, as_arguments(*rules))
 
 
 def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
@@ -66,6 +74,7 @@ def one(rule: Any) -> None:
 LOADERS: Final[dict[str, Callable[..., Any]]] = {
     "kernels": kernels, "sparse": sparse, "twin": one,
     "loop": partial(loop, np.float64), "single loop": partial(loop, np.float32),
+    "small": small_problems,
     "rounds": partial(rounds_of, np.float64), "single rounds": partial(rounds_of, np.float32),
 }  # fmt: skip
 

@@ -10,22 +10,13 @@ import numpy as np
 from numba import float64, int64, types
 
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
-from refsvm.compiled.interface.extremes import LARGEST, sortable_bits
-from refsvm.compiled.interface.layout import (
-    CHECK,
-    FALLS,
-    LENGTH,
-    RISES,
-    SELECT,
-    STATE,
-    STATE_WITH_SINGLE_ROWS,
-)  # fmt: skip
+from refsvm.compiled.interface.layout import CHECK, LENGTH, SELECT, STATE, STATE_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.seeding import SEED, SEEDING
 from refsvm.compiled.interface.twin import cached, called, copied, inlined, merged
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
-from refsvm.compiled.solver.loop import MISSING_ROW, STEP_TAKEN, one_step
-from refsvm.compiled.state import forget_displacement, side
+from refsvm.compiled.solver.loop import MISSING_ROW
+from refsvm.compiled.solver.restart import copy_vector, most_violating_pair, restart, take_steps
 from refsvm.solver.rounding import NEAR, TINY
 
 NOT_DONE = -9
@@ -141,48 +132,6 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
 
 
 @called
-def most_violating_pair(state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.problem.most_violating_pair`; sets the sides too."""
-    now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
-    top = bottom = -1
-    highest, lowest = -LARGEST, LARGEST
-    for t in range(len(alpha)):
-        state.sides[t] = side(alpha[t], lower[t], upper[t])
-        key = sortable_bits(G[t])
-        if (state.sides[t] & RISES) != 0 and key > highest:
-            highest, top = key, t
-        if (state.sides[t] & FALLS) != 0 and key < lowest:
-            lowest, bottom = key, t
-    now.top, now.bottom = top, bottom
-    now.gap = G[top] - G[bottom] if min(top, bottom) >= 0 else -np.inf
-
-
-@called
-def restart(seeding, state, memories):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.restart`."""
-    now = state.now[0]
-    for h in range(len(state.working_sets)):
-        state.working_sets[h, 0] = state.working_sets[h, 1] = -1
-        state.candidates[h, 0] = state.candidates[h, 1] = -1
-    now.iteration = now.last_free = now.last_planned = now.n_candidates = now.stalled = now.stage = 0
-    now.slope = now.curvature = now.raw_curvature = now.low = now.high = now.last_step = now.last_newton = 0.0
-    now.least_curvature = np.inf
-    forget_displacement(state)
-    at = 0
-    for memory in (state.selector_memory, state.step_memory, state.stop_memory):
-        for t in range(len(memory)):
-            memory[t] = memories[at + t]
-        at += len(memory)
-    # f = ½ αᵀ(v + G)
-    objective = 0.0
-    for t in range(len(state.alpha)):
-        objective += state.alpha[t] * (seeding.v[t] + state.gradient[t])
-        now.largest = max(now.largest, abs(state.alpha[t]))
-    now.objective = 0.5 * objective
-    most_violating_pair(state)
-
-
-@called
 def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.solver.rounding.drifted`."""
     now, size = state.now[0], 0.0
@@ -235,13 +184,6 @@ def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # ty
 
 
 @called
-def copy_vector(source, target):  # type: ignore[no-untyped-def]
-    """Copy all numbers."""
-    for t in range(len(source)):
-        target[t] = source[t]
-
-
-@called
 def keep(state, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
     """Keep the solution of a round."""
     for t in range(len(state.alpha)):
@@ -279,15 +221,6 @@ def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[n
         return False
     result[0] = outcome
     return True
-
-
-@merged
-def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Take steps until one cannot be taken; return why."""
-    outcome = STEP_TAKEN
-    while outcome == STEP_TAKEN:
-        outcome = one_step(select, length, check, selector, step, stop, state)
-    return outcome
 
 
 def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
@@ -328,7 +261,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
             memories[len(memories) - len(state.stop_memory)] = positions[turn[OUT]]
         now.largest, now.end = largest, int(numbers[LIMIT])
         updates = move_to_seed(seeding, state)
-        restart(seeding, state, memories)
+        restart(seeding.v, state, memories)
         outcome = take_steps(select, length, check, selector, step, stop, state)
         # --- result ---
         if not stands(seeding, state, numbers, updates, outcome, results[number]) or outcome <= 0:
