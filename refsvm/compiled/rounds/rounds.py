@@ -15,8 +15,8 @@ from refsvm.compiled.interface.seeding import SEED, SEEDING
 from refsvm.compiled.interface.twin import cached, called, copied, inlined, merged
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
-from refsvm.compiled.solver.loop import MISSING_ROW
-from refsvm.compiled.solver.restart import copy_vector, most_violating_pair, restart, take_steps
+from refsvm.compiled.solver.loop import MISSING_ROW, take_steps
+from refsvm.compiled.state import copy_vector, most_violating_pair, restart
 from refsvm.solver.rounding import NEAR, TINY
 
 NOT_DONE = -9

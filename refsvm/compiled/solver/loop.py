@@ -135,6 +135,15 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
     return outcome
 
 
+@merged
+def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+    """Take steps until one cannot be taken; return why."""
+    outcome = STEP_TAKEN
+    while outcome == STEP_TAKEN:
+        outcome = one_step(select, length, check, selector, step, stop, state)
+    return outcome
+
+
 merged_steps = merged(compiled_steps)
 
 

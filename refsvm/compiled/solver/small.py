@@ -8,7 +8,8 @@ from numba import float64, int64, types
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point
 from refsvm.compiled.interface.layout import CHECK, LENGTH, SELECT, STATE, fresh_state
 from refsvm.compiled.interface.twin import cached, called
-from refsvm.compiled.solver.restart import copy_vector, restart, take_steps
+from refsvm.compiled.solver.loop import take_steps
+from refsvm.compiled.state import copy_vector, restart
 from refsvm.compiled.twins import parameters_of
 from refsvm.kernels import Precomputed
 from refsvm.kernels.gram import Gram
