@@ -11,6 +11,7 @@ import numpy as np
 from refsvm.backend import Backend, chosen_backend
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.checked import gram_of_rows, origin_for
+from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
 from refsvm.solver.rules import Rules, chosen_rules, warn_of_rounding
@@ -59,13 +60,15 @@ def train_pairs(
 
 def are_small(
     codes: np.ndarray, penalties: np.ndarray, *, selector: Any = None, step: Any = None, stop: Any = None,
-    cache_dtype: str = "auto", callback: Any = None, **_: Any,
+    cache_dtype: str = "auto", cache_mb: float = 200.0, callback: Any = None, **_: Any,
 ) -> bool:  # fmt: skip
     """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
     if callback is not None or cache_dtype == "float32" or not takes(chosen_rules(selector, step, stop)):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    return bool(sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
+    # a budget that holds no two rows is refused by `refsvm.solve`
+    is_enough = cache_mb >= megabytes(2, min(FEW, int(sizes[-1] + sizes[-2])))
+    return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
 
 
 def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
