@@ -69,12 +69,12 @@ def noticed(root: Path, mutation: dict[str, str], tests: list[str]) -> str:
 
 def report(mutations: list[dict[str, str]], outcomes: Outcomes, missing: list[str]) -> str:
     """Return the page."""
-    commits = sorted({outcomes[key_of(each)]["commit"] for each in mutations})
+    commits = ", ".join(sorted({outcomes[key_of(each)]["commit"] for each in mutations}))
     count = sum(bool(outcomes[key_of(each)]["test"]) for each in mutations)
     lines = [
         "# The map, broken on purpose", "",
         "Written by `python benchmarks/broken_map.py`, which says what a mutation is and when it is noticed. Commit",
-        f"{', '.join(commits)}: {count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none.", "",
+        f"{commits}: {count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none.", "",
         "| entry | file | before | after | noticed by |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for each in mutations:

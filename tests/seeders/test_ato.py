@@ -104,6 +104,10 @@ def test_a_path_that_cannot_pay_is_not_followed(heart):
     assert np.array_equal(ATO(budget=1e-9).seed(solved, new), spread)
     assert np.array_equal(ATO(max_free=0).seed(solved, new), spread)
     assert not np.array_equal(TO_THE_END.seed(solved, new), spread)
+    # the memory of the solution says what is allowed: a path of so many variables may take more
+    memory = TO_THE_END.memory(solved)
+    memory[0] = 1.0
+    assert np.array_equal(TO_THE_END.seed(solved, new, memory), spread)
 
 
 class Noted:

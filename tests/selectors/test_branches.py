@@ -62,6 +62,8 @@ def test_the_most_violating_pair(expected, G, alpha, engine):
 SECOND_ORDER = {
     # ℓ²/q = 4/2 and 9/10, though G₂ is the smallest
     "the largest Newton gain": ((0, 1), [1.0, 1.0, 9.0], [2.0, 0.0, -1.0], 0.0, {}),
+    # ℓ²/q = 4/6 and 1/2, ℓ/q = 2/6 and 1/2
+    "the square of the slope": ((0, 1), [1.0, 5.0, 1.0], [2.0, 0.0, 1.0], 0.0, {}),
     "j cannot fall": ((0, 2), [1.0, 1.0, 9.0], [2.0, 0.0, -1.0], [0.0, -1.0, 0.0], {}),
     # 2 can fall only, and its slope is −1: its gain would be 1/2
     "j is not below i": ((0, 1), [1.0, 1.0, 1.0], [2.0, 1.9, 3.0], [0.0, 0.0, 1.0], {}),

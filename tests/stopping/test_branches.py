@@ -53,6 +53,7 @@ SETS = {
     "the first set": ([[0, 1], [-1, -1]], 1e-9, 0),
     "no set": ([[-1, -1], [-1, -1]], 0.0, 0),
     "as long as the tolerance": ([[0, 1], [0, 2]], 1e-3, 0),
+    "just below the tolerance": ([[0, 1], [0, 2]], 0.99e-3, 2),
     "long and downhill": ([[0, 1], [0, 2]], -1.0, 0),
 }
 

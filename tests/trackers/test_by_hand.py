@@ -88,6 +88,7 @@ def test_a_path_along_which_an_example_comes_and_goes(engine):
         assert path.intercept(C) == pytest.approx(0.0, abs=1e-8)
     for C in (1 / 24, 1 / 6, 0.5):
         assert abs(path.C - C).min() < 1e-8
+    assert {"repair", "backup"}.isdisjoint(path.counts)  # SMO would put right what the events get wrong
 
 
 @pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=repr)
