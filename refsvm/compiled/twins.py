@@ -46,8 +46,8 @@ def mirrored(module: str) -> Callable[..., Any] | None:
     Examples
     --------
     >>> from refsvm.compiled.twins import mirrored
-    >>> mirrored("refsvm.trackers.hastie") is None
-    True
+    >>> mirrored("refsvm.trackers.hastie").__name__, mirrored("refsvm.trackers.base")
+    ('hastie', None)
     """
     place = place_of_twin(module)
     return None if place is None else getattr(import_module(place), module.rpartition(".")[2])

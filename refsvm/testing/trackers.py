@@ -83,7 +83,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         compared += sum(twins for _, twins in found)
     last = refusal.rstrip(".") or "no reason given"
     require(names, f"Problem 'all' with {tracker!r}: it has refused every problem, the last one so: {last}.")
-    sentence = f"Both engines agree bit for bit on {compared} paths."
+    subject = "Both engines agree" if tracker.twin() is None else "The twin agrees"
+    sentence = f"{subject} bit for bit on {compared} paths."
     return tuple(names), breakpoints, sentence if compared else NOT_COMPARED
 
 

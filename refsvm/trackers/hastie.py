@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
 from refsvm._checks import positive
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.algebra import elbow_matrix
+from refsvm.walk.bordered import Bordered
 from refsvm.walk.breakpoint import Point
 from refsvm.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, particular_direction, take
 from refsvm.walk.state import PathState
+
+TAU: Final = 1e-12
+"""Rates up to this part of the largest are rounding."""
+
+ILL_CONDITIONED: Final = 1e-8
+"""A⁻¹ is kept where the smallest eigenvalue, relative to the largest, and s of each example that joins exceed that."""
+
+RUN: Final = 50
+"""Most events that compiled code follows in one call."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +31,13 @@ class Hastie(PathTracker):
     """The reference: one linear system for each event, and no answer where it is singular.
 
     Of all λ at which some ŝ on the elbow reaches 0 or its bound, or some g outside reaches 0, the next breakpoint is
-    the largest below the present λ. That is right as long as events happen one at a time.
+    the largest below the present λ. That is right as long as events happen one at a time. The inverse of A is brought
+    up to date where one example joins or leaves, and A is solved from scratch where it is ill-conditioned.
 
     Parameters
     ----------
     tol : float
-        Smallest share of λ that counts as below, largest KKT violation ξ, and smallest eigenvalue of A relative to
-        the largest.
+        Smallest share of λ that counts as below. A KKT violation ξ of more than a thousand times that is refused.
 
     Raises
     ------
@@ -75,29 +84,43 @@ class Hastie(PathTracker):
             kind = take(walk, step, end)
             self._check(walk, step)
             yield walk.breakpoint(kind)
+            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:
         """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
-        solve = partial(np.linalg.solve, self._regular(walk))
+
+        def solve(right: np.ndarray) -> np.ndarray:
+            return np.linalg.solve(elbow_matrix(walk), right)
+
+        if walk.system is None:
+            walk.system = self._inverse(walk)
         if walk.unsettled:
             correct(walk, solve)
         # d_p = A⁻¹(0, v_𝓔)
-        db, noise = particular_direction(walk, solve, 1e-12)
+        db, noise = particular_direction(walk, solve, TAU, from_scratch=lambda walk: solve)
         with np.errstate(divide="ignore", invalid="ignore"):
-            falls = walk.distances() / walk.rates()
+            falls = walk.distances() / walk.rates(noise)
         below = falls[(falls > self.tol * walk.scale) & (falls < room)]
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 
-    def _regular(self, walk: PathState) -> np.ndarray:
-        """Return A, which must be regular."""
-        A = elbow_matrix(walk)
-        eigenvalues = np.abs(np.linalg.eigvalsh(A))
-        if eigenvalues.min() <= 1e-14 * len(A) * eigenvalues.max():
+    def _inverse(self, walk: PathState) -> Bordered | None:
+        """Return the system of the elbow, which must be regular, with A⁻¹; None where A is ill-conditioned."""
+        s = walk.largest or 1.0  # so that the units of K do not decide
+        scaled = elbow_matrix(walk, s)
+        eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
+        if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():
             raise ValueError(
                 f"The elbow is singular at {_where(walk)}: its {len(walk.members)} points are affinely dependent "
                 "in feature space, and Hastie's rule needs a regular system; use tracker=SVMP()."
             )
-        return A
+        if eigenvalues.min() <= ILL_CONDITIONED * eigenvalues.max():
+            return None
+        inverse = np.linalg.inv(scaled)
+        inverse[0], inverse[:, 0] = s * inverse[0], s * inverse[:, 0]
+        system = Bordered((inverse + inverse.T) / 2.0, ILL_CONDITIONED * walk.largest)
+        system.solve(walk.right)
+        return system
 
     def _check(self, walk: PathState, step: Step) -> None:
         """Refuse to go on where the one-event-at-a-time rule has gone wrong."""

@@ -33,12 +33,21 @@ class Step(NamedTuple):
     regular: bool
 
 
-def particular_direction(walk: PathState, solve: Solve, tau: float) -> tuple[float, tuple[float, float]]:
+def pivoted(walk: PathState) -> Solve:
+    """Return what solves A x = right by QR factors with pivots, which the walk keeps."""
+    walk.factors = PivotedQR().factorise(walk)
+    solve: Solve = walk.factors.solve
+    return solve
+
+
+def particular_direction(
+    walk: PathState, solve: Solve, tau: float, from_scratch: Callable[[PathState], Solve] = pivoted
+) -> tuple[float, tuple[float, float]]:
     """Take the direction A (db, d) = (0, −v_𝓔), eq. (23); return db, and what counts as zero in d and in dG − db.
 
     `solve` gives a solution of A x = right, here and elsewhere.
     dG − db on the elbow is what is left of each equation. Where it is not small the inverse has lost digits: it is
-    applied to what is left, and if that does not help, QR factors take its place for this elbow.
+    applied to what is left, and if that does not help, `from_scratch` takes its place for this elbow.
     """
     if walk.system is None:
         x = solve(walk.right)
@@ -53,8 +62,8 @@ def particular_direction(walk: PathState, solve: Solve, tau: float) -> tuple[flo
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
     # from scratch and by pivots: slower, and right where the inverse has worn out
-    walk.system, walk.factors = None, PivotedQR().factorise(walk)
-    return particular_direction(walk, walk.factors.solve, tau)
+    walk.system = None
+    return particular_direction(walk, from_scratch(walk), tau)
 
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, Hastie, Linear, Polynomial, regularization_path
 
+from ..settings import needs_numba
 from .sets import small
 
 SETS = small()
@@ -33,6 +36,33 @@ def test_singular_elbows_are_refused(name: str) -> None:
         regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=Hastie(), merge=False)
 
 
+@needs_numba
+@pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
+@pytest.mark.parametrize("name", SETS)
+def test_runs_give_the_path_of_single_steps_bit_for_bit(name: str, merge: bool) -> None:
+    """Or both refuse it, with the same sentence."""
+    X, y, kernel = SETS[name]
+    found: list[Any] = []
+    for engine in ("numpy", "numba"):
+        try:
+            path = regularization_path(
+                X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=Hastie(), engine=engine, merge=merge
+            )
+            found.append([each.tolist() for each in path.record])
+        except ValueError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+
+
+@needs_numba
+def test_most_events_are_followed_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, taken = [], Hastie._next_step
+    monkeypatch.setattr(Hastie, "_next_step", lambda *arguments: calls.append(1) or taken(*arguments))
+    X, y, kernel = SETS["overlapping, rbf"]
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=Hastie(), engine="numba")
+    assert 0 < len(calls) < 0.25 * len(path.C)
+
+
 def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
@@ -40,6 +70,18 @@ def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _ = SETS["overlapping, rbf"]
     path = regularization_path(X, y, kernel=RBF(0.5), C_max=10.0, tracker=Hastie(), engine="numpy")
     assert path.kkt_audit().worst <= 1e-6
+
+
+def test_an_ill_conditioned_elbow_is_solved_from_scratch() -> None:
+    """Two examples 1e-5 apart: A⁻¹ would lose the digits that the path needs."""
+    X, y, kernel = SETS["overlapping, rbf"]
+    X = np.concatenate([X, X[:6] + 1e-5])
+    y = np.concatenate([y, y[:6]])
+    path = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=Hastie(), engine="numpy")
+    assert path.kkt_audit().worst <= 1e-6
+    reference = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=SVMP(), engine="numpy")
+    for C in (0.3, 1.0, 7.0):
+        assert path.objective(C) == pytest.approx(reference.objective(C), rel=1e-7)
 
 
 @pytest.mark.parametrize("seed", [630, 1016, 1283])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from refsvm import SVMP, Hastie, PathTracker
 from refsvm.paths import SVD, PivotedQR
 from refsvm.testing import check_strategy, practice_problems
 from refsvm.testing.trackers import path_problems
+
+from ..settings import NUMBA
 
 pytest.importorskip("scipy")
 
@@ -25,6 +28,8 @@ pytest.importorskip("scipy")
 def test_shipped_trackers_pass(tracker: PathTracker) -> None:
     report = check_strategy(tracker)
     assert report.steps > 100
+    if NUMBA:
+        assert re.fullmatch(r"The twin agrees bit for bit on \d+ paths\.", report.twin)
     every = tuple(path_problems(practice_problems()))
     assert report.problems == every or (tracker.may_refuse and set(report.problems) < set(every))
 

@@ -18,10 +18,11 @@ CONSTANTS_FROM: Final = (
     "stopping/ball_rule.py",
     "stopping/loo_duality_gap.py",
     "stopping/midpoint.py",
+    "trackers/hastie.py",
     "walk/elbow.py",
     "walk/walk.py",
 )
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk` and `svmp` their constants."""
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk`, `svmp` and `hastie` theirs."""
 
 COMPILED: Final = Path(__file__).parents[1]
 

@@ -128,6 +128,17 @@ def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
         add_member(walk, i, s)
 
 
+@called
+def logged(walk, log, k, i, s, step, way, t):  # type: ignore[no-untyped-def]
+    """Advance to the next event, at t, and note it in line k."""
+    log.moved[k, 0], log.moved[k, 1] = i, walk.side[max(i, 0)]
+    cross(walk, i, s, step, way)
+    log.t[k], log.intercept[k] = t, walk.now[0].b
+    log.moved[k, 2], log.moved[k, 3] = walk.side[max(i, 0)], walk.now[0].m
+    for j in range(len(walk.side)):
+        log.scaled[k, j] = walk.values[AT.alpha, j]
+
+
 @twin(FOLLOW)
 def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
     """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
@@ -155,16 +166,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         if s == 0.0 or max(worst / unit, unbalanced) > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
-        log.moved[k, 0], log.moved[k, 1] = i, walk.side[max(i, 0)]
-        cross(walk, i, s, step, way)
-        log.t[k], log.intercept[k], log.moved[k, 2], log.moved[k, 3] = (
-            t,
-            now[0].b,
-            walk.side[max(i, 0)],
-            now[0].m,
-        )
-        for t in range(len(walk.side)):
-            log.scaled[k, t] = walk.values[AT.alpha, t]
+        logged(walk, log, k, i, s, step, way, t)
         if i < 0:
             return k + 1
     return len(log.t)

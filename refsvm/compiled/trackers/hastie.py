@@ -1,0 +1,83 @@
+"""Twin of Hastie: the events that are ordinary, one after the other. Its body handles, or refuses, all others."""
+
+from __future__ import annotations
+
+from refsvm.compiled.interface.twin import called, twin
+from refsvm.compiled.trackers.svmp import (
+    END,
+    FOLLOW,
+    LEAST,
+    ROOTED,
+    SPAN,
+    UNIT,
+    UNIT_RATE,
+    WAY,
+    foreseen,
+    logged,
+    may_cross,
+    particular_direction,
+)
+from refsvm.compiled.walk.walk import AT
+from refsvm.trackers.hastie import TAU
+from refsvm.walk.elbow import TIE
+from refsvm.walk.walk import ABOVE, BELOW, FREE
+
+TOL = 0
+"""Place of the parameter of `refsvm.Hastie`."""
+
+
+@called
+def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
+    """Return the variable whose event is the first after `shortest`, −1 where none is before `room`, and how far."""
+    values, side, first, fall = walk.values, walk.side, -1, room
+    for i in range(len(side)):
+        if side[i] == FREE:
+            d, alpha = values[AT.d, i], values[AT.alpha, i]
+            to_upper, to_lower = d - values[AT.upper_rate, i], values[AT.lower_rate, i] - d
+            if to_upper > noise_of_alpha:
+                way = (values[AT.upper, i] - alpha) / to_upper
+                if shortest < way < fall:
+                    first, fall = i, way
+            if to_lower > noise_of_alpha:
+                way = (alpha - values[AT.lower, i]) / to_lower
+                if shortest < way < fall:
+                    first, fall = i, way
+        elif side[i] == BELOW or side[i] == ABOVE:
+            closing = -side[i] * values[AT.speed, i]
+            if closing > noise_of_excess:
+                way = side[i] * values[AT.excess, i] / closing
+                if shortest < way < fall:
+                    first, fall = i, way
+    return first, fall
+
+
+@twin(FOLLOW)
+def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
+    """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
+    end, way, now, tol = limits[END], limits[WAY], walk.now, parameters[TOL]
+    enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
+    for k in range(len(log.t)):
+        # --- d_p = A⁻¹(0, v_𝓔) ---
+        noise_of_alpha, noise_of_excess = particular_direction(walk, TAU, limits)
+        if noise_of_excess < 0.0:
+            return k
+        # --- the largest λ below the present one ---
+        scale, room = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - now[0].t) * way
+        i, step = next_fall(walk, tol * scale, room, noise_of_alpha, noise_of_excess)
+        t = now[0].t + step * way if i >= 0 else end
+        if room <= enough or (i >= 0 and (end - t) * way <= enough):
+            return k
+        # --- one example, at the end none, and nothing that would be refused ---
+        unit = limits[UNIT] + limits[UNIT_RATE] * t
+        tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
+        hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
+        is_c_path = limits[ROOTED] > 0.0
+        s = may_cross(walk, i, hits, is_c_path)
+        unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
+        if s == 0.0 or max(worst / unit, unbalanced) > 1e3 * tol:
+            return k
+        # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
+        logged(walk, log, k, i, s, step, way, t)
+        if i < 0:
+            return k + 1
+    return len(log.t)
