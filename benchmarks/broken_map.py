@@ -20,7 +20,7 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from mutating.clone import ROOT, cloned, git
+from mutating.clone import ROOT, cloned
 from mutating.own_tests import load_libraries, run, run_broken
 
 MAP: Final = "docs/papers/code.md"
@@ -29,8 +29,8 @@ MUTATIONS: Final = "benchmarks/broken_map.toml"
 LIMIT: Final = 900.0
 """Seconds after which the tests of an entry have run into a loop."""
 
-Outcomes = dict[str, dict[str, str]]
-"""By file, old and new text: the ``test`` that noticed the mutation, and the ``commit`` at which it did."""
+Outcomes = dict[str, str]
+"""By file, old and new text: the test that noticed the mutation."""
 
 
 def entries(root: Path) -> dict[str, list[str]]:
@@ -69,17 +69,16 @@ def noticed(root: Path, mutation: dict[str, str], tests: list[str]) -> str:
 
 def report(mutations: list[dict[str, str]], outcomes: Outcomes, missing: list[str]) -> str:
     """Return the page."""
-    commits = ", ".join(sorted({outcomes[key_of(each)]["commit"] for each in mutations}))
-    count = sum(bool(outcomes[key_of(each)]["test"]) for each in mutations)
+    count = sum(bool(outcomes[key_of(each)]) for each in mutations)
     lines = [
         "# The map, broken on purpose", "",
-        "Written by `python benchmarks/broken_map.py`, which says what a mutation is and when it is noticed. Commit",
-        f"{commits}: {count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none.", "",
+        "Written by `python benchmarks/broken_map.py`, which says what a mutation is and when it is noticed.",
+        f"{count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none.", "",
         "| entry | file | before | after | noticed by |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for each in mutations:
         before, after = (" ".join(each[name].split()) for name in ("old", "new"))
-        test = outcomes[key_of(each)]["test"].removeprefix("tests/")
+        test = outcomes[key_of(each)].removeprefix("tests/")
         cells = [each["file"].removeprefix("refsvm/"), before, after, test]
         entry, *quoted = (each["entry"], *(f"`{cell}`" if cell else "**nothing**" for cell in cells))
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (entry, *quoted))} |")
@@ -107,19 +106,17 @@ def main() -> int:
     outcomes: Outcomes = json.loads(chosen.store.read_text(encoding="utf-8")) if kept else {}
     with tempfile.TemporaryDirectory() as folder:
         root = cloned(Path(folder))
-        commit = git("-C", str(root), "rev-parse", "--short", "HEAD").strip()
         known, asked = entries(root), mutations(root)
         for each in asked:
-            if not outcomes.get(key_of(each), {}).get("test"):
-                test = noticed(root, each, known[each["entry"]])
-                outcomes[key_of(each)] = {"test": test, "commit": commit}
+            if not outcomes.get(key_of(each)):
+                test = outcomes[key_of(each)] = noticed(root, each, known[each["entry"]])
                 chosen.store.write_text(json.dumps(outcomes), encoding="utf-8")
                 print(f"{each['entry']}: {test or 'NOT NOTICED'}", flush=True)
     missing = [entry for entry in known if entry not in {each["entry"] for each in asked}]
     page = report(asked, outcomes, missing)
     (ROOT / "benchmarks" / "broken_map.md").write_text(page, encoding="utf-8")
     print(page)
-    return int(not all(outcomes[key_of(each)]["test"] for each in asked) or bool(missing))
+    return int(not all(outcomes[key_of(each)] for each in asked) or bool(missing))
 
 
 if __name__ == "__main__":
