@@ -15,6 +15,7 @@ import numpy as np
 from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
 from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.precision import SHARE
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import leave_one_out
@@ -145,7 +146,7 @@ def solve_cells(
     pairs = [Rounds(each, **options) for each in DualProblem._of_pairs(gram, codes, np.ones(len(codes)))]
     if refuses_float32 := refuses_float32 and is_float32:
         for pair in pairs:
-            pair.refuse_float32()
+            pair.refuse_float32(SHARE)
     with interruptible():
         # each split keeps two solutions, α and G: of thousands of splits they would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
