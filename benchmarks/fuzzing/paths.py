@@ -19,7 +19,7 @@ import numpy as np
 
 from refsvm import SVMP, DualProblem, KKTGap, Status, regularization_path, solve
 from refsvm.paths import SVD, PivotedQR, RegularizationPath, UpdatedInverse
-from refsvm.paths.regularization_path import SPOILED
+from refsvm.paths.tracking import SPOILED
 
 __all__ = ["path"]
 

@@ -21,9 +21,10 @@ from refsvm.paths.path_file import load_path as load_path
 from refsvm.paths.path_file import save_path as save_path
 from refsvm.paths.recorder import EVENT as EVENT
 from refsvm.paths.regularization_path import regularization_path as regularization_path
-from refsvm.paths.regularization_path import track as track
 from refsvm.paths.roc_curve import CostPath as CostPath
 from refsvm.paths.roc_curve import RocCurve as RocCurve
+from refsvm.paths.several_classes import OneVsOnePath as OneVsOnePath
+from refsvm.paths.tracking import track as track
 from refsvm.rule import export
 from refsvm.trackers.base import PathTracker as PathTracker
 from refsvm.trackers.hastie import Hastie as Hastie

@@ -22,7 +22,7 @@ import numpy as np
 from refsvm._checks import real
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
-from refsvm.paths.regularization_path import DEFAULT_TRACKER, EPS_START, largest
+from refsvm.paths.tracking import DEFAULT_TRACKER, EPS_START, largest
 from refsvm.problem import DualProblem
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap

@@ -11,7 +11,7 @@ import numpy as np
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.kernels.matrix import View
 from refsvm.paths.parametric_path import refuse_unlike, tracker_of_lines
-from refsvm.paths.regularization_path import kernel_matrix, largest
+from refsvm.paths.tracking import kernel_matrix, largest
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -90,7 +90,7 @@ def continued(
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
-    K = kernel_matrix(start.with_gram(solved_gram(start, end)), cache_mb)
+    K = kernel_matrix(solved_gram(start, end), cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
     walk = PathState(start, K, engine, line)
     walk.of.alpha[:] = alpha

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples
+from refsvm._checks import examples, signs
 from refsvm.engine.limits import interruptible
+from refsvm.formulations import numbered
+from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
-from refsvm.kernels.gram import Gram
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.left_out import LeftOut
-from refsvm.paths.regularization_path import kernel_matrix, track
+from refsvm.paths.several_classes import has_several_classes, held_gram, voted_folds, voted_left_out
+from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
 from refsvm.trackers.base import PathTracker
@@ -70,6 +72,9 @@ def cross_validate_path(
     without the example is followed where it is not known (`refsvm.paths.left_out`). Of a larger fold some example has
     a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
 
+    Of several classes each pair has such paths. Each C at which the vote of a pair changes follows exactly, and
+    the votes for an example are counted anew there.
+
     Parameters
     ----------
     X, y, kernel, C_min, C_max, tracker, engine, cache_mb
@@ -108,21 +113,23 @@ def cross_validate_path(
     """
     began = time.perf_counter()
     X = examples(X)
-    problem = DualProblem.classification(X, y, kernel=kernel, C=1.0)
-    labels = problem.v
+    matrix, several = matrix_given(X, kernel, None).centred, has_several_classes(y)
+    n = matrix.n
+    labels = signs(y, n) if not several else numbered(y, n)[1]
     if isinstance(folds, str) and folds == "loo":
-        folds = np.arange(problem.n)
+        folds = np.arange(n)
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
-    fold = fold_numbers(folds, (labels > 0).astype(np.int64), stratified=stratified, rng=rng, groups=groups)
+    codes = labels if several else (labels > 0.0).astype(np.int64)
+    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
     # once for all folds, whose matrices are parts of it
-    gram = Gram(Precomputed(), kernel_matrix(problem.centred, cache_mb), is_checked=True)
-    gram.is_psd = True
+    gram = held_gram(matrix, cache_mb)
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
     with interruptible() as interrupt:
-        each = _left_out if fold.max() + 1 == problem.n else _held_out
+        ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
+        each = ways[0] if fold.max() + 1 == n else ways[1]
         curves, breakpoints = [], []
-        for curve, count in each(X, labels, gram, fold, options | {"cache_mb": cache_mb}):
+        for curve, count in each(X, labels, gram, fold, interrupt, options | {"cache_mb": cache_mb}):
             # half of the folds are no cross-validation
             if interrupt.pressed:
                 raise KeyboardInterrupt
@@ -134,7 +141,7 @@ def cross_validate_path(
 
 
 def _held_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, options: dict[str, Any]
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, _: Any, options: dict[str, Any]
 ) -> Iterator[tuple[ErrorCurve, int]]:
     """Yield the error on each fold, and the breakpoints of its path."""
     for number in range(int(fold.max()) + 1):
@@ -145,7 +152,7 @@ def _held_out(
 
 
 def _left_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, options: dict[str, Any]
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, _: Any, options: dict[str, Any]
 ) -> Iterator[tuple[ErrorCurve, int]]:
     """Yield the error on each example, from the path of all of them; equal ones share it."""
     every = np.arange(len(labels))

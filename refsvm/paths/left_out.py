@@ -24,7 +24,7 @@ import numpy as np
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import Timeline
-from refsvm.paths.regularization_path import EPS_START, chosen_tracker
+from refsvm.paths.tracking import EPS_START, chosen_tracker
 from refsvm.trackers.backup import solve_at
 from refsvm.trackers.base import PathTracker, points_of
 from refsvm.walk.line import RegularizationLine
@@ -108,7 +108,8 @@ class LeftOut:
         # the squared radius: ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
-        reach = reach[:, None] * self._distances[rest]
+        # where nothing bounds it, 0 of an example's own distance is still 0
+        reach = np.minimum(reach, 1e100)[:, None] * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)
         for end, (change, *_) in zip(ends, moved, strict=True):
             centre = self._values[end] + 0.5 * change
@@ -157,14 +158,20 @@ class LeftOut:
 
     def curve(self, r: int) -> ErrorCurve:
         """Return the error on variable r without one of its examples, as a function of C: 0 or 1."""
+        said, C, up = self.crossings(r)
+        is_positive = bool(self._y[r] > 0.0)
+        ends = float(self._path.C[0]), float(self._path.C[-1])
+        return curve_of_changes(ends, int(said != is_positive), C, np.where(up == is_positive, -1, 1), 1)
+
+    def crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
+        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""
         at, values = self._along(r)
-        wrong = (values >= 0.0) != (self._y[r] > 0.0)
+        said = values >= 0.0
         # ĥ is linear between two breakpoints, so its sign turns where the chord meets 0
-        turns = np.flatnonzero(wrong[1:] != wrong[:-1])
+        turns = np.flatnonzero(said[1:] != said[:-1])
         a, b = values[turns], values[turns + 1]
         C = 1.0 / (at[turns] + (at[turns + 1] - at[turns]) * (a / (a - b)))
-        ends = float(self._path.C[0]), float(self._path.C[-1])
-        return curve_of_changes(ends, int(wrong[0]), C, np.where(wrong[turns], -1, 1), 1)
+        return bool(said[0]), C, said[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
         """Return λ, which falls, and ĥ_R(xᵣ), linear between them, or numbers of the same sign."""

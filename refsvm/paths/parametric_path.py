@@ -12,7 +12,7 @@ from refsvm.engine.limits import PathLimits
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.regularization_path import chosen_tracker, followed, kernel_matrix, largest
+from refsvm.paths.tracking import chosen_tracker, followed, kernel_matrix, largest
 from refsvm.problem import DualProblem
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.breakpoint import LinePoint
@@ -93,7 +93,7 @@ def parametric_path(
     limits = PathLimits(start.n, max_events, time_limit, callback)
     merged = merge_variables(start, end) if merge else no_merging(start)
     one, other = (merged_problem(each, merged) for each in (start, end))
-    K = kernel_matrix(one.with_gram(solved_gram(one, other)), cache_mb)
+    K = kernel_matrix(solved_gram(one, other), cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K), K)
     walk = PathState(one, K, engine, line)
     return ParametricPath(

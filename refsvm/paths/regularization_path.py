@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf, vector
-from refsvm.engine.limits import PathLimits, interruptible
+from refsvm._checks import vector
+from refsvm.engine.limits import PathLimits
 from refsvm.formulations import labelled
+from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
-from refsvm.kernels.precision import EPSILON, decision_noise, noise_of_values
-from refsvm.kernels.rows import megabytes
-from refsvm.paths.audit import violations
-from refsvm.paths.duplicates import Merged, merge_variables, merged_problem, no_merging
-from refsvm.paths.path import RegularizationPath
-from refsvm.paths.recorder import PathRecord, PathRecorder, Timeline
+from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
+from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
+from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
-from refsvm.result import Status
-from refsvm.solver.rounding import noisy
-from refsvm.trackers.backup import ACCEPTED, solve_at
-from refsvm.trackers.base import PathTracker, points_of
-from refsvm.trackers.svmp import SVMP
+from refsvm.trackers.base import PathTracker
 from refsvm.walk.breakpoint import Breakpoint
-from refsvm.walk.line import ProblemLine, RegularizationLine, solved_gram
-from refsvm.walk.state import PathState, whole_rows
-
-DEFAULT_TRACKER: Final = SVMP()
-
-EPS_START: Final = 1e-9
-"""KKT gap to which SMO solves the start, in units of the decision function."""
-
-HARD: Final = 1e6
-"""From how many times the C at which the start is easy on it is not tried by SMO."""
-
-TENTH: Final = 0.1 * ACCEPTED
-"""Rounding of the targets, in the unit of G − b, that hides the optimum from a path."""
-
-SPOILED: Final = 10.0 * ACCEPTED
-"""Violation of the conditions, computed afresh, from which a point is not part of the path."""
 
 
 def regularization_path(
@@ -60,7 +36,7 @@ def regularization_path(
     time_limit: float | None = None,
     max_events: int | None = None,
     callback: Callable[[Breakpoint], object] | None = None,
-) -> RegularizationPath:
+) -> Any:
     """Train a C-SVM for every C from C_min to C_max at once.
 
     Parameters
@@ -69,7 +45,8 @@ def regularization_path(
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification or
         regression, which is that of C = 1, with weights if its C has them; y, kernel and gram are then left out.
     y : array-like of shape (n,)
-        Labels −1 and +1, both present, in any proportion.
+        Labels −1 and +1, both present, in any proportion. Or those of three classes and more, whatever they are called:
+        each pair has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
     kernel : kernel object or callable, default Linear()
         Positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
@@ -90,14 +67,15 @@ def regularization_path(
     time_limit : float, optional
         Limit in seconds.
     max_events : int, optional
-        Limit on the breakpoints; max(10⁵, 100n) by default.
+        Limit on the breakpoints, of each pair of classes; max(10⁵, 100n) by default.
     callback : callable, optional
         Called with every `Breakpoint`; a true result ends the path there.
 
     Returns
     -------
-    RegularizationPath
-        Also after a limit or Ctrl-C: then it ends at the last breakpoint found, and ``path.status`` says so.
+    RegularizationPath or `refsvm.paths.OneVsOnePath`
+        Of two classes or a regression, or of several classes. Also after a limit or Ctrl-C: then it ends at the last
+        breakpoint found, and ``path.status`` says so.
 
     Raises
     ------
@@ -113,7 +91,20 @@ def regularization_path(
     >>> path = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0)
     >>> path.kkt_audit().worst <= 1e-6
     True
+
+    Three classes:
+
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> path = regularization_path(iris.data, iris.target, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> len(path.paths), path.predict(iris.data[::50], C=1.0)
+    (3, array([0, 1, 2]))
     """
+    if not isinstance(X, DualProblem) and has_several_classes(y):
+        return one_vs_one_path(
+            matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
+            merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
+        )  # fmt: skip
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is sample_weight is None
         # a problem of regression has a path, too; labels are asked of all others
@@ -133,154 +124,6 @@ def regularization_path(
     )  # fmt: skip
 
 
-def track(
-    problem: DualProblem,
-    *,
-    C_min: float = 1e-4,
-    C_max: float = 1e3,
-    tracker: PathTracker | None = None,
-    merged: Merged | None = None,
-    engine: str = "auto",
-    cache_mb: float = 1000.0,
-    limits: PathLimits | None = None,
-) -> RegularizationPath:
-    """Track a dual problem whose box is multiplied by C.
-
-    Parameters
-    ----------
-    problem : DualProblem
-        At C = 1: z = 0, and each box has a bound at 0, as those of classification and of ε-regression have.
-    merged : Merged, optional
-        For the path, which of the examples share a variable of `problem`.
-    limits : PathLimits, optional
-    C_min, C_max, tracker, engine, cache_mb
-        As in `regularization_path`.
-
-    Raises
-    ------
-    ValueError
-        As `regularization_path`, and for a box without a bound at 0 or a z that is not 0.
-    """
-    C_min, C_max = positive("C_min", C_min), positive("C_max", C_max)
-    if not C_min < C_max:
-        raise ValueError(f"C_min={C_min!r} is not below C_max={C_max!r}; give C_min < C_max.")
-    tracker = chosen_tracker(tracker)
-    limits = PathLimits(problem.n) if limits is None else limits
-    if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
-        raise ValueError(
-            "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
-        )
-    K = kernel_matrix(problem.centred, cache_mb)
-    walk = PathState(problem, K, engine, RegularizationLine(problem, C_min, C_max))
-    merged = no_merging(problem) if merged is None else merged
-    return RegularizationPath(
-        problem=problem, merged=merged, **followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
-    )
-
-
-def chosen_tracker(tracker: PathTracker | None) -> PathTracker:
-    """Return the tracker, `SVMP` by default."""
-    return DEFAULT_TRACKER if tracker is None else PathTracker.checked("tracker", tracker)
-
-
-def followed(
-    walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
-) -> dict[str, Any]:
-    """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
-    recorder = PathRecorder(walk.problem.n)
-    with interruptible() as limits.interrupt:
-        walk.deadline = limits.deadline
-        _begin(walk, begin, limits)
-        started = time.perf_counter()
-        if walk.status is None:
-            recorder.add(walk.breakpoint("start"))
-            for events, point in enumerate(points_of(tracker, walk, end), 1):
-                recorder.add(point)
-                walk.status = limits.reached(point, events)
-                if walk.status is not None:
-                    break
-        # after Ctrl-C as well: the path as far as it came is an answer
-        record = recorder.record()
-        # the points before the first that rounding has spoiled
-        if walk.rounding() > ACCEPTED and len(record.t):
-            spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
-            if spoiled.any():
-                record = record.until(int(spoiled.argmax()))
-                walk.status = walk.status or Status.STALLED
-    seconds = time.perf_counter() - limits.began
-    stalled = walk.status is Status.STALLED
-    if words := _why_it_stalled(record, walk, begin) if stalled else _what_is_noisy(record, walk):
-        warnings.warn(words, stacklevel=4)
-    return {
-        "record": record, "status": walk.status or Status.CONVERGED, "seconds": seconds,
-        "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
-        "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
-    }  # fmt: skip
-
-
-def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
-    """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
-    # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
-    easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
-    # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
-    if easy <= HARD * t or not walk.along.is_c_path:
-        solve_at(walk, t, EPS_START, "start")
-        if walk.status is not Status.STALLED:
-            return
-    _walk_from_where_it_is_easy(walk, t, easy, limits)
-
-
-def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
-    """Follow another line to the optimum for t: along 1/C from a smaller C, or in a box that grows to the whole."""
-    along = walk.along
-    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
-    if not along.is_c_path:  # in a part of the box, which grows to the whole
-        whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
-        small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
-        along = ProblemLine(small, whole, (first, last), walk.largest, walk.K) if first < last else along
-    other = PathState(walk.problem, walk.K, walk.engine, along)
-    other.deadline = walk.deadline
-    if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
-        for _ in DEFAULT_TRACKER.follow(other, last):
-            if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
-                other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
-                break
-        if other.status is None:
-            walk.counts["start"] += 1
-            walk.place(t, other.of.alpha, other.b, "start")
-    walk.status = other.status
-
-
-def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the sentence for a path that rounding has ended, of the kernel values or of the targets."""
-    along, (name, at) = walk.along, ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
-    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
-    what = f"kernel values up to {walk.largest:.1g}"
-    remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
-    # ε max|v| in the unit of G − b: of targets far from 0 that is above the accuracy of a path, whatever K is
-    if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
-        what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
-    return (
-        f"The path {where}: {what} are rounded so much that no optimum can be found to the accuracy of a path; "
-        f"{remedy}."
-    )
-
-
-def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
-    """Return the sentence for a path whose kernel values are rounded by too much at some breakpoint; "" for others."""
-    along, diagonal = walk.along, walk.K.diagonal()
-    gram = solved_gram(along.start, along.end)
-    if noise_of_values(gram, walk.largest) == 0.0:
-        return ""
-    points = Timeline(record, walk.problem.n)
-    for k, t in enumerate(record.t):
-        at, unit = (1.0 / t, 1.0 / t) if along.is_c_path else (t, 1.0)
-        allowed = along.tolerance(at, ACCEPTED)
-        if noise := decision_noise(gram, points.at(k), diagonal, allowed):
-            return noisy(noise / unit, allowed / unit)
-    return ""
-
-
 def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
     """Check the weights of the examples."""
     weights = vector("sample_weight", sample_weight, len(labels))
@@ -290,39 +133,3 @@ def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
         if not (weights[labels == label] > 0.0).any():
             raise ValueError(f"All examples of class {label} have weight 0; two classes are needed.")
     return weights
-
-
-def largest(K: np.ndarray) -> float:
-    """Return max |Kᵢⱼ|, which of a positive semi-definite matrix stands on the diagonal."""
-    return float(np.abs(K.diagonal()).max())
-
-
-def kernel_matrix(problem: DualProblem, cache_mb: float) -> np.ndarray:
-    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
-    n = problem.n
-    needed = megabytes(n, n)
-    if problem.gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
-        raise ValueError(
-            f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "
-            f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
-        )
-    K = problem.gram.dense
-    # the twin reads whole rows of float64; what is held otherwise is copied once
-    if K is None or whole_rows(K) is None:
-        K = np.ascontiguousarray(problem.gram.block(np.arange(n)))
-    if not problem.gram.is_psd:
-        _refuse_indefinite(K)
-    return K
-
-
-def _refuse_indefinite(K: np.ndarray) -> None:
-    """Refuse a matrix with a clearly negative eigenvalue: K + shift·I has no Cholesky factor then."""
-    # a positive semi-definite matrix has eigenvalues of rounding below 0
-    shift = 1e-10 * max(float(np.abs(K).max()), 1e-300) * len(K)
-    try:
-        np.linalg.cholesky(K + shift * np.eye(len(K)))
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "The kernel matrix is not positive semi-definite, so the optimum is not a path in C; use a kernel that "
-            "is, such as RBF or Linear, or solve(…) for single values of C."
-        ) from None

@@ -129,7 +129,7 @@ def test_a_path_of_a_regression(data):
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
         ("path", "kind", ["--task", "novelty"], "has no path of C, which is a scale there"),
         ("path", "y", ["--folds", 3, "-q"], "that of a regression is no step function of C"),
-        ("path", "kind", [], "has 3 classes, and a path is one of two classes or of targets"),
+        ("path", "kind", [], "has 3 classes, and this command follows two of them or targets"),
     ],
 )
 def test_what_a_task_does_not_have(data, command, column, options, sentence):
