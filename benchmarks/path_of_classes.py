@@ -1,4 +1,4 @@
-"""Errors along the path of several classes, beside refits by LIBSVM: at 200 values of C and at both sides of every step.
+"""Errors along the path of several classes, beside refits: at 200 values of C and at both sides of every step.
 
     python benchmarks/path_of_classes.py           iris, wine and digits, some minutes
     python benchmarks/path_of_classes.py --n 60    fewer examples of each set

@@ -26,6 +26,7 @@ from refsvm import (
     MostViolatingPair,
     OneClassSVM,
     SecondOrder,
+    regularization_path,
     solve,
 )
 

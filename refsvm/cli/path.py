@@ -86,8 +86,8 @@ def problem_of(opened: Opened, folds: int | None) -> DualProblem:
     y, several = opened.data.y, len(np.unique(opened.data.y)) > 2
     if opened.task == CLASSIFICATION and several:
         raise ValueError(
-            f"{opened.data.name} has {len(np.unique(y))} classes, and this command follows two of them or targets; follow "
-            "several by refsvm.regularization_path in Python, give two classes, or choose C by 'refsvm tune'."
+            f"{opened.data.name} has {len(np.unique(y))} classes, and this command follows two of them or targets; "
+            "follow several by refsvm.regularization_path in Python, give two classes, or choose C by 'refsvm tune'."
         )
     y = y if opened.task == REGRESSION else binary_labels(y)
     return opened._replace(data=replace(opened.data, y=y), C=1.0).instance().dual()
