@@ -8,9 +8,12 @@ chapter says what that means as a formula, finds the street with a general optim
 the street where none fits. It needs nothing but vectors.
 """
 
+# fold: Imports, the examples, and the code of this figure
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
+
+from refsvm import SVC, DualProblem, Linear, solve
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -20,6 +23,38 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 rng = np.random.default_rng(3)
 y = np.repeat([-1, 1], 10)
 X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
+
+
+def draw(axes, X, y, w, b):
+    """Draw the points and the street."""
+    axes.scatter(*X[y < 0].T, c=NEGATIVE, marker="o", label="$y=-1$")
+    axes.scatter(*X[y > 0].T, c=POSITIVE, marker="^", label="$y=+1$")
+    side = np.linspace(-3.2, 3.2, 50)
+    h = np.add.outer(w[1] * side, w[0] * side) + b
+    axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"], zorder=0)  # behind the points
+    axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"])
+    axes.plot([], [], "-", color=INK, label="$h=0$")
+    axes.plot([], [], "--", color=INK, label=r"margins, $h=\pm1$")
+    axes.set(xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
+
+
+machine = SVC(kernel="linear", C=np.inf).fit(X, y)  # this chapter finds the same street by itself
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 4.6))
+draw(right, X, y, machine.coef_[0], machine.intercept_[0])
+right.set_title("the widest street")
+left.scatter(*X[y < 0].T, c=NEGATIVE, marker="o")
+left.scatter(*X[y > 0].T, c=POSITIVE, marker="^")
+ends = np.array([-3.2, 3.2])
+for angle, shift in ((-0.12, 0.25), (0.0, 0.5), (0.1, -0.3), (0.03, -0.6)):
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    w, b = turn @ machine.coef_[0], machine.intercept_[0] + shift
+    assert (y * (X @ w + b) > 0).all()  # this line separates them, too
+    left.plot(ends, -(w[0] * ends + b) / w[1], color="0.5", lw=1.2)
+left.set(
+    xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", title="lines that separate"
+)
+figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+plt.show()
 
 # %%
 # How wide is a street?
@@ -34,15 +69,19 @@ X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
 # from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction
 # :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that
-# the *margins*, the kerbs of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is
-# :math:`1/\lVert w\rVert` away from the middle, so the street is :math:`2/\lVert w\rVert` wide. All points are
-# outside of it, and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the
-# label. A wide street is a short :math:`w`:
+# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that the
+# *margins*, the two edges of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is :math:`1/\lVert w\rVert` away
+# from the middle, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it,
+# and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street
+# is a short :math:`w`:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
 # Why the square and the half? They change no minimiser, and their derivative is :math:`w`.
+#
+# Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near one of the
+# old ones is on the right side as long as it is off by less than the geometric margin. So the widest street
+# forgives the largest error of position at every point.
 #
 # Found by a general optimiser
 # ----------------------------
@@ -63,30 +102,20 @@ def widest_street(X, y):
     return found.x[:2], found.x[2]
 
 
-def draw(axes, X, y, w, b):
-    """Draw the points and the street."""
-    axes.scatter(*X[y < 0].T, c=NEGATIVE, marker="o", label="$y=-1$")
-    axes.scatter(*X[y > 0].T, c=POSITIVE, marker="^", label="$y=+1$")
-    side = np.linspace(-3.2, 3.2, 50)
-    h = np.add.outer(w[1] * side, w[0] * side) + b
-    axes.contourf(side, side, h, levels=[-1, 1], colors=["0.92"], zorder=0)  # behind the points
-    axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"])
-    axes.plot([], [], "-", color=INK, label="$h=0$")
-    axes.plot([], [], "--", color=INK, label=r"margins, $h=\pm1$")
-    axes.set(xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
-
-
 w, b = widest_street(X, y)
 margin = y * (X @ w + b)
 on_margin = np.isclose(margin, 1.0, atol=1e-6)
+print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f} wide")
+print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h(x) is {margin.min():.6f}")
 
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
 axes.scatter(*X[on_margin].T, s=150, facecolors="none", edgecolors=INK, label="on a margin")
 figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
-print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f} wide")
-print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h(x) is {margin.min():.6f}")
 
 # %%
 # Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The other points
@@ -111,7 +140,27 @@ print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This :math:`F` is the *primal objective*. It is convex: a parabola plus functions with one bend. So every local
-# minimum is global. SLSQP wants smooth functions, and gets the version with slacks.
+# minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is never below the count of errors, which
+# is not convex. Logistic regression has a smooth loss in its place, which is never zero: every example keeps pulling at
+# the line, so there all of them would be support vectors.
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
+margins = np.linspace(-2.0, 3.0, 501)
+figure, axes = plt.subplots(figsize=(6.4, 3.4))
+axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
+axes.plot(margins, np.maximum(0.0, 1.0 - margins), color=POSITIVE, lw=2, label=r"hinge loss, $\max(0,1-yh)$")
+logistic = np.log2(1.0 + np.exp(-margins))  # in bits, so that it is 1 at 0
+axes.plot(margins, logistic, color=NEGATIVE, lw=2, label=r"logistic loss, $\log_2(1+e^{-yh})$")
+axes.axvline(1.0, color=INK, lw=0.8, ls=":")
+axes.annotate("the margin", (1.04, 1.5))
+axes.set(xlabel="$y\\,h(x)$", ylabel="loss", ylim=(-0.1, 3.0))
+axes.legend(frameon=False, loc="upper right")
+plt.show()
+
+# %%
+# SLSQP wants smooth functions, and gets the version with slacks.
 
 
 def soft_street(X, y, C):
@@ -132,17 +181,23 @@ def soft_street(X, y, C):
 
 turned = y.copy()
 turned[2] = 1  # it stands among the negative points
+streets = {C: soft_street(X, turned, C) for C in (0.03, 0.3, 30.0)}
+for C, (soft_w, _, slack) in streets.items():
+    print(f"C = {C:5g}: width {2 / np.linalg.norm(soft_w):.2f}, sum of the slacks {slack.sum():.2f}")
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
-for axes, C in zip(row, (0.03, 0.3, 30.0), strict=True):
-    soft_w, soft_b, slack = soft_street(X, turned, C)
+for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True):
     draw(axes, X, turned, soft_w, soft_b)
     axes.set_title(f"C = {C:g}: width {2 / np.linalg.norm(soft_w):.2f}, Σξ = {slack.sum():.2f}")
 figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plt.show()
 
-# %%
-# A small :math:`C` buys width with slack, a large one slack with width. Which is better for points not yet seen is a
-# question about data, not about geometry; chapters :doc:`11 <11_leave_one_out>` and
+# %% A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single
+# point *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data,
+# not about geometry; :doc:`chapter 5 <05_the_whole_loop>` has a picture, and chapters :doc:`11 <11_leave_one_out>` and
 # :doc:`12 <12_from_one_optimum_to_another>` come back to it.
 #
 # In the package
@@ -150,8 +205,6 @@ plt.show()
 #
 # The same street, by :class:`~refsvm.estimators.svc.SVC`. It knows nothing of SLSQP. How it works is what the rest of
 # this book is about.
-
-from refsvm import SVC, DualProblem, Linear, solve
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
@@ -166,6 +219,24 @@ print("without slack:", hard.status.value)
 # .. shipped:: problem.py
 #    :object: DualProblem.primal_objective
 #    :fold: The primal objective in the package
+#
+# .. admonition:: Known elsewhere as
+#
+#    *Maximum-margin* or *optimal hyperplane* for the widest street; *hard margin* without and *soft margin* with slack;
+#    *regularised risk* for :math:`F`, with *weight decay* or an :math:`\ell_2` penalty for the first term; *bias* or
+#    *offset* for :math:`b`, which LIBSVM stores with the opposite sign as ``rho``.
+#
+# Where it comes from
+# -------------------
+#
+# V. Vapnik and A. Lerner had the separating hyperplane of largest margin in 1963. B. Boser, I. Guyon and V. Vapnik put
+# a kernel into it (1992), C. Cortes and V. Vapnik the slacks (1995). For training, E. Osuna, R. Freund and F. Girosi
+# split the problem into small ones (1997); T. Joachims made that fast, with shrinking (1998); J. Platt went down to two
+# variables, *sequential minimal optimization* (1998). S. Keerthi and colleagues chose the most violating pair and, with
+# E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005),
+# which is in LIBSVM; T. Glasmachers and C. Igel chose by gain (2006), and Glasmachers planned ahead (2008). T. Hastie
+# and colleagues followed the solution along :math:`C` (2004). The chapters of this book are these papers in their order
+# of ideas.
 #
 # Exercises
 # ---------

@@ -8,11 +8,12 @@ examples only their inner products, and any point of it proves how good a street
 is what is solved.
 """
 
+# fold: Imports and the examples
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
 
-from refsvm import RBF, DualProblem, Linear, NewtonStep, iterate
+from refsvm import RBF, DualProblem, KKTGap, Linear, NewtonStep, iterate, solve
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -37,7 +38,8 @@ n, C = len(y), 0.3
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # Lift the constraints, and charge for breaking them: :math:`a_i\ge0` for each unit by which the first is broken,
-# :math:`r_i\ge0` for the second. What is over-fulfilled is paid back. The bill is the *Lagrangian*
+# :math:`r_i\ge0` for the second. What is over-fulfilled is paid back. Such prices are called *Lagrange multipliers*,
+# and the bill is the *Lagrangian*
 #
 # .. math::
 #
@@ -90,10 +92,12 @@ for i in (0, 2):
 #        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
 #
 # since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
-# *certificate*: they hold for whatever program computed :math:`\alpha`, whatever rule stopped it.
+# *certificate*: they hold for whatever program computed :math:`\alpha`, whatever rule stopped it. That :math:`f` is
+# never above :math:`F` is *weak duality*.
 #
 # A thousand random prices and a thousand random streets, and the optimum between them:
 
+# fold: Random prices and streets, and a general optimiser in between
 certain = minimize(
     lambda a: -problem.objective(a),
     np.zeros(n),
@@ -115,7 +119,14 @@ streets = w + rng.normal(scale=0.3, size=(1000, 2))
 offsets = b + rng.normal(scale=0.2, size=1000)
 losses = np.maximum(0.0, 1.0 - y * (streets @ X.T + offsets[:, None])).sum(axis=1)
 primals = (streets**2).sum(axis=1) / 2 + C * losses
+print(
+    f"largest f {max(duals):.4f} <= optimum {problem.objective(certain):.4f} <= smallest F {min(primals):.4f}"
+)
+print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain):.1e}")
 
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
 axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
@@ -124,14 +135,10 @@ axes.axvline(problem.objective(certain), color=INK, label="the optimum of both")
 axes.set(xlabel="value", yticks=[])
 axes.legend(frameon=False)
 plt.show()
-print(
-    f"largest f {max(duals):.4f} <= optimum {problem.objective(certain):.4f} <= smallest F {min(primals):.4f}"
-)
-print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain):.1e}")
 
-# %%
-# At the optimum both are equal; :doc:`chapter 6 <06_when_it_is_over>` proves what the picture shows. So no term of the
-# last sum may be positive, and that sorts the examples:
+# %% At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So no
+# term of the last sum may be positive: either the price is zero or the constraint holds with equality. This is
+# *complementary slackness*, and it sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -163,6 +170,11 @@ values = [
     (state.objective, problem.primal_objective(state.alpha, gradient=state.gradient))
     for state in iterate(problem, step=NewtonStep())
 ]
+print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 steps = np.arange(1, len(values) + 1)
 axes.plot(steps, np.array(values)[:, 1], ".-", color=POSITIVE, label="$F$, an upper bound")
@@ -176,11 +188,54 @@ plt.show()
 # -----------------
 #
 # The dual knows the examples through :math:`K_{ij}=x_i\cdot x_j` only, and so does the classifier,
-# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Put another function :math:`k(x,x')` in the place of the inner product,
-# and all formulas stay. The street is then straight in another space, into which some :math:`\varphi` maps the
-# examples, and bends in this one. A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
-# :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for
-# every :math:`d`. The most used one is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
+# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Put another function :math:`k(x,x')` in the place of the inner product, and
+# all formulas stay. The street is then straight in another space, into which a *feature map* :math:`\varphi` takes the
+# examples, and bends in this one. Here is a feature map that can be seen: :math:`\varphi(x)=(x,x^2)` takes points of a
+# line, of which the inner ones are of one kind, to points of a plane. No threshold on the line separates them; a
+# straight line in the plane does, and back on the line it is two thresholds. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
+
+dots = np.linspace(-2.2, 2.2, 23)
+kind = np.where(np.abs(dots) < 1.25, 1, -1)
+mapped = np.column_stack([dots, dots**2])
+kernel = np.outer(dots, dots) + np.outer(dots**2, dots**2)
+print("the kernel is the inner product in the plane:", np.allclose(kernel, mapped @ mapped.T))
+parted = solve(DualProblem.classification(mapped, kind, kernel=Linear(), C=np.inf))
+w_map, b_map = mapped.T @ parted.alpha, parted.intercept
+print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 0).all()}")
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
+for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
+    left.plot(
+        dots[kind == label],
+        0.0 * dots[kind == label],
+        marker,
+        color=colour,
+        ls="none",
+        label=f"$y={label:+d}$",
+    )
+    right.plot(*mapped[kind == label].T, marker, color=colour, ls="none")
+ends = np.array([-2.4, 2.4])
+for level, look in ((-1, "--"), (0, "-"), (1, "--")):
+    right.plot(ends, (level - b_map - w_map[0] * ends) / w_map[1], look, color=INK, lw=1.2)
+fine = np.linspace(-2.4, 2.4, 801)
+h = w_map[0] * fine + w_map[1] * fine**2 + b_map
+for at in fine[1:][np.diff(np.sign(h)) != 0]:
+    left.axvline(at, color=INK, lw=1.2)
+right.plot(fine, fine**2, color="0.8", lw=1, zorder=0)
+left.plot([], [], color=INK, lw=1.2, label="$h=0$")
+left.set(yticks=[], xlabel="$x$", title="the line", ylim=(-1, 1))
+right.set(xlabel="$x$", ylabel="$x^2$", title=r"after $\varphi(x)=(x,\,x^2)$", ylim=(-0.4, 5.2))
+left.legend(frameon=False, loc="upper right", ncols=3)
+plt.show()
+
+# %% Which functions are kernels? A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
+# :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for every
+# :math:`d`. (This is *Mercer's condition*, of 1909.) That :math:`w=\sum_i\alpha_i\varphi(x_i)` is a combination of the
+# examples, however many coordinates :math:`\varphi` has, is the *representer theorem* of G. Kimeldorf and G. Wahba
+# (1971). The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
 # .. shipped:: kernels/functions/rbf.py
 #    :object: RBF
@@ -201,6 +256,13 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # .. shipped:: problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
 #
+# .. admonition:: Known elsewhere as
+#
+#    *Lagrange multipliers* or *dual variables* for the prices; *complementary slackness* for the table above; the
+#    *kernel trick* for the exchange of the inner product. Most texts write :math:`a_i=y_i\alpha_i\ge0` and
+#    :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`;
+#    so does LIBSVM.
+#
 # Exercises
 # ---------
 #
@@ -211,8 +273,6 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # 3. Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
 #
 # .. fold:: Answers
-
-from refsvm import KKTGap, solve
 
 u = 1e-3
 best = solve(problem, stop=KKTGap(1e-10))

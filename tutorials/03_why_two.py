@@ -7,6 +7,7 @@ variable at a time, but the sum constraint forbids that. Two variables are the f
 suffice. This chapter shows why, how far a pair may go, and how to see at a glance which pairs gain.
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,6 +38,7 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # everything. The box of the third example cuts a corner off the square of the first two. Three pairs are three
 # directions.
 
+# fold: The code of this figure
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
 K = RBF(gamma=0.5)(X, X)
@@ -143,6 +145,13 @@ def matched(d):
 print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Working set* or *subproblem* for the pair; *maximal violating pair* for the most violating one; *decomposition
+#    method* for any solver that moves a few variables at a time. LIBSVM calls :math:`I_\text{down}`
+#    :math:`I_\text{low}`. J. Platt published the method with two variables in 1998; E. Osuna, R. Freund and F. Girosi
+#    had moved larger sets in 1997.
+#
 # Exercises
 # ---------
 #

@@ -7,6 +7,7 @@ an interval. So the best step is known in closed form: go to the top, or as far 
 chapter derives the step, draws it from two sides, and deals with the one pair that has no parabola.
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -54,6 +55,7 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=10
 #
 # A step that ends at the top is called *free*, one that ends at the box *clipped*. Here is one of each.
 
+# fold: The code of this figure
 moments = {4: "a free step", 8: "a clipped step"}
 figure, grid = plt.subplots(2, 2, figsize=(8.6, 8.4))
 for state in iterate(problem, step=NewtonStep()):
@@ -127,6 +129,11 @@ print(f"Newton step {state.last_newton:.0e}, taken {state.last_step:g}")
 print("α =", state.alpha)
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Exact line search* along :math:`e_i-e_j`; *analytic step*; :math:`q` is the *second derivative* along the
+#    direction, :math:`\eta` in Platt's paper. Setting a variable back to its bound is *clipping* or *projection*.
+#
 # Exercises
 # ---------
 #

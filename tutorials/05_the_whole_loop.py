@@ -8,6 +8,7 @@ lines. Then as the loop of the package, which is not much longer and is read her
 steps.
 """
 
+# fold: Imports
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -133,6 +134,7 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Ten steps as a table. The selector here is the package's default, ``SecondOrder``, which takes the curvature into
 # account as well (:doc:`chapter 7 <07_which_pair>`).
 
+# fold: The code of this table
 print(" step    i    j       mu    l/q  ends at       gap  objective")
 for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
     i, j = state.working_sets[0]
@@ -152,7 +154,11 @@ for state in iterate(problem, step=NewtonStep()):
     if state.iteration in moments:
         kept[state.iteration] = state.alpha.copy()
 kept[state.iteration] = state.alpha.copy()
+print("kept after the steps", list(kept))
 
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 side = np.linspace(-4, 4, 100)
 grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
 to_grid = kernel(grid, X)
@@ -201,6 +207,11 @@ from refsvm import SVC
 model = SVC(C=C, kernel="rbf", gamma=kernel.gamma).fit(X, y)
 size = np.abs(model.alpha_)
 free, bounded = (size > 0) & (size < C), size == C
+print(f"{free.sum()} free and {bounded.sum()} bounded support vectors of {len(y)} examples")
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
 figure, axes = plt.subplots(figsize=(5.6, 6))
 display = DecisionBoundaryDisplay.from_estimator(
     model, X, response_method="decision_function", grid_resolution=150, eps=0.4, ax=axes,
@@ -219,6 +230,47 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
+# Two knobs
+# ---------
+#
+# :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` what an error costs. Here is the
+# boundary for three values of each, with the share of errors on these examples and on two thousand new ones of the same
+# kind. In the top left corner the machine *underfits*: it errs on both. In the bottom right one it *overfits*: it is
+# right on every example that it was trained on, and errs on the new ones. A machine that *generalises* is in between,
+# and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures it without
+# new examples, :doc:`chapter 12 <12_from_one_optimum_to_another>` for all :math:`C` at once.
+
+new = make_banana(2000, rng=1)
+gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
+trained = {(g, c): SVC(C=c, kernel="rbf", gamma=g).fit(X, y) for g in gammas for c in prices}
+errors = {each: (1 - model.score(X, y), 1 - model.score(new.X, new.y)) for each, model in trained.items()}
+for (g, c), (seen, unseen) in errors.items():
+    print(
+        f"gamma = {g:5g}, C = {c:6g}: {seen:6.1%} errors on the training examples, {unseen:6.1%} on new ones"
+    )
+
+# %%
+# fold: The code of this figure
+# fold: The code of this figure
+figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
+for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):
+    values = model.decision_function(grid).reshape(100, 100)
+    axes.contourf(side, side, values, levels=[-1e9, 0, 1e9], colors=["#dbe9f4", "#f9e3d4"])
+    axes.contour(side, side, values, levels=[0], colors=INK, linewidths=1.4)
+    axes.scatter(*X[y < 0].T, s=6, c=NEGATIVE, marker="o")
+    axes.scatter(*X[y > 0].T, s=8, c=POSITIVE, marker="^")
+    seen, unseen = errors[g, c]
+    axes.set_title(rf"$\gamma={g:g}$, $C={c:g}$: {seen:.1%}, new {unseen:.1%}", fontsize=9)
+    axes.set(xticks=[], yticks=[], aspect="equal", xlim=(-3.3, 3.3), ylim=(-3.3, 3.3))
+plt.show()
+
+# %%
+# .. admonition:: Known elsewhere as
+#
+#    *Sequential minimal optimization*, SMO (Platt, 1998); the smallest case of a *decomposition method*. LIBSVM's
+#    ``rho`` is :math:`-b`. The Gaussian kernel is often written with :math:`\gamma=1/(2\sigma^2)`; :math:`\sigma` is
+#    its *length scale* or *bandwidth*.
+#
 # Exercises
 # ---------
 #

@@ -7,6 +7,7 @@ that means: bars that have to get out of each other's way, with the intercept in
 tolerance is worth, in decisions and in the objective, and which other reasons to stop there are.
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -29,6 +30,7 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 # :math:`G_i` for all that may rise as marks that point up, for all that may fall as marks that point down. Chapter 3
 # says: the point is optimal exactly if no up-mark is above a down-mark. What still overlaps is :math:`\psi`.
 
+# fold: The code of this figure
 moments = {0: problem.v * 0.0}
 for state in iterate(problem, step=NewtonStep()):
     moments[state.iteration] = state.alpha.copy()
@@ -124,6 +126,7 @@ print(f"bound / gap from {min(ratios):.0f} to {max(ratios):.0f}")
 # negative one with :math:`G_i<b`, and bends at the :math:`G_i`. Sort them and find the bend where the slope changes
 # its sign.
 
+# fold: The code of this figure
 at = moments[10]
 G = problem.gradient(at)
 offsets = np.linspace(-1.5, 1.5, 400)
@@ -150,6 +153,7 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # Each step raises :math:`f`. :math:`\psi` falls in the long run only: a step that settles one pair can disturb
 # another.
 
+# fold: The code of this figure
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     seen = [(s.gap, best - s.objective) for s in iterate(wide, selector=selector, step=NewtonStep())]
@@ -187,6 +191,12 @@ early = solve(flat, step=NewtonStep(), stop=WorkingSetGap(1e-3), shrinking=False
 print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *KKT conditions*, *optimality gap*; LIBSVM writes :math:`\psi` as :math:`m(\alpha)-M(\alpha)` and stops where it is
+#    below ``eps``. The primal objective of the current point, minus the dual one, is the *duality gap* of convex
+#    optimisation.
+#
 # Exercises
 # ---------
 #

@@ -8,6 +8,7 @@ kernel rows that it reads, and shows four examples on which a plausible rule get
 those of T. Glasmachers and C. Igel (2006), second-order selection is that of R.-E. Fan, P.-H. Chen and C.-J. Lin
 (2005)."""
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import PowerNorm
@@ -44,6 +45,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the
 # largest first. So the most violating pair is the top right corner of what may move.
 
+# fold: The code of this figure
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -172,6 +174,7 @@ for name, (sample, C, gamma) in problems.items():
 #
 # The same runs as pictures, by either yardstick. The thin lines are the gap, the thick ones the smallest gap so far:
 
+# fold: The code of this figure
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
 for axes, against in ((left, "iterations"), (right, "rows")):
     chosen = {type(rule).__name__: runs["tic_tac_toe", type(rule).__name__] for rule in selectors}
@@ -202,6 +205,7 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # clipped, and both of its variables end at :math:`C`. At that point only one of the six pairs gains anything, and it
 # contains neither of them:
 
+# fold: The code of this figure
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -252,6 +256,11 @@ for name, solutions in ended.items():
     print(f"{name:18s} stalled in {stalled:2d} of 10 orders, largest KKT gap at the end {largest:.2g}")
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Working set selection*, WSS: the most violating pair is WSS 1 of Fan, Chen and Lin, second-order selection their
+#    WSS 3. A choice by the gain of the objective is *steepest ascent* over pairs, as in *greedy coordinate descent*.
+#
 # Exercises
 # ---------
 #

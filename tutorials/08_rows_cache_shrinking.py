@@ -7,6 +7,7 @@ leave out variables that will not move. The first two leave every step as it is.
 takes other steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write
 it in twenty lines."""
 
+# fold: Imports and settings
 import time
 
 import matplotlib.pyplot as plt
@@ -54,6 +55,7 @@ print(f"a pass over n numbers {1e6 * update:.1f} µs")
 # Which rows are needed again depends on which variables move. Here is how often each example moved, and how many rows
 # would have to be in memory:
 
+# fold: The code of this figure
 data = make_banana(400, rng=0)
 problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.25), C=100.0)
 trace = solve(problem, step=NewtonStep(), shrinking=False, trace=True).trace
@@ -97,6 +99,7 @@ print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are th
 #
 # All others are the *active set*. How it shrinks while a solver works:
 
+# fold: The code of this figure
 from refsvm.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -212,6 +215,13 @@ for name, sample, gamma, C in (
     )
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Kernel cache* with *least recently used* replacement, LRU; *shrinking* (T. Joachims, 1998) or the *active set
+#    heuristic*. Solving for some variables while the others stay is *decomposition* or *block coordinate ascent*, and
+#    *chunking* is its oldest form. LIBSVM's shrinking drops variables in place and rebuilds their gradient towards the
+#    end; the restriction here is a problem of its own.
+#
 # Exercises
 # ---------
 #

@@ -7,6 +7,7 @@ ever shorter. This chapter shows that they cannot, what the number of steps and 
 grow with the number of examples, and says when a machine of this kind is the wrong one.
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -74,6 +75,7 @@ print(
 # removes a part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight
 # line.
 
+# fold: The code of this figure
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 for C, colour in ((1.0, NEGATIVE), (10.0, POSITIVE), (100.0, INK)):
     each = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=C)
@@ -110,6 +112,7 @@ plt.show()
 #
 # Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power:
 
+# fold: The code of this figure
 sizes = np.array([250, 500, 1000, 2000])
 samples = {
     "waveform, classes overlap": (lambda n: make_waveform(n, rng=0), 0.05, 1.0),
@@ -183,6 +186,7 @@ for C in (0.01, 1.0, 100.0):
 # 2007). A linear machine on :math:`\varphi_D` then needs :math:`D` operations a step, however many examples there are.
 # The errors below are means over a hundred draws of all directions, the decisions are those of the first draw.
 
+# fold: The code of this figure
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)
@@ -209,6 +213,12 @@ for axes, place in ((left, "lower left"), (right, "lower right")):
 plt.show()
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Linear convergence* for a straight line on the logarithmic axis; *random Fourier features* for the last picture;
+#    the *Nyström method* takes examples in place of random directions. Solvers that keep :math:`w` are *dual coordinate
+#    descent* (LIBLINEAR) and *stochastic subgradient descent* (Pegasos).
+#
 # Exercises
 # ---------
 #

@@ -8,6 +8,7 @@ planning-ahead SMO algorithm*, 2008), and a step that goes on along the last one
 J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -40,6 +41,7 @@ NEWTON, PLANNED, CONJUGATE, INK = "#0072B2", "#D55E00", "#009E73", "#222222"
 # :math:`\alpha_2=-\alpha_0-\alpha_1`, and the plane of :math:`\alpha_0` and :math:`\alpha_1` shows all there is.
 # :math:`C` is so large that no step is clipped.
 
+# fold: The code of this figure
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
 three = DualProblem.classification(X, y, kernel=kernel, C=1e4)
@@ -113,6 +115,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # So a planned step is never shorter than the Newton step, and much longer if the two directions are nearly the
 # same. Here is the second step of the three points, in the plane of its two variables and along its line.
 
+# fold: The code of this figure
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4))
@@ -279,6 +282,7 @@ for name, (sample, C, gamma) in samples.items():
 # The objective of one run each on the chessboard. Planned steps that lower it are not seen at this scale. The median of
 # them takes back less than a hundredth of what the objective lacks, and the next step makes up for it.
 
+# fold: The code of this figure
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
 lost = (f[planned] - f[planned + 1]) / (top - f[planned])
 print(
@@ -296,12 +300,19 @@ plt.show()
 # sets, the older ones have :math:`\ell_2\ne0`, and some of their plans are shorter than the Newton step or go
 # backwards.
 
+# fold: The code of this figure
 three_sets = solve(chessboard, step=PlanningAheadStep(3), shrinking=False, trace=True)
 figure, axes = plt.subplots(figsize=(7, 3.8))
 StepSizeDisplay.from_traces({"one set": runs["planning"].trace, "three sets": three_sets.trace}, ax=axes)
 plt.show()
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Momentum* or the *heavy ball* for a part of the last step in the next one; *conjugate directions*, as in the
+#    conjugate gradient method of M. Hestenes and E. Stiefel (1952); *look-ahead* for planning. The fixed factor is
+#    *over-relaxation*.
+#
 # Exercises
 # ---------
 #

@@ -9,6 +9,7 @@ less: most examples are decided by a proof, and the rest need a *sign*, not a so
 Franc, P. Laskov and K.-R. Müller (2008); the ball at the end is the package's own.
 """
 
+# fold: Imports and settings
 import time
 
 import matplotlib.pyplot as plt
@@ -196,6 +197,7 @@ for seeder in (Cold(), AVG(), TOP()):
 # :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
 # :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end:
 
+# fold: The code of this figure
 straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
 full = solve(straight)
 chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
@@ -266,12 +268,19 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # What decided which example, in a plane. Far from the boundary examples have no weight. Those beyond it are wrong
 # anyway. What has to be trained lies between.
 
+# fold: The code of this figure
 banana = make_banana(250, rng=0)
 loo = leave_one_out(banana.X, banana.y, kernel=RBF(0.5), C=2.0, stop=LOODualityGap())
 LOODecisionDisplay.from_result(loo, banana.X)
 plt.show()
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Jackknife* or *leave-one-out cross-validation*; the *ξα estimator* of T. Joachims; *alpha seeding* for starts (D.
+#    DeCoste and K. Wagstaff, 2000). Balls that prove what a solution must be are *safe screening rules*, there used to
+#    leave out variables.
+#
 # Exercises
 # ---------
 #

@@ -9,6 +9,7 @@ computed. This gives the solution for every :math:`C` at once, and the cross-val
 :math:`C`. The seeds are those of Z. Wen and others (2017); the path goes back to T. Hastie and others (2004) and, on
 any data, to C.-J. Ong, S. Shao and J. Yang (2010)."""
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -47,6 +48,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # to the next a tenth of the examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*).
 # Most of the shared have nearly the same :math:`\alpha` in both solutions; half of these are zero in both:
 
+# fold: The code of this figure
 heart = load("heart")
 problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.02), C=10.0)
 fold = np.random.default_rng(0).permutation(problem.n) % 10
@@ -79,6 +81,7 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 # * **ATO** lets the removed ones go to 0 and the added ones to where they belong in one straight line, and the free
 #   support vectors keep :math:`G_i=b` all the way. It is a walk of the kind derived below.
 
+# fold: The code of this figure
 figure, row = plt.subplots(1, 3, figsize=(11, 3.8))
 for seeder, axes in zip((SIR(), MIR(), ATO()), row, strict=True):
     SeedDisplay.from_seeder(seeder, first, rounds.boxed(next_box.lower, next_box.upper), ax=axes)
@@ -131,6 +134,7 @@ for C in (10.0, 1000.0):
 # ``SVCCV`` puts a grid on top: all folds and all :math:`C` of one γ are boxes over one matrix. The numbers are mean
 # steps:
 
+# fold: The code of this figure
 model = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0]).fit(heart.X, heart.y)
 GridDisplay.from_results(model.cv_results_)
 plt.show()
@@ -276,6 +280,7 @@ print(
 # and :math:`v=\lambda y`. The three sets have names of their own here: *right* (of the margin, :math:`\alpha_i=0`),
 # *left* (:math:`\alpha_i=y_iC`), and between them the *elbow*, after the bend of :math:`\max(0,1-yh)`.
 
+# fold: The code of this figure
 path = regularization_path(banana.X, banana.y, kernel=kernel, C_min=0.05, C_max=100.0)
 side = np.linspace(-3.2, 3.2, 90)
 grid = np.stack(np.meshgrid(side, side), axis=-1)
@@ -313,6 +318,7 @@ plt.show()
 #
 # All :math:`\alpha_i/C`, with the size of the elbow in grey and a tick for every event:
 
+# fold: The code of this figure
 PathDisplay.from_path(path)
 plt.show()
 print(path.to_frame().tail(5).to_string(index=False))
@@ -394,6 +400,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`, with no
 # grid in between which a minimum could hide:
 
+# fold: The code of this figure
 validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
 low, high, error = validated.curve.best()
 print(
@@ -418,6 +425,7 @@ plt.show()
 # side although it is trained on, it is wrong without it too. In between a ball like that of chapter 11 moves along
 # with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
 
+# fold: The code of this figure
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
@@ -431,6 +439,12 @@ plt.show()
 # %% Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
 # misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
 # choice is between the short pieces above.
+#
+# .. admonition:: Known elsewhere as
+#
+#    *Warm starts* and *alpha seeding*; *parametric quadratic programming*, *homotopy* or *solution paths*; the
+#    *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004). A corner is a *breakpoint* or
+#    *kink*; the same idea for the lasso is *LARS*.
 #
 # Exercises
 # ---------

@@ -14,6 +14,7 @@ with another :math:`v`, another :math:`z` and another box. So each rule of this 
 reads the gradient and the box, and does not know what they mean. More than two classes are several such problems.
 """
 
+# fold: Imports and settings
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -106,6 +107,7 @@ problems = {
 # :math:`z = \nu n = 8` instead of 0.
 
 
+# fold: The code of this figure
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -198,6 +200,7 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # Each class has :math:`k-1` pairs. If one class wins all of its pairs no other can have as many votes. Otherwise there
 # may be a tie, and the class that comes first has it, as in LIBSVM.
 
+# fold: The code of this figure
 kind = np.repeat([0, 1, 2], 50)
 plane = np.column_stack([np.cos(2.1 * kind), np.sin(2.1 * kind)]) + 0.45 * rng.normal(size=(150, 2))
 model = SVC(kernel="rbf", gamma=1.0, C=3.0, decision_function_shape="ovo").fit(plane, kind)
@@ -240,6 +243,12 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # .. shipped:: formulations.py
 #    :object: votes
 #    :fold: Counting the votes
+#
+# .. admonition:: Known elsewhere as
+#
+#    *ε-insensitive loss* for the tube; *one-vs-one*, *pairwise* or *max-wins* voting for the streets of pairs,
+#    *one-vs-rest* for one class against all others; *anomaly* or *outlier detection* for novelty. Regression and ν are
+#    those of V. Vapnik and of B. Schölkopf and colleagues (2000, 2001).
 #
 # Exercises
 # ---------

@@ -8,6 +8,7 @@ each can be yours. This chapter writes one of each kind in some ten lines, gives
 them, and breaks one on purpose.
 """
 
+# fold: Imports and settings
 from dataclasses import dataclass
 
 import numpy as np
@@ -293,6 +294,11 @@ except AssertionError as error:
     print(error)
 
 # %%
+# .. admonition:: Known elsewhere as
+#
+#    *Strategy* objects or *policies* for rules; a *plug-in* for one of your own; *conformance tests* for
+#    ``check_strategy``. A record of numbers that a compiled function reads is a *struct*.
+#
 # Exercises
 # ---------
 #

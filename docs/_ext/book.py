@@ -6,7 +6,8 @@
     :twin:    the whole twin beside it, behind a tab
     :fold:    a title; the code is folded behind it
 
-``.. fold:: Title`` … ``.. endfold::`` folds what stands between the two, executed code included.
+``.. fold:: Title`` … ``.. endfold::`` folds what stands between the two, executed code included. A block of code whose
+first line is ``# fold: Title`` is folded by itself: what it prints and draws stays in sight.
 """
 
 from __future__ import annotations
@@ -182,6 +183,22 @@ def executed(blocks, script_vars, gallery_conf, file_conf):
 
 run_script = gen_rst.execute_script
 
+# -- folded code -------------------------------------------------------------------------------------------------------
+
+
+def set_code(code, lang="python", lineno=None):
+    """Return the directive of a block of code, folded behind its title if it begins with one."""
+    title = re.match(r"\s*# fold: (.*)\n", code)
+    if not title:
+        return typeset(code, lang=lang, lineno=lineno)
+    lines_before = title[0].count("\n")
+    shown = typeset(code[title.end() :], lang=lang, lineno=None if lineno is None else lineno + lines_before)
+    opening = f'<details class="fold"><summary>{title[1]}</summary>'
+    return f".. raw:: html\n\n    {opening}\n\n{shown}\n\n.. raw:: html\n\n    </details>\n\n"
+
+
+typeset = gen_rst.codestr2rst
+
 
 def link_rules(app, doctree):
     """Link the names of rules on the landing page to their pages."""
@@ -205,6 +222,6 @@ def setup(app):
     app.add_directive("fold", Fold)
     app.add_directive("endfold", EndFold)
     app.connect("doctree-read", link_rules)
-    gen_rst.jupyter_notebook, gen_rst.execute_script = notebook, executed
+    gen_rst.jupyter_notebook, gen_rst.execute_script, gen_rst.codestr2rst = notebook, executed, set_code
     pictures.draw_all(Path(app.srcdir) / "_static")
     return {"parallel_read_safe": True}

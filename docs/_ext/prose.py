@@ -14,6 +14,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
@@ -132,9 +133,15 @@ def spared(page: str, text: str) -> str:
 def unsaid_numbers(page: str, blocks: list[Block]) -> list[str]:
     """Return the numbers in the sentences of a page that the code next to them neither holds nor prints."""
     missing = []
+    blocks = [block for block in blocks if block.text.strip()]
     for k, block in enumerate(blocks):
-        beside = [each for each in blocks[max(k - 1, 0) : k + 2] if each.kind == "code"]
-        if block.kind != "text" or not beside:
+        if block.kind != "text":
+            continue
+        before, after = reversed(blocks[:k]), blocks[k + 1 :]
+        beside = [
+            each for side in (before, after) for each in takewhile(lambda each: each.kind == "code", side)
+        ]
+        if not beside:
             continue
         steppers = "40" if ".. stepper::" in block.text else ""  # examples of a stepper
         known = "\n".join([f"{each.text}\n{each.printed}" for each in beside] + [steppers])
