@@ -109,7 +109,7 @@ print(f"w = {w.round(3)}, b = {b:.3f}, the street is {2 / np.linalg.norm(w):.3f}
 print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h(x) is {margin.min():.6f}")
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
@@ -145,7 +145,7 @@ plt.show()
 # the line, so there all of them would be support vectors.
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
@@ -186,7 +186,7 @@ for C, (soft_w, _, slack) in streets.items():
     print(f"C = {C:5g}: width {2 / np.linalg.norm(soft_w):.2f}, sum of the slacks {slack.sum():.2f}")
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
 for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True):
@@ -195,7 +195,8 @@ for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True)
 figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plt.show()
 
-# %% A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single
+# %%
+# A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single
 # point *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data,
 # not about geometry; :doc:`chapter 5 <05_the_whole_loop>` has a picture, and chapters :doc:`11 <11_leave_one_out>` and
 # :doc:`12 <12_from_one_optimum_to_another>` come back to it.

@@ -8,7 +8,7 @@ examples only their inner products, and any point of it proves how good a street
 is what is solved.
 """
 
-# fold: Imports and the examples
+# fold: Imports, the examples, and the code of this figure
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -25,6 +25,19 @@ y = np.repeat([-1, 1], 10)
 X = rng.normal(scale=0.6, size=(20, 2)) + np.outer(y, [1.0, 0.8])
 y[2] = 1  # no line separates these
 n, C = len(y), 0.3
+
+problem = DualProblem.classification(X, y, kernel=Linear(), C=C)
+values = [
+    (state.objective, problem.primal_objective(state.alpha, gradient=state.gradient))
+    for state in iterate(problem, step=NewtonStep())
+]
+figure, axes = plt.subplots(figsize=(6.4, 3.2))
+steps = np.arange(1, len(values) + 1)
+axes.plot(steps, np.array(values)[:, 1], ".-", color=POSITIVE, label="$F$, an upper bound")
+axes.plot(steps, np.array(values)[:, 0], ".-", color=NEGATIVE, label="$f$, a lower bound")
+axes.set(xlabel="steps")
+axes.legend(frameon=False)
+plt.show()
 
 # %%
 # A price for each constraint
@@ -72,7 +85,6 @@ n, C = len(y), 0.3
 # .. shipped:: formulations.py
 #    :object: Formulations.classification
 
-problem = DualProblem.classification(X, y, kernel=Linear(), C=C)
 for i in (0, 2):
     print(f"example {i}: y = {y[i]:+d}, box from {problem.lower[i]:g} to {problem.upper[i]:g}")
 
@@ -125,7 +137,7 @@ print(
 print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain):.1e}")
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
@@ -136,7 +148,8 @@ axes.set(xlabel="value", yticks=[])
 axes.legend(frameon=False)
 plt.show()
 
-# %% At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So no
+# %%
+# At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So no
 # term of the last sum may be positive: either the price is zero or the constraint holds with equality. This is
 # *complementary slackness*, and it sorts the examples:
 #
@@ -163,25 +176,10 @@ for name, members in (
 # ---------------
 #
 # A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may ask
-# what the street of that point would cost, with the best intercept. The optimum is between the two curves, all the
-# way.
+# what the street of that point would cost, with the best intercept. The optimum is between the two curves all the way:
+# this is the picture at the head of the chapter.
 
-values = [
-    (state.objective, problem.primal_objective(state.alpha, gradient=state.gradient))
-    for state in iterate(problem, step=NewtonStep())
-]
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
-
-# %%
-# fold: The code of this figure
-# fold: The code of this figure
-figure, axes = plt.subplots(figsize=(6.4, 3.2))
-steps = np.arange(1, len(values) + 1)
-axes.plot(steps, np.array(values)[:, 1], ".-", color=POSITIVE, label="$F$, an upper bound")
-axes.plot(steps, np.array(values)[:, 0], ".-", color=NEGATIVE, label="$f$, a lower bound")
-axes.set(xlabel="steps")
-axes.legend(frameon=False)
-plt.show()
 
 # %%
 # Streets that bend
@@ -204,7 +202,7 @@ w_map, b_map = mapped.T @ parted.alpha, parted.intercept
 print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 0).all()}")
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
 for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
@@ -231,7 +229,8 @@ right.set(xlabel="$x$", ylabel="$x^2$", title=r"after $\varphi(x)=(x,\,x^2)$", y
 left.legend(frameon=False, loc="upper right", ncols=3)
 plt.show()
 
-# %% Which functions are kernels? A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
+# %%
+# Which functions are kernels? A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
 # :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for every
 # :math:`d`. (This is *Mercer's condition*, of 1909.) That :math:`w=\sum_i\alpha_i\varphi(x_i)` is a combination of the
 # examples, however many coordinates :math:`\varphi` has, is the *representer theorem* of G. Kimeldorf and G. Wahba

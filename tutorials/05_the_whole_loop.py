@@ -8,7 +8,7 @@ lines. Then as the loop of the package, which is not much longer and is read her
 steps.
 """
 
-# fold: Imports
+# fold: Imports, the data, and the code of this figure
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -20,17 +20,41 @@ plt.rcParams.update(
 )
 NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 
-# %%
-# The data of this chapter: two hundred points that no line separates, a Gaussian kernel that need not separate them
-# by a line, and a price of slack.
-
 data = make_banana(200, rng=0)
 X, y = data.X, data.y
 kernel, C = RBF(gamma=0.5), 10.0
 K = kernel(X, X)
 K = (K + K.T) / 2  # symmetric to the last digit, which rounding is not
+problem = DualProblem.classification(K, y, kernel=Precomputed(), C=C)
+
+moments, kept = (1, 10, 50, 200), {}
+for state in iterate(problem, step=NewtonStep()):
+    if state.iteration in moments:
+        kept[state.iteration] = state.alpha.copy()
+kept[state.iteration] = state.alpha.copy()
+side = np.linspace(-4, 4, 100)
+grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+to_grid = kernel(grid, X)
+figure, panels = plt.subplots(2, 3, figsize=(9, 6.2))
+for axes, (steps, at) in zip(panels.flat, kept.items(), strict=False):
+    axes.scatter(*X[y < 0].T, s=7, c=NEGATIVE, marker="o", label="$y=-1$")
+    axes.scatter(*X[y > 0].T, s=9, c=POSITIVE, marker="^", label="$y=+1$")
+    values = (to_grid @ at + problem.intercept(at)).reshape(100, 100)
+    axes.contour(side, side, values, levels=[0], colors=INK, linewidths=1.5)
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.set_title(f"{steps} step{'s' * (steps > 1)}, $f={problem.objective(at):.1f}$", fontsize=10)
+last = panels.flat[5]
+last.plot([], [], color=INK, label="$h=0$")
+points, line = axes.get_legend_handles_labels(), last.get_legend_handles_labels()
+last.legend(points[0] + line[0], points[1] + line[1], frameon=False, loc="center")
+last.axis("off")
+plt.show()
 
 # %%
+# The data of this chapter: two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and
+# the price of slack :math:`C=10`. Above is the boundary :math:`h(x)=0` as it appears while the loop of this chapter
+# runs.
+#
 # Your own
 # --------
 #
@@ -66,7 +90,6 @@ print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right
 # Is it right? Chapter 2 has the certificate, and the package takes the same steps. It gets the same matrix here, so
 # that not even the last digit of a kernel value differs.
 
-problem = DualProblem.classification(K, y, kernel=Precomputed(), C=C)
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
 package = [
@@ -147,37 +170,6 @@ for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
         break
 
 # %%
-# And the boundary :math:`h(x)=0`, as it appears:
-
-moments, kept = (1, 10, 50, 200), {}
-for state in iterate(problem, step=NewtonStep()):
-    if state.iteration in moments:
-        kept[state.iteration] = state.alpha.copy()
-kept[state.iteration] = state.alpha.copy()
-print("kept after the steps", list(kept))
-
-# %%
-# fold: The code of this figure
-# fold: The code of this figure
-side = np.linspace(-4, 4, 100)
-grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-to_grid = kernel(grid, X)
-figure, panels = plt.subplots(2, 3, figsize=(9, 6.2))
-for axes, (steps, at) in zip(panels.flat, kept.items(), strict=False):
-    axes.scatter(*X[y < 0].T, s=7, c=NEGATIVE, marker="o", label="$y=-1$")
-    axes.scatter(*X[y > 0].T, s=9, c=POSITIVE, marker="^", label="$y=+1$")
-    values = (to_grid @ at + problem.intercept(at)).reshape(100, 100)
-    axes.contour(side, side, values, levels=[0], colors=INK, linewidths=1.5)
-    axes.set(xticks=[], yticks=[], aspect="equal")
-    axes.set_title(f"{steps} step{'s' * (steps > 1)}, $f={problem.objective(at):.1f}$", fontsize=10)
-last = panels.flat[5]
-last.plot([], [], color=INK, label="$h=0$")
-points, line = axes.get_legend_handles_labels(), last.get_legend_handles_labels()
-last.legend(points[0] + line[0], points[1] + line[1], frameon=False, loc="center")
-last.axis("off")
-plt.show()
-
-# %%
 # The two engines
 # ---------------
 #
@@ -185,6 +177,7 @@ plt.show()
 # function of the same name that makes the same decisions. ``engine=`` says which one runs. The results are equal, to
 # the last bit.
 
+*_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):
     solution = solve(problem, step=NewtonStep(), shrinking=False, engine=engine)
     same = np.array_equal(solution.alpha, state.alpha)
@@ -210,7 +203,7 @@ free, bounded = (size > 0) & (size < C), size == C
 print(f"{free.sum()} free and {bounded.sum()} bounded support vectors of {len(y)} examples")
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, axes = plt.subplots(figsize=(5.6, 6))
 display = DecisionBoundaryDisplay.from_estimator(
@@ -250,7 +243,7 @@ for (g, c), (seen, unseen) in errors.items():
     )
 
 # %%
-# fold: The code of this figure
+
 # fold: The code of this figure
 figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
 for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):

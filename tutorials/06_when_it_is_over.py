@@ -95,8 +95,8 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
-# In practice the duality gap :math:`F-f` is some twenty to fifty times smaller than this bound, and the true
-# error :math:`f^*-f` smaller again. The table shows the bound, the gap and the error:
+# In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` smaller
+# again. The table shows the bound, the gap and the error, its last line by how much the bound is larger than the gap:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)

@@ -105,22 +105,65 @@ print("previous working set", state.working_sets[0])
 # ``SecondOrder`` keeps the :math:`i` of that corner and goes along its row of the map. The slope alone would take the
 # last one; :math:`\tfrac12\ell^2/q` takes the curvature into account, and needs one kernel row, which the step needs
 # anyway. The gain is that of the Newton step, as its authors have it: where the box does not cut the step it is
-# exact. After a planned step (:doc:`chapter 10 <10_two_steps_at_once>`) the exact gain may replace it, and
-# candidates are considered too; the rest of the code is for that.
+# exact.
+
+
+def second_order(K, G, alpha, lower, upper):
+    """Return i, the highest that may rise, and the j with the largest Newton gain."""
+    i = int(np.argmax(np.where(alpha < upper, G, -np.inf)))
+    slope, q = G[i] - G, np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], 1e-12)
+    gain = np.where((alpha > lower) & (slope > 0.0), slope**2 / q, -np.inf)
+    return i, int(np.argmax(gain))
+
+
+# %%
+# ``MaximumGain`` looks at the two rows and columns that the last step has used, so their kernel rows are in memory. A
+# step on a pair that shares a variable with the last one computes *one* new row at most.
+
+
+def maximum_gain(K, G, alpha, lower, upper, last):
+    """Return the pair of largest exact gain among those with a variable of the last pair, or (-1, -1)."""
+    best, pair = 0.0, (-1, -1)
+    for k in last:
+        slope, q = np.abs(G[k] - G), np.maximum(K[k, k] + K.diagonal() - 2.0 * K[k], 1e-12)
+        rises = G[k] > G  # of the two the one with the larger gradient rises
+        room = np.where(
+            rises,
+            np.minimum(upper[k] - alpha[k], alpha - lower),
+            np.minimum(upper - alpha, alpha[k] - lower[k]),
+        )
+        mu = np.minimum(slope / q, room)
+        gain = mu * (2.0 * slope - mu * q)  # twice g(μ), which changes no comparison
+        t = int(np.argmax(gain))
+        if gain[t] > best:
+            best, pair = gain[t], (k, t) if rises[t] else (t, k)
+    return pair
+
+
+now = K, G, alpha, few.lower, few.upper
+print("as the package chooses:", second_order(*now) == SecondOrder().select(state))
+print(
+    "as the package chooses:",
+    maximum_gain(*now, state.working_sets[0].tolist()) == MaximumGain().select(state),
+)
+
+# %%
+# The shipped rules are these functions. ``SecondOrder`` does two things more: after a planned step (:doc:`chapter 10
+# <10_two_steps_at_once>`) the exact gain may replace that of the Newton step, and candidates are considered too.
+# ``MaximumGain`` has an option for the rows that it looks at. ``Greedy`` looks at the whole map. It is a yardstick, too
+# expensive for use.
 #
 # .. shipped:: selectors/second_order.py
 #    :twin:
-#
-# ``Greedy`` looks at the whole map. It is a yardstick, too expensive for use.
-#
-# .. shipped:: selectors/greedy.py
-#    :twin:
-#
-# ``MaximumGain`` looks at the two rows and columns that the last step has used, so their kernel rows are in memory. A
-# step on a pair that shares a variable with the last one computes *one* new row at most.
+#    :fold: SecondOrder in the package
 #
 # .. shipped:: selectors/maximum_gain.py
 #    :twin:
+#    :fold: MaximumGain in the package
+#
+# .. shipped:: selectors/greedy.py
+#    :twin:
+#    :fold: Greedy in the package
 #
 # .. shipped:: selectors/gain.py
 #    :fold: The exact gain
@@ -230,6 +273,7 @@ plt.show()
 #
 # .. shipped:: selectors/hybrid_maximum_gain.py
 #    :twin:
+#    :fold: HybridMaximumGain in the package
 #
 # Is a corner the only place to get stuck? Yes: if a variable of the previous set is free and the point is not
 # optimal, then some pair that contains one of the two gains (Lemma 8). The authors let a computer look at 2 834 352

@@ -7,7 +7,7 @@ ever shorter. This chapter shows that they cannot, what the number of steps and 
 grow with the number of examples, and says when a machine of this kind is the wrong one.
 """
 
-# fold: Imports and settings
+# fold: Imports, the data, and the code of this figure
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -21,6 +21,18 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 
 heart = load("heart")
 problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
+
+figure, axes = plt.subplots(figsize=(6.4, 3.4))
+for C, colour in ((1.0, NEGATIVE), (10.0, POSITIVE), (100.0, INK)):
+    each = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=C)
+    top = solve(each, stop=KKTGap(1e-11)).objective
+    missing = np.array([top - s.objective for s in iterate(each, step=NewtonStep(), stop=KKTGap(1e-6))])
+    axes.semilogy(
+        np.arange(1, len(missing) + 1), np.maximum(missing, 1e-10), color=colour, label=f"C = {C:g}"
+    )
+axes.set(xlabel="steps", ylabel=r"$f^*-f$")
+axes.legend(frameon=False)
+plt.show()
 
 # %%
 # Up, and how much
@@ -73,22 +85,8 @@ print(
 # The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better: the set
 # of free variables no longer changes, and on the free variables :math:`f` is a quadratic function, of which each step
 # removes a part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight
-# line.
-
-# fold: The code of this figure
-figure, axes = plt.subplots(figsize=(6.4, 3.4))
-for C, colour in ((1.0, NEGATIVE), (10.0, POSITIVE), (100.0, INK)):
-    each = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=C)
-    top = solve(each, stop=KKTGap(1e-11)).objective
-    missing = np.array([top - s.objective for s in iterate(each, step=NewtonStep(), stop=KKTGap(1e-6))])
-    axes.semilogy(
-        np.arange(1, len(missing) + 1), np.maximum(missing, 1e-10), color=colour, label=f"C = {C:g}"
-    )
-axes.set(xlabel="steps", ylabel=r"$f^*-f$")
-axes.legend(frameon=False)
-plt.show()
-
-# %%
+# line, as at the ends of the curves at the head of the chapter.
+#
 # The factor is near one where the free variables are many and alike, and that is what a large :math:`C` makes of
 # them: few examples are bounded, and many neighbours hold one boundary.
 #
@@ -145,7 +143,8 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
     axes.legend(frameon=False, fontsize=8)
 plt.show()
 
-# %% At these sizes the exponents of the support vectors are still below one: their share is smaller at 2000 examples
+# %%
+# At these sizes the exponents of the support vectors are still below one: their share is smaller at 2000 examples
 # than at 250, and it stays above twice the share of training errors. A row costs :math:`n\cdot d`, so add one to its
 # exponent for the work. The steps follow no power of :math:`n` here: on the banana they fall first and then rise.
 # Seconds on a given machine, compared with other solvers, are on the page :doc:`/how_fast`.

@@ -140,12 +140,35 @@ print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) 
 
 # %%
 # By itself the planned step gains less than half of what the Newton step would. A planned step of more than
-# :math:`2\hat\mu` even lowers the objective. The next step makes up for it, if it comes as planned.
-#
+# :math:`2\hat\mu` even lowers the objective. The next step makes up for it, if it comes as planned. Here is the rule as
+# a function, with :math:`\ell_1` and :math:`\ell_2` named ``w1`` and ``w2`` as in the paper:
+
+
+def planned_step(K, G, alpha, lower, upper, pair, before):
+    """Return the step on a pair that is best together with one on the pair before, or None if a step leaves the box."""
+    (i, j), (k, m) = pair, before
+    Q11, Q22 = (K[a, a] + K[b, b] - 2.0 * K[a, b] for a, b in (pair, before))
+    Q12 = K[i, k] - K[i, m] - K[j, k] + K[j, m]
+    w1, w2, det = G[i] - G[j], G[k] - G[m], Q11 * Q22 - Q12**2
+    if det <= 1e-10 * Q11 * Q22:  # the two directions coincide but for rounding
+        return None
+    mu = (Q22 * w1 - Q12 * w2) / det
+    for (a, b), length in ((pair, mu), (before, (w2 - Q12 * mu) / Q22)):
+        alpha = alpha + length * (np.eye(len(G))[a] - np.eye(len(G))[b])
+        if not all(lower[t] < alpha[t] < upper[t] for t in (a, b)):
+            return None
+    return mu
+
+
+own = planned_step(
+    K, state.gradient, state.alpha, three.lower, three.upper, (i, j), state.working_sets[0].tolist()
+)
+print(f"planned step {own:.3f}")
+
+# %%
 # .. shipped:: steps/planning_ahead.py
 #    :twin:
-#
-# (``w1`` and ``w2`` there are :math:`\ell_1` and :math:`\ell_2`, as in the paper.)
+#    :fold: PlanningAheadStep in the package
 #
 # The box was left out of the formula, and the bet may be lost. This is taken care of:
 #
@@ -214,15 +237,33 @@ print(
 # :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price is that more than two variables move, and any
 # of them may meet its bound. If it is one of the pair, the step is cut there, and the next one is a plain Newton step
 # again. If it is another, only the part along :math:`\Delta` is cut: the pair goes on to its own maximum, and the next
-# step goes on along the pair.
+# step goes on along the pair. Without the box the rule is short:
+
+
+def conjugate_move(K, G, i, j, last):
+    """Return how α moves: to the top along the pair's direction made conjugate to the last displacement."""
+    image = K @ last
+    share = (image[i] - image[j]) / (last @ image)  # β/q_Δ
+    direction = np.eye(len(G))[i] - np.eye(len(G))[j] - share * last
+    return (G[i] - G[j]) / (direction @ K @ direction) * direction
+
+
+first = next(iterate(three, step=NewtonStep())).alpha
+G = three.gradient(first)
+i, j = int(np.argmax(G)), int(np.argmin(G))
+print("slopes after two conjugate steps", three.gradient(first + conjugate_move(K, G, i, j, first)).round(9))
+
+# %%
+# All three gradients are equal: no pair gains any more. Which pair does the package take? The one whose conjugate step
+# gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
 # .. shipped:: steps/conjugate.py
 #    :twin:
-#
-# Which pair then? The one whose conjugate step gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`:
+#    :fold: ConjugateStep in the package
 #
 # .. shipped:: selectors/conjugate_second_order.py
 #    :twin:
+#    :fold: ConjugateSecondOrder in the package
 #
 # And this is how the state moves, by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
 #

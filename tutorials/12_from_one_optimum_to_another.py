@@ -71,7 +71,8 @@ heavy = shared & ((first.alpha != 0) | (second.alpha != 0))
 print(f"within C/100 of each other: {near.sum()} of {shared.sum()} shared examples,")
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
-# %% A seed has to satisfy the sum and the box; then the solver goes on from there. The seed changes what the solution
+# %%
+# A seed has to satisfy the sum and the box; then the solver goes on from there. The seed changes what the solution
 # costs. The solution stays the same up to the tolerance: a prediction can differ only where :math:`h` is nearly zero.
 # Three ways to fill the gap that the removed examples leave:
 #
@@ -436,7 +437,8 @@ display = LOOPathDisplay.from_result(alone)
 display.ax_.legend(loc="center right", frameon=False)
 plt.show()
 
-# %% Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
+# %%
+# Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
 # misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
 # choice is between the short pieces above.
 #

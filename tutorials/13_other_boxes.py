@@ -14,7 +14,7 @@ with another :math:`v`, another :math:`z` and another box. So each rule of this 
 reads the gradient and the box, and does not know what they mean. More than two classes are several such problems.
 """
 
-# fold: Imports and settings
+# fold: Imports, the data, and the code of this figure
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,6 +35,39 @@ plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
 )
 BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
+
+rng = np.random.default_rng(4)
+x = np.sort(rng.uniform(-3.0, 3.0, 40))
+X = x[:, None]
+labels = np.where(x + 0.4 * rng.normal(size=40) > 0, 1, -1)
+separable = np.where(x > 0, 1, -1)
+targets = np.sin(2.0 * x) + 0.1 * rng.normal(size=40)
+kernel = RBF(1.0)
+
+line = np.linspace(-5.0, 5.0, 400)[:, None]
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
+regression = SVR(kernel=kernel, C=2.0, epsilon=0.2).fit(X, targets)
+h = regression.predict(line)
+left.fill_between(line[:, 0], h - 0.2, h + 0.2, color=BLUE, alpha=0.15, lw=0, label=r"tube, $\pm\varepsilon$")
+left.plot(line, h, color=BLUE, label="h(x)")
+left.plot(x, targets, ".", color=INK, label="examples")
+left.plot(
+    x[regression.support_],
+    targets[regression.support_],
+    "o",
+    mfc="none",
+    color=ORANGE,
+    label="support vectors",
+)
+left.set(title="regression", xlabel="x", xlim=(-3.5, 3.5))
+left.legend(frameon=False, fontsize=8)
+novelty = OneClassSVM(kernel=kernel, nu=0.2).fit(X)
+right.plot(line, novelty.decision_function(line), color=BLUE, label="h(x)")
+right.plot(x, np.zeros(40), "|", color=INK, ms=12, label="examples")
+right.axhline(0.0, color="0.7", lw=0.8)
+right.set(title="novelty detection", xlabel="x")
+right.legend(frameon=False, fontsize=8)
+plt.show()
 
 # %%
 # Prices once more
@@ -80,14 +113,6 @@ BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 # ----------------------------------
 #
 # Forty points on a line. For classification they have labels, for regression targets, for novelty detection nothing.
-
-rng = np.random.default_rng(4)
-x = np.sort(rng.uniform(-3.0, 3.0, 40))
-X = x[:, None]
-labels = np.where(x + 0.4 * rng.normal(size=40) > 0, 1, -1)
-separable = np.where(x > 0, 1, -1)
-targets = np.sin(2.0 * x) + 0.1 * rng.normal(size=40)
-kernel = RBF(1.0)
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
@@ -152,31 +177,8 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 #
 # The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the
 # last two of these problems and predict. The tube of width :math:`2\varepsilon` holds the examples that cost
-# nothing; the novelty detector marks where :math:`h(x) < 0`.
+# nothing; the novelty detector marks where :math:`h(x) < 0`. Both are drawn at the head of the chapter.
 
-line = np.linspace(-5.0, 5.0, 400)[:, None]
-figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
-regression = SVR(kernel=kernel, C=2.0, epsilon=0.2).fit(X, targets)
-h = regression.predict(line)
-left.fill_between(line[:, 0], h - 0.2, h + 0.2, color=BLUE, alpha=0.15, lw=0, label=r"tube, $\pm\varepsilon$")
-left.plot(line, h, color=BLUE, label="h(x)")
-left.plot(x, targets, ".", color=INK, label="examples")
-left.plot(
-    x[regression.support_],
-    targets[regression.support_],
-    "o",
-    mfc="none",
-    color=ORANGE,
-    label="support vectors",
-)
-left.set(title="regression", xlabel="x", xlim=(-3.5, 3.5))
-left.legend(frameon=False, fontsize=8)
-novelty = OneClassSVM(kernel=kernel, nu=0.2).fit(X)
-right.plot(line, novelty.decision_function(line), color=BLUE, label="h(x)")
-right.plot(x, np.zeros(40), "|", color=INK, ms=12, label="examples")
-right.axhline(0.0, color="0.7", lw=0.8)
-right.set(title="novelty detection", xlabel="x")
-right.legend(frameon=False, fontsize=8)
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 

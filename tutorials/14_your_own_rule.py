@@ -189,6 +189,8 @@ for seeder in (Cold(), AVG(), TOP(), InProportion()):
     )
 
 # %%
+# (Where the errors differ, an example is within the tolerance of :math:`h=0`; see chapter 11.)
+#
 # A check
 # -------
 #

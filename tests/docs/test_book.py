@@ -170,3 +170,37 @@ def test_notebooks_stand_alone(script, monkeypatch, tmp_path):
         if cell["cell_type"] == "markdown":
             text = re.sub(r"```.*?```", "", "".join(cell["source"]), flags=re.DOTALL)
             assert not re.search(r"(?m)^ *\.\. [\w-]+::|:[\w:]+:`|^=+( +=+)+$", text), text
+
+
+def lines_of(script):
+    """Kind ("text", "code" or "folded"), lines that are not blank, and text of each block of a chapter."""
+    pytest.importorskip("sphinx_gallery")
+    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
+    is_answer = False
+    for block in split_code_and_text_blocks(script)[1]:
+        count = sum(bool(line.strip()) for line in block.content.splitlines())
+        if block.type == "text":
+            is_answer = ".. fold::" in block.content or (is_answer and ".. endfold::" not in block.content)
+        folded = is_answer or block.content.lstrip().startswith("# fold: ")
+        yield ("text" if block.type == "text" else "folded" if folded else "code"), count, block.content
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_code_is_a_third_of_a_chapter_at_most(chapter):
+    """What draws figures, imports and answers are folded; the code of the last chapter is its subject."""
+    blocks = list(lines_of(chapter))
+    shown = sum(count for kind, count, _ in blocks if kind == "code")
+    limit = 1 / 2 if chapter.stem == "14_your_own_rule" else 1 / 3
+    assert shown / sum(count for _, count, _ in blocks) <= limit + 0.005
+    assert all(kind == "folded" for kind, _, text in blocks if kind != "text" and "plt.show()" in text)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS[:-1], ids=lambda chapter: chapter.stem)
+def test_the_first_figure_is_on_the_first_screen(chapter):
+    before = 0
+    for kind, count, text in lines_of(chapter):
+        if kind != "text" and "plt.show()" in text:
+            break
+        before += count if kind != "folded" else 0
+    assert before <= 30

@@ -1,0 +1,125 @@
+"""The short versions of rules that the chapters define decide as the shipped rules do."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    AVG,
+    RBF,
+    TOP,
+    ConjugateStep,
+    DualProblem,
+    HybridMaximumGain,
+    KKTGap,
+    MaximumGain,
+    NewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    iterate,
+    solve,
+)
+from refsvm.datasets import make_banana, make_chessboard
+
+CHAPTERS = Path(__file__).parents[2] / "tutorials"
+pytestmark = pytest.mark.skipif(not CHAPTERS.is_dir(), reason="the chapters are not here")
+
+banana, board = make_banana(60, rng=1), make_chessboard(60, rng=0)
+PROBLEMS = {
+    "banana": DualProblem.classification(banana.X, banana.y, kernel=RBF(0.5), C=10.0),
+    "chessboard": DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=1e3),
+    "duplicates": DualProblem.classification(
+        np.repeat(banana.X[:20], 2, axis=0), np.repeat(banana.y[:20], 2), kernel=RBF(0.5), C=1.0
+    ),
+}
+
+
+def defined(chapter, *names):
+    """Return functions as a chapter defines them; nothing else of it is executed."""
+    (file,) = CHAPTERS.glob(f"{chapter}_*.py")
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
+    found = {"np": np}
+    exec(compile(tree, str(file), "exec"), found)
+    return [found[name] for name in names]
+
+
+def seen(state, problem):
+    """What the functions of the chapters look at."""
+    K = problem.gram.block(np.arange(problem.n))
+    return K, state.gradient, state.alpha, problem.lower, problem.upper
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize(
+    "moved_by", [SecondOrder(), HybridMaximumGain()], ids=lambda rule: type(rule).__name__
+)
+def test_selectors_choose_the_same_pairs(problem, moved_by):
+    second_order, maximum_gain = defined("07", "second_order", "maximum_gain")
+    steps = 0
+    for state in iterate(problem, selector=moved_by, step=NewtonStep(), stop=KKTGap(1e-3)):
+        if state.gap <= 0.0 or steps == 200:
+            break
+        last = state.working_sets[0].tolist()
+        assert second_order(*seen(state, problem)) == SecondOrder().select(state)
+        assert maximum_gain(*seen(state, problem), last) == MaximumGain().select(state)
+        steps += 1
+    assert steps > 20
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_planned_steps_have_the_same_length(problem):
+    (planned_step,) = defined("10", "planned_step")
+    before, planned, plain = None, 0, 0
+    for state in iterate(problem, step=PlanningAheadStep()):
+        i, j = state.working_sets[0].tolist()
+        if before is not None:
+            looked_at, last, may_plan = before
+            own = planned_step(*looked_at, (i, j), last) if may_plan else None
+            assert (own is not None) == state.last_planned
+            if own is None:
+                plain += 1
+            else:
+                assert state.last_step == pytest.approx(own, rel=1e-9)
+                planned += 1
+        copies = [np.array(each) for each in seen(state, problem)]
+        before = copies, (i, j), state.last_free and not state.last_planned
+        if planned + plain == 300:
+            break
+    assert plain > 5
+    assert planned > (5 if problem is not PROBLEMS["duplicates"] else 0)
+
+
+def test_conjugate_steps_go_the_same_way():
+    (conjugate_move,) = defined("10", "conjugate_move")
+    problem = DualProblem.classification(
+        np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1]), kernel=RBF(0.5), C=1e4
+    )
+    path = [np.zeros(3)]
+    pairs = []
+    for state in iterate(problem, step=ConjugateStep(), stop=KKTGap(1e-9)):
+        path.append(state.alpha.copy())
+        pairs.append(state.working_sets[0].tolist())
+        assert state.last_free
+    K, moves = problem.gram.block(np.arange(3)), [b - a for a, b in pairwise(path)]
+    own = conjugate_move(K, problem.gradient(path[1]), *pairs[1], moves[0])
+    assert moves[1] == pytest.approx(own, rel=1e-9)
+    assert np.ptp(problem.gradient(path[1] + own)) < 1e-9
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
+def test_seeds_are_the_same(problem):
+    top, avg = defined("11", "top", "avg")
+    full = solve(problem, stop=KKTGap(1e-6), engine="numpy")
+    K, box = problem.gram.block(np.arange(problem.n)), (problem.lower, problem.upper)
+    removed = np.flatnonzero(full.alpha)
+    for r in removed:
+        left_out = problem.without(int(r))
+        assert top(K, full.alpha, *box, r) == pytest.approx(TOP().seed(full, left_out), abs=1e-9)
+        assert avg(full.alpha, *box, r) == pytest.approx(AVG().seed(full, left_out), abs=1e-9)
+    assert len(removed) > 10
