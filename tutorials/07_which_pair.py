@@ -308,10 +308,12 @@ for name, solutions in ended.items():
 # Exercises
 # ---------
 #
-# 1. How many steps does each of the five selectors take on the sixty points? Guess the order first.
+# 1. How many steps does each of the five selectors take on the sixty points? Guess the order first. (Hint: which of
+#    them sees the best pair?)
 # 2. ``HybridMaximumGain(rows="all")`` looks at every row in memory, ``rows=1`` at one of the two. How many steps does
 #    each take on tic-tac-toe?
-# 3. Give the banana room for all 400 rows. How many does each selector compute now, and what are they?
+# 3. Give the banana room for all 400 rows. How many does each selector compute now, and what are they? (Hint: which
+#    rows does a step need?)
 #
 # .. fold:: Answers
 
@@ -330,6 +332,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
     print(f"3. {type(selector).__name__}: {run.kernel_rows} rows computed, {ever} examples ever moved")
 
 # %%
+# 1. The order of the printed lines, if you guessed that a better pair saves steps. ``Greedy`` needs the fewest and
+#    looks at every pair in each of them. The two rules of reselection take as many steps as each other here.
+# 2. The more rows a rule looks at, the fewer steps it takes, and the more a step costs.
 # 3. One for each example that moved at least once. Each is computed once.
 #
 # .. endfold::

@@ -184,7 +184,7 @@ print(
 #
 # The direction, how far, and which example changes sets, for any of these lines: thirty lines of NumPy.
 
-BELOW, FREE, ABOVE = -1, 0, 1
+BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
 
 def event(K, now, rates, room):
@@ -192,7 +192,7 @@ def event(K, now, rates, room):
     alpha, G, lower, upper, side = (now[name] for name in ("alpha", "G", "lower", "upper", "side"))
     M, m = np.flatnonzero(side == FREE), int((side == FREE).sum())
     # --- the direction ---
-    d = np.where(side == BELOW, rates["lower"], np.where(side == ABOVE, rates["upper"], 0.0))
+    d = np.where(side == FREE, 0.0, np.where(side == ABOVE, rates["upper"], rates["lower"]))
     system = np.zeros((m + 1, m + 1))
     system[0, 1:] = system[1:, 0] = 1.0
     system[1:, 1:] = K[np.ix_(M, M)]
@@ -208,7 +208,7 @@ def event(K, now, rates, room):
             (side == FREE) & (d < rates["lower"]), (alpha - lower) / (rates["lower"] - d), np.inf
         )
         closing = side * (db - dG)
-        to_b = np.where((side != FREE) & (closing > 1e-12), side * (G - now["b"]) / closing, np.inf)
+        to_b = np.where((np.abs(side) == 1) & (closing > 1e-12), side * (G - now["b"]) / closing, np.inf)
     far = np.maximum(np.stack([to_upper, to_lower, to_b]), 0.0)
     step = min(far.min(), room)
     # --- move, and change sets ---
@@ -467,14 +467,11 @@ now = {
     "side": np.where(end.alpha == box.lower, BELOW, np.where(end.alpha == box.upper, ABOVE, FREE)),
 }  # fmt: skip
 now["lower"][r] = now["upper"][r] = end.alpha[r]
-now["side"][r] = 2  # in a box without width; nothing is asked of its G
+now["side"][r] = CLOSED  # nothing is asked of its G
 rates = {"v": np.zeros(60), "lower": np.zeros(60), "upper": np.zeros(60), "z": 0.0}
 rates["lower"][r] = rates["upper"][r] = -end.alpha[r]
 t, events = 0.0, 0
-hold = now["side"]
 while t < 1.0 and events < 1000:
-    hold[r] = BELOW
-    now["G"][r] = -1e9  # so that it never comes near b
     t, events = t + event(K, now, rates, 1.0 - t), events + 1
 without = solve(box.without(r), stop=KKTGap(1e-12), shrinking=False)
 print(
@@ -500,8 +497,7 @@ predicted = cross_validate(problem, folds=one_sided).predictions[heart.y > 0]
 print(f"5. {int((predicted < 0).sum())} of {len(predicted)} are predicted to be negative")
 
 # %%
-# 1. Only the box of :math:`r`, from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1. (The function above
-#    knows no closed boxes; the answer tells it a :math:`G_r` that is never near :math:`b`.)
+# 1. Only the box of :math:`r`, from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
 # 2. :math:`\alpha` then has no variable at :math:`\pm C`. It satisfies all conditions for every larger :math:`C`.
 # 3. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 4. The intervals of least error overlap; leave-one-out has the smaller one.

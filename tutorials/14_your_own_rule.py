@@ -334,6 +334,8 @@ for share in (0.5, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6):
 assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 
 # %%
+# 1. That (0, 0) is no pair: a step needs two different variables.
+# 2. The same: :math:`i` and :math:`j` are taken from what is returned.
 # 3. Every share above one that was tried takes fewer steps than one itself: that is the over-relaxed step of chapter 4.
 #    Which share is best differs from problem to problem.
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 else:
     Axes = Figure = SubFigure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["Axes", "Curves", "Display", "require_some"]
+__all__ = ["PALETTE", "Axes", "Curves", "Display", "require_some"]
+
+PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
+"""Colours that differ for readers who do not see red and green (M. Okabe and K. Ito), those of the book."""
 
 
 @dataclass(eq=False)
@@ -43,7 +46,10 @@ class Display:
             raise ImportError(
                 f"{type(self).__name__} needs matplotlib, which is not installed; run: pip install matplotlib"
             ) from None
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+            ax.set_prop_cycle(color=PALETTE)
+        self.ax_ = ax
         self.figure_ = self.ax_.figure
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from refsvm import DualProblem, LOODualityGap, iterate
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
 from refsvm.stopping.loo_duality_gap import H
 
@@ -105,7 +105,7 @@ class _GoesOn(LOODualityGap):
         return int(super().check(state) == 1)
 
 
-COLOURS: Final = dict(zip(DECIDERS, ("C7", "C3", "C2", "C4", "C0", "C6", "C1", "C5"), strict=True))
+COLOURS: Final = dict(zip(DECIDERS, ("0.65", *PALETTE[1::-1], *PALETTE[3:], PALETTE[2]), strict=True))
 
 
 @dataclass(eq=False)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 
-from refsvm.display.canvas import Axes, Curves, Display
+from refsvm.display.canvas import PALETTE, Axes, Curves, Display
 from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath
 
-NEGATIVE: Final = "#0072B2"
-POSITIVE: Final = "#D55E00"
-INK: Final = "#222222"
+NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 
 @dataclass(eq=False)

@@ -10,15 +10,15 @@ import numpy as np
 
 from refsvm import StepRule
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display
 from refsvm.kernels.rows import megabytes
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
 
 MARKS: Final = (
-    {"marker": "o", "color": "C0", "mfc": "none", "ms": 11},
-    {"marker": "D", "color": "C1", "ms": 5.5},
-    {"marker": "^", "color": "C2", "ms": 8},
+    {"marker": "o", "color": PALETTE[0], "mfc": "none", "ms": 11},
+    {"marker": "D", "color": PALETTE[1], "ms": 5.5},
+    {"marker": "^", "color": PALETTE[2], "ms": 8},
 )
 """Markers of the ends of steps: Newton, clipped, that of a rule."""
 
@@ -215,7 +215,7 @@ class WorkingSetDisplay(Display):
         mu = self.steps["Newton"]
         touched = float(self.objective_change(mu, -mu))
         if f.min() < touched < f.max():
-            self.ax_.contour(a, b, f, levels=[touched], colors="C0", linewidths=1.0, **look)
+            self.ax_.contour(a, b, f, levels=[touched], colors=PALETTE[0], linewidths=1.0, **look)
 
     def _line(self, start: float, end: float, **look: Any) -> None:
         """Draw the line of steps from one length to another."""
