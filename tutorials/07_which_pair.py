@@ -308,8 +308,8 @@ for name, solutions in ended.items():
 # Exercises
 # ---------
 #
-# 1. How many steps does each of the five selectors take on the sixty points? Guess the order first. (Hint: which of
-#    them sees the best pair?)
+# 1. How many steps does each of the five selectors take on the examples of the map? Guess the order first. (Hint: which
+#    of them sees the best pair?)
 # 2. ``HybridMaximumGain(rows="all")`` looks at every row in memory, ``rows=1`` at one of the two. How many steps does
 #    each take on tic-tac-toe?
 # 3. Give the banana room for all 400 rows. How many does each selector compute now, and what are they? (Hint: which
