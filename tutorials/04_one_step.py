@@ -83,7 +83,12 @@ plt.show()
 # %%
 # Above is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the dashed
 # line: to where the line touches a contour of :math:`f`, or to the edge of the white box. Below is the same step as a
-# parabola.
+# parabola. The middle of the stepper shows the same two pictures for every step; with a small :math:`C` most steps are
+# clipped, with a large one few.
+#
+# .. stepper::
+#    :selector: second-order
+#    :C: 10
 #
 # The step, taken
 # ---------------
