@@ -72,12 +72,18 @@ def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert path.kkt_audit().worst <= 1e-6
 
 
-def test_an_ill_conditioned_elbow_is_solved_from_scratch() -> None:
+def test_an_ill_conditioned_elbow_is_solved_from_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two examples 1e-5 apart: A⁻¹ would lose the digits that the path needs."""
+    pytest.importorskip("scipy")
+    kept, inverse = [], Hastie._inverse
+    monkeypatch.setattr(Hastie, "_inverse", lambda *given: kept.append(inverse(*given)) or kept[-1])
     X, y, kernel = SETS["overlapping, rbf"]
+    regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=Hastie(), engine="numpy")
+    assert None not in kept
     X = np.concatenate([X, X[:6] + 1e-5])
     y = np.concatenate([y, y[:6]])
     path = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=Hastie(), engine="numpy")
+    assert None in kept
     assert path.kkt_audit().worst <= 1e-6
     reference = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=SVMP(), engine="numpy")
     for C in (0.3, 1.0, 7.0):
