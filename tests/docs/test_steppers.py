@@ -68,12 +68,33 @@ window.addEventListener("load", () => {
     found.walks.push([rules, walk()]);
   }
   found.said = stepper.querySelector(".stepper-said").textContent;
+  // at α = 0 two examples of one class cannot move: one may only rise, and so may the other
+  const y = JSON.parse(stepper.querySelector("script").textContent).y;
+  found.same = y.map((v, t) => (v > 0 ? t : -1)).filter((t) => t >= 0).slice(0, 2);
   const points = stepper.querySelector("[data-panel=points]");
   for (const key of ["n", "n", "ArrowUp", "ArrowUp", "ArrowRight"]) {
     points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   }
-  found.X = stepper.examples();
+  found.X = stepper.examples().map((x) => x.slice());
   found.moved = stepper.steps().map((state) => [Array.from(state.alpha), Array.from(state.G)]);
+  press(stepper, "reset");
+  found.restored = stepper.examples();
+  found.left = stepper.steps().length;
+  set("step", "newton");
+  set("selector", "maximum-gain");
+  set("step", "planning-ahead");
+  found.flipped = stepper.querySelector(".stepper-said").textContent;
+  set("selector", "own");
+  const own = (name, value) => {
+    const input = stepper.querySelector(`[data-own=${name}]`);
+    input.value = value;
+    input.dispatchEvent(new Event("change"));
+  };
+  own("i", found.same[0]);
+  own("j", found.same[1]);
+  const before = stepper.steps().length;
+  press(stepper, "step");
+  found.stuck = [stepper.steps().length - before, stepper.querySelector(".stepper-said").textContent];
   press(path, "step");
   found.C = Number(path.querySelector("input").value);
   found.path = path.at(2).alpha;
@@ -193,6 +214,11 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert alpha == steps[-1][3]
     assert np.count_nonzero((np.array(found["X"]) != data.X).any(axis=1)) == 1
     assert np.allclose(G, data.y - page.gram(np.array(found["X"]), stepper.gamma) @ alpha, atol=1e-12)
+    assert found["restored"] == data.X.tolist()
+    assert found["left"] == 1
+    assert "need second-order selection" in found["flipped"]
+    assert found["stuck"][0] == 0
+    assert "cannot move" in found["stuck"][1]
     assert found["path"] == path.path().alpha(2.0).tolist()
     breakpoints = path.path().C
     after = breakpoints[breakpoints > np.sqrt(path.C_min * path.C_max)].min()

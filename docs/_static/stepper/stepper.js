@@ -11,8 +11,9 @@ picture.each("stepper", (root) => {
   const { n, y, tol } = data, plane = new picture.Plane(data.X, y, data.gamma);
   const MOST = 20000; // steps kept for going back
   const own = { i: 0, j: y.findIndex((v) => v !== y[0]) }; // the reader's pair
-  let K = data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
-  let C = data.C, problem, states, next, chosen = -1;
+  const given = () => data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
+  let K = given(), C = data.C, problem, states, next, chosen = -1;
+  let note = ""; // why there is no step, or what a choice has changed
 
   const options = (list, selected) =>
     list.map(([value, name]) => `<option value="${value}"${value === selected ? " selected" : ""}>${name}</option>`).join("");
@@ -40,12 +41,23 @@ picture.each("stepper", (root) => {
     choose();
   }
 
+  // Put every example back to where it was, and begin anew.
+  function restart() {
+    data.X.forEach((x, t) => { if (plane.X[t].some((v, d) => v !== x[d])) plane.place(t, x.slice()); });
+    K = given();
+    begin();
+  }
+
   // The step that comes next, by the rules or by the reader's pair.
   function choose() {
     const s = state();
     if (selector.value === "own") {
       next = s.gap <= tol || own.i === own.j ? null : smo.measure(problem, s, own.i, own.j);
       if (next) next.mu = smo.steps[rule.value](problem, s, next);
+      if (next && next.mu === 0) {
+        note = ` The pair (${own.i}, ${own.j}) cannot move: a variable is at its bound, or nothing is to be gained.`;
+        next = null;
+      }
     } else {
       next = smo.choose(problem, s, smo.selectors[selector.value], smo.steps[rule.value], tol);
     }
@@ -55,6 +67,7 @@ picture.each("stepper", (root) => {
   function forward() {
     if (!next || states.length > MOST) return false;
     states.push(smo.step(problem, state(), next));
+    note = "";
     choose();
     return next !== null && selector.value !== "own";
   }
@@ -82,7 +95,7 @@ picture.each("stepper", (root) => {
   // The box of (αᵢ, αⱼ) with the line on which the sum stays the same, level lines of f, and below the parabola.
   function pair(s) {
     if (!next) {
-      return draw("pair", "", s.gap <= tol ? `No pair is left: ψ ≤ ${show(tol)}.` : "No step: choose two different examples.");
+      return draw("pair", "", s.gap <= tol ? `No pair is left: ψ ≤ ${show(tol)}.` : "No step: choose two different examples that can move.");
     }
     const { i, j, mu, slope, q, raw, low, high } = next, side = 150, left = (SIDE - side) / 2, top = 22;
     const x = scale([problem.lower[i], problem.upper[i]], [left, left + side]);
@@ -181,14 +194,14 @@ picture.each("stepper", (root) => {
     find("do=back").disabled = states.length < 2;
     for (const name of ["step", "play"]) find(`do=${name}`).disabled = !next;
     find("do=end").disabled = !next || selector.value === "own";
-    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: optimal up to ε = ${show(tol)}.` : "."}`);
+    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: optimal up to ε = ${show(tol)}.` : "."}${note}`);
   }
 
   // --- the reader ---
 
   const play = picture.player(find("do=play"), forward, 300);
   const actions = {
-    reset: () => begin(), back: () => { if (states.length > 1) { states.pop(); choose(); } },
+    reset: () => { note = ""; restart(); }, back: () => { if (states.length > 1) { note = ""; states.pop(); choose(); } },
     step: forward, play: play.toggle, end: toTheEnd,
   };
   picture.press(buttons, actions, play.stop);
@@ -196,31 +209,40 @@ picture.each("stepper", (root) => {
   // Planned steps need a selector that considers the pair planned with.
   function compatible(changed) {
     if (rule.value === "planning-ahead" && selector.value !== "second-order") {
-      if (changed === rule) selector.value = "second-order";
-      else rule.value = "newton";
+      if (changed === rule) {
+        selector.value = "second-order";
+        note = " Planned steps need second-order selection, which is chosen now.";
+      } else {
+        rule.value = "newton";
+        note = " This pair cannot be planned with: Newton steps are chosen now.";
+      }
     }
   }
-  for (const select of [selector, rule]) select.addEventListener("change", () => { compatible(select); choose(); });
+  for (const select of [selector, rule]) select.addEventListener("change", () => { note = ""; compatible(select); choose(); });
   inputs.forEach((input, k) => input.addEventListener("change", () => {
     own[k ? "j" : "i"] = Math.min(Math.max(Math.round(Number(input.value)), 0), n - 1);
+    note = "";
     choose();
   }));
   slider.addEventListener("input", () => {
     C = 10 ** Number(slider.value);
     controls.querySelector("output").textContent = show(C);
     play.stop();
+    note = "";
     begin();
   });
   // Moving an example keeps α, which stays feasible; K is computed anew, and G from it.
   function move(t, x) {
     plane.place(t, x);
     K = plane.gram();
+    note = "";
     begin(state().alpha.slice());
   }
   let tapped = 0;
   function choosePair(t) {
     own[tapped++ % 2 ? "j" : "i"] = t;
     selector.value = "own";
+    note = "";
     compatible(selector);
     choose();
   }
