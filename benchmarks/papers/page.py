@@ -178,10 +178,12 @@ class Page:
             self.chosen.output.write_text(text, encoding="utf-8")
 
     def _earlier(self) -> str:
-        """Return the command that measured the sections which are kept."""
+        """Return the command that measured the sections which are kept, and its commit."""
         text = self.chosen.output.read_text(encoding="utf-8").partition("\n## ")[0]
-        found = re.search(r"Kept from `([^`]+)`", text) or re.search(r"Written by `([^`]+)`", text)
-        return found[1] if found else "an earlier run"
+        found = re.search(r"Kept from (`[^`]+`)(?: (\([^)]*\)))?", text) or re.search(
+            r"Written by (`[^`]+`) with refsvm [\d.]+(?: (\(commit[^)]*\)))?", text
+        )
+        return " ".join(filter(None, found.groups())) if found else "an earlier run"
 
     def _busy(self) -> str:
         """Say what else the machine did: a load of one for each process is the script itself."""
@@ -199,7 +201,7 @@ class Page:
         published = any(" there |" in part for part in self.parts)
         kept, busy = "", " (their seconds were taken while other work was running)"
         if self.kept:
-            kept = f" Kept from `{self._earlier()}`: {'; '.join(self.kept)}{busy}."
+            kept = f" Kept from {self._earlier()}: {'; '.join(self.kept)}{busy}."
         seconds = (
             f" Seconds were taken on one core of a shared machine with {os.cpu_count()} cores "
             f"({computed_by()['processor']}), {self._busy()}, and not against the published ones, which are from the "
