@@ -276,6 +276,43 @@ print(
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2
 #    \;\le\; P_r(w)-D_r(\tilde\alpha)-\tfrac14\lVert w-\tilde w\rVert^2 \;=:\; \rho^2 .
 #
+# With the linear kernel and two features :math:`w` is a point of a plane, and the ball a disc:
+
+two = make_banana(40, rng=1)
+in_plane = DualProblem.classification(two.X, two.y, kernel=Linear(), C=0.3)
+machine = solve(in_plane, stop=KKTGap(1e-9))
+left = int(np.argmax((np.abs(machine.alpha) > 0.05) * two.y * machine.decision_values))
+rest = in_plane.without(left)
+start = TOP().seed(machine, rest)
+w, w_start, w_left = (
+    two.X.T @ alpha for alpha in (machine.alpha, start, solve(rest, stop=KKTGap(1e-9)).alpha)
+)
+primal, dual = rest.primal_objective(machine.alpha), rest.objective(start)
+radius = np.sqrt(primal - dual - np.sum((w - w_start) ** 2) / 4)
+distance = np.linalg.norm((w + w_start) / 2 - w_left)
+print(f"example {left}: radius {radius:.4f}, distance of the machine without it {distance:.4f}")
+assert distance <= radius
+
+# %%
+
+# fold: The code of this figure
+figure, axes = plt.subplots(figsize=(5.6, 4.6))
+axes.add_patch(
+    plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
+)
+axes.plot(*np.transpose([w, w_start]), ":", color="0.5", zorder=1)
+for point, marker, colour, name in (
+    (w, "o", NEGATIVE, "$w$, with the example"),
+    (w_start, "^", POSITIVE, r"$\tilde w$, the seed"),
+    (w_left, "*", INK, "$w_r$, without it"),
+):
+    axes.plot(*point, marker, color=colour, ms=10, ls="none", label=name)
+axes.set(xlabel="$w_1$", ylabel="$w_2$", aspect="equal")
+axes.autoscale_view()
+figure.legend(loc="outside lower center", ncols=2, frameon=False)
+plt.show()
+
+# %%
 # Take the full machine for :math:`w` and a seed for :math:`\tilde\alpha`: both are known before a step is taken. All
 # machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. With
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
