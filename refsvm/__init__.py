@@ -18,7 +18,7 @@
 `walk`            what trackers stand on: events, the elbow and its inverse, the linear program
 `paths`           the optimum along any line of problems, for every C above all, and what it tells
 `multiclass`      pairs of classes, prediction, trained models and their files
-`estimators`      SVC, SVR, OneClassSVM and SVCCV, with scikit-learn's conventions
+`estimators`      SVC, SVR, OneClassSVM, SVCCV and SVRCV, with scikit-learn's conventions
 `engine`          limits, Ctrl-C and workers
 `compiled`        the Numba twins; it mirrors the rooms above, path for path
 `experiment`      strategies × problems × permutations → a resumable store → tables
@@ -65,13 +65,14 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.estimators import SVC as SVC
     from refsvm.estimators import SVCCV as SVCCV
     from refsvm.estimators import SVR as SVR
+    from refsvm.estimators import SVRCV as SVRCV
     from refsvm.estimators import OneClassSVM as OneClassSVM
     from refsvm.multiclass.model_file import read_model as read_model
     from refsvm.multiclass.model_file import write_model as write_model
 
 __version__ = "0.2.0"
 
-_ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR")
+_ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR", "SVRCV")
 _FILES = ("read_model", "write_model")
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",

@@ -115,7 +115,7 @@ class GridDisplay(Display):
 
     @classmethod
     def from_results(cls, results: Mapping[str, Any], *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw ``cv_results_`` of `SVCCV`.
+        """Draw ``cv_results_`` of `SVCCV` or `SVRCV`; of several ε the best one of each cell.
 
         Parameters
         ----------
@@ -138,8 +138,9 @@ class GridDisplay(Display):
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
-        table = np.full((2, len(gammas), len(Cs)), np.nan)
-        table[:, row, column] = results["mean_test_score"], results["mean_iterations"]
+        table, order = np.full((2, len(gammas), len(Cs)), np.nan), np.argsort(-results["rank_test_score"])
+        for k in order:  # the best ε of a cell comes last
+            table[:, row[k], column[k]] = results["mean_test_score"][k], results["mean_iterations"][k]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> Self:

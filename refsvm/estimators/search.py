@@ -1,4 +1,4 @@
-"""The grid behind SVCCV: its cells, the workers that solve them, and the table of results."""
+"""The grid behind SVCCV and SVRCV: its cells, and the workers that solve them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from refsvm._checks import is_sparse
 from refsvm.engine.pool import in_workers, resubmitted, worker_count
+from refsvm.estimators.scoring import Scoring
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import dense_gram, held_from_products
@@ -25,14 +26,16 @@ from refsvm.kernels.precision import share_held
 from refsvm.kernels.products import inner_products
 from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import squared_norms
-from refsvm.rounds.grid import Cell, Split, left_out_cells, solve_cells
+from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
+from refsvm.rounds.task import REGRESSION, Task, task_given
 from refsvm.seeders.base import Seeder
 from refsvm.solver.run import CoarseError
+from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, described, digest, fingerprint
 
 Key = tuple[int, int, int]
-"""Numbers of γ, of C and of the split."""
+"""Numbers of γ, of ε and C together (all C of the first ε come first), and of the split."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,15 @@ class GammaColumn:
 
 @dataclass(frozen=True)
 class Search:
-    """A grid of γ × C on some splits.
+    """A grid of γ × ε × C on some splits.
 
     Parameters
     ----------
+    name : str
+        Of the estimator.
     columns : list of GammaColumn
+    epsilons : list of float or None
+        A single None for classification.
     Cs : ndarray of float64
     splits : list of Split
     seeder : Seeder or None
@@ -57,24 +64,38 @@ class Search:
         ``tol``, ``stop`` (None for the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
         Whether each split leaves out one example and all else is the same: then `refsvm.leave_one_out` scores them.
+    scoring : Scoring or None
+        None for accuracy or R²; with `is_loo` for what each example adds to R² of all.
+    is_loo : bool
+        Whether the splits are ``cv="loo"``.
     """
 
+    name: str
     columns: list[GammaColumn]
+    epsilons: list[float | None]
     Cs: np.ndarray
     splits: list[Split]
     seeder: Seeder | None
     options: dict[str, Any] = field(repr=False)
     one_out: bool = False
+    scoring: Scoring | None = None
+    is_loo: bool = False
 
     def __sizeof__(self) -> int:
         """About the bytes of all splits: Dask sends what is large to the workers once, not with each task."""
         arrays = [(split.train, split.test, split.factors, split.test_weights) for split in self.splits]
         return object.__sizeof__(self) + sum(array.nbytes for split in arrays for array in split)
 
+    def params(self, number: int, place: int) -> dict[str, float]:
+        """Return the parameters of a cell by name."""
+        e, c = divmod(place, len(self.Cs))
+        named = {"C": float(self.Cs[c]), "epsilon": self.epsilons[e], "gamma": self.columns[number].gamma}
+        return {name: value for name, value in named.items() if value is not None}
+
     def run(
         self,
         X: Any,
-        codes: np.ndarray,
+        labels: np.ndarray,
         *,
         n_jobs: int | None,
         store: str | Path | None,
@@ -86,7 +107,8 @@ class Search:
         ----------
         X : ndarray or CSR
             Checked data; for `Precomputed` the kernel matrix.
-        codes : ndarray of shape (n,)
+        labels : ndarray of shape (n,)
+            Class numbers, or targets.
         n_jobs : int or None
             Columns solved at once.
         store : path or None
@@ -96,10 +118,13 @@ class Search:
         Returns
         -------
         dict
-            A `Cell` for each (γ, C, split).
+            A `Cell` for each `Key`.
         """
-        token, total = uuid.uuid4().hex, len(self.columns) * len(self.Cs) * len(self.splits)
-        kept = None if store is None else StoredCells(RunStore(Path(store)), self._identities(X, codes))
+        token = uuid.uuid4().hex
+        total = len(self.columns) * len(self.epsilons) * len(self.Cs) * len(self.splits)
+        kept = None
+        if store is not None:
+            kept = StoredCells(RunStore(Path(store)), self._identities(X, labels), self.name)
         with nullcontext() if kept is None else kept.runs.kept_open():
             cells: dict[Key, Cell] = {} if kept is None else kept.cells()
 
@@ -115,34 +140,37 @@ class Search:
             try:
                 # after the workers the loop below solves what is left: with one column there was nothing to share
                 if (workers := worker_count(n_jobs)) > 1:
-                    self._solve_at_once(X, codes, token, workers, cells, take)
+                    self._solve_at_once(X, labels, token, workers, cells, take)
                 for number, wanted in self._tasks(cells):
-                    for cell in self._column(X, codes, token, self.columns[number], wanted):
+                    for cell in self._column(X, labels, token, number, wanted):
                         take(number, cell)
             finally:
                 forget(token)
         return cells
 
-    def _identities(self, X: Any, codes: np.ndarray) -> dict[Key, dict[str, Any]]:
-        """Return what the score of each cell depends on: data, kernel, C, split and tolerance."""
+    def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:
+        """Return what the score of each cell depends on: data, kernel, ε, C, split, tolerance and score."""
         common = {
-            "strategy": "refsvm: SVCCV",
-            "examples": fingerprint(X, codes),
+            "strategy": f"refsvm: {self.name}",
+            "examples": fingerprint(X, labels),
             **{name: described(name, self.options[name]) for name in ("tol", "max_iter", "stop")},
+            **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
         parts = [fingerprint(each.train, each.test, each.factors, each.test_weights) for each in self.splits]
+        places = range(len(self.epsilons) * len(self.Cs))
         return {
-            (g, c, split.number): {**common, "kernel": kernel, "C": float(C), "split": part}
-            for g, kernel in enumerate(kernels)
-            for c, C in enumerate(self.Cs)
+            # the kernel has γ
+            (g, place, split.number): {**common, **self.params(g, place), "kernel": kernels[g], "split": part}
+            for g, place in product(range(len(kernels)), places)
             for split, part in zip(self.splits, parts, strict=True)
         }
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
-        """Return the numbers of the columns where cells are missing, and which: places in `Cs` for each split."""
+        """Return the numbers of the columns where cells are missing, and which: places for each split."""
         # ascending: a solution for a smaller C seeds the next one, and not the reverse
-        order = np.argsort(self.Cs, kind="stable").tolist()
+        ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
+        order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
         tasks = []
         for number in range(len(self.columns)):
             wanted = [
@@ -156,7 +184,7 @@ class Search:
     def _solve_at_once(
         self,
         X: Any,
-        codes: np.ndarray,
+        labels: np.ndarray,
         token: str,
         workers: int,
         cells: dict[Key, Cell],
@@ -166,7 +194,7 @@ class Search:
         delivery = Delivery(take)
 
         def attempt() -> Iterator[tuple[int, list[Cell]]]:
-            arguments = [(self, X, codes, token, *task) for task in self._tasks(cells)]
+            arguments = [(self, X, labels, token, *task) for task in self._tasks(cells)]
             return in_workers(delivery, arguments, workers) if len(arguments) > 1 else iter(())
 
         try:
@@ -177,26 +205,20 @@ class Search:
             delivery.close()
 
     def _column(
-        self, X: Any, codes: np.ndarray, token: str, column: GammaColumn, wanted: list[list[int]]
+        self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> Iterator[Cell]:
-        """Solve the wanted cells of one γ."""
-        options = dict(self.options)
-        kkt = KKTGap(options.pop("tol"), relative=True)
-        stop = options.pop("stop") or kkt
-        # what is proved of a left-out example is proved of rows in double precision
-        tol = 0.0 if self.one_out else stop.tolerance
+        """Solve the wanted cells of one γ, all of them over one kernel matrix; another ε is another family."""
+        m, tol = len(self.Cs), self.options["tol"]
+        stop = self.options["stop"] or KKTGap(tol, relative=True)
         # float32 rows have to be precise enough for the largest of the penalties that are solved here
-        largest = float(self.Cs[[place for places in wanted for place in places]].max())
+        largest = float(self.Cs[[place % m for places in wanted for place in places]].max())
         C = largest * np.max([split.factors for split in self.splits], axis=0)
-        held = partial(column_gram, X, token, column.kernel, options["cache_mb"], C)
-        if self.one_out:
-            del options["shrinking"]  # rounds of one example less are short
-            yield from left_out_cells(held(tol), codes, self.Cs, self.splits, wanted, stop=stop, **options)
-            return
-        refuses, done = not isinstance(column.kernel, Precomputed), set[tuple[int, int]]()
-        work: Callable[..., Iterator[Cell]] = partial(solve_cells, seeder=self.seeder, stop=stop, **options)
+        held = partial(column_gram, X, token, self.columns[number].kernel, self.options["cache_mb"], C)
+        # what is proved of a left-out example is proved of rows in double precision; regressions read no others
+        tol = 0.0 if self.one_out or self.epsilons[0] is not None else stop.tolerance
+        solve, done = partial(self._families, X, labels, number, stop), set[tuple[int, int]]()
         try:
-            for cell in work(held(tol), codes, self.Cs, self.splits, wanted, refuses_float32=refuses):
+            for cell in solve(held(tol), wanted):
                 done.add((cell.split, cell.place))
                 yield cell
         except CoarseError:  # the decision values vary by so little
@@ -204,7 +226,49 @@ class Search:
                 [place for place in places if (split.number, place) not in done]
                 for split, places in zip(self.splits, wanted, strict=True)
             ]
-            yield from work(held(0.0), codes, self.Cs, self.splits, left)
+            yield from solve(held(0.0), left)
+
+    def _families(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        number: int,
+        stop: StoppingRule,
+        gram: KernelMatrix,
+        wanted: list[list[int]],
+    ) -> Iterator[Cell]:
+        """Solve the wanted cells of one kernel matrix, one ε after another."""
+        m = len(self.Cs)
+        refuses = not isinstance(self.columns[number].kernel, Precomputed)
+        for e, epsilon in enumerate(self.epsilons):
+            some = [[place % m for place in places if place // m == e] for places in wanted]
+            if any(some):
+                task = task_given(None, labels, None, gram, epsilon=epsilon)
+                score = self._score(X, labels, number, e * m, task)
+                for cell in self._cells(task, some, score, refuses, stop=stop, epsilon=epsilon):
+                    yield cell._replace(place=cell.place + e * m)
+
+    def _cells(
+        self, task: Task, wanted: list[list[int]], score: Score | None, refuses_float32: bool, **more: Any
+    ) -> Iterator[Cell]:
+        """Solve the wanted values of C of one family."""
+        options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
+        if self.one_out:
+            del options["shrinking"]  # rounds of one example less are short
+            return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
+        del options["epsilon"]  # the task has it
+        return solve_cells(
+            task, self.Cs, self.splits, wanted, self.seeder, score, refuses_float32=refuses_float32, **options
+        )
+
+    def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
+        """Return how cells are scored; None for accuracy or R². `first` is the first place of the family."""
+        scoring = self.scoring
+        if scoring is not None:
+            return lambda split, place, values: scoring(
+                X, labels, split, self.params(number, first + place), values
+            )
+        return partial(left_out_score, task) if self.is_loo and task.kind == REGRESSION else None
 
 
 class StoredCells:
@@ -215,11 +279,13 @@ class StoredCells:
     runs : RunStore
     identities : dict
         By key; see `Search._identities`.
+    name : str
+        Of the estimator.
     """
 
-    def __init__(self, runs: RunStore, identities: dict[Key, dict[str, Any]]) -> None:
+    def __init__(self, runs: RunStore, identities: dict[Key, dict[str, Any]], name: str) -> None:
         runs.prepare()
-        self.runs, self._identities = runs, identities
+        self.runs, self._identities, self._name = runs, identities, name
         self._hashes = {key: digest(identity) for key, identity in identities.items()}
 
     def cells(self) -> dict[Key, Cell]:
@@ -233,7 +299,7 @@ class StoredCells:
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
         del metrics["split"], metrics["place"]  # their numbers differ in another grid
         config = self._identities[key]
-        names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": "SVCCV"}
+        names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)
 
 
@@ -255,11 +321,11 @@ class Delivery:
         return Delivery, ()
 
     def __call__(
-        self, search: Search, X: Any, codes: np.ndarray, token: str, number: int, wanted: list[list[int]]
+        self, search: Search, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> tuple[int, list[Cell]]:
         """Return the number of γ and the cells."""
         cells = []
-        for cell in search._column(X, codes, token, search.columns[number], wanted):
+        for cell in search._column(X, labels, token, number, wanted):
             cells.append(cell)
             with self._lock:
                 # after Ctrl-C threads go on for a moment: what they bring would be told after the end
@@ -326,34 +392,3 @@ def forget(token: str) -> None:
     with _lock:
         for key in [key for key in _products if key[0] == token]:
             del _products[key]
-
-
-def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
-    """Return ``cv_results_`` with the keys and the order of GridSearchCV: C outside, γ inside."""
-    places = [(c, g) for c in range(len(search.Cs)) for g in range(len(search.columns))]
-    numbers = [split.number for split in search.splits]
-
-    def table(name: str) -> np.ndarray:
-        return np.array(
-            [[getattr(cells[g, c, s], name) for s in numbers] for c, g in places], dtype=np.float64
-        )
-
-    params = []
-    for c, g in places:
-        gamma = search.columns[g].gamma
-        params.append({"C": float(search.Cs[c])} | ({} if gamma is None else {"gamma": gamma}))
-    scores, result = table("score"), {}
-    for name in ("fit", "score"):
-        seconds = table(f"{name}_seconds")
-        result[f"mean_{name}_time"], result[f"std_{name}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
-    for name in params[0]:
-        result[f"param_{name}"] = np.ma.MaskedArray([each[name] for each in params])
-    result["params"] = params
-    for s, column in enumerate(scores.T):
-        result[f"split{s}_test_score"] = column
-    means = scores.mean(axis=1)
-    result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
-    # equal up to rounding is equal; GridSearchCV lets the last digit of a mean decide
-    result["rank_test_score"] = rankdata(-np.round(means, 12), method="min").astype(np.int32)
-    result["mean_iterations"] = table("iterations").mean(axis=1)
-    return result

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -14,13 +14,13 @@ import numpy as np
 
 from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
-from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import SHARE
-from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import leave_one_out
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.scores import r_squared
+from refsvm.rounds.task import COPIES, REGRESSION, Task
 from refsvm.seeders import ActiveSet, Cold, Seeder
 
 FOLDS_AT_ONCE: Final = 16
@@ -37,7 +37,7 @@ class Split:
     train, test : ndarrays of int64
         Numbers of the examples.
     factors : ndarray of shape (n,), float64
-        What C is multiplied by for each example; 0 for those that are not trained on.
+        What C is multiplied by for each example, or variable; 0 for those that are not trained on.
     test_weights : ndarray, float64
         What each example of the test set counts in the score.
     """
@@ -62,13 +62,13 @@ class Cell(NamedTuple):
     split, place : int
         Number of the split, and of the value of C.
     score : float
-        Part of the test set that is predicted rightly.
+        Part of the test set that is predicted rightly, R² of a regression, or what was asked for.
     iterations : int
-        Steps of all pairs of classes.
+        Steps of all machines.
     fit_seconds, score_seconds : float
         Time to seed and solve; time to read off the predictions and compare them.
     converged : bool
-        Whether all pairs are solved to the tolerance.
+        Whether all machines are solved to the tolerance.
     """
 
     split: int
@@ -80,13 +80,34 @@ class Cell(NamedTuple):
     converged: bool
 
 
+Score = Callable[[Split, int, np.ndarray], float]
+"""A score of a split, a place in `Cs` and the decision values of the test examples, shape (t, machines)."""
+
+
+def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> float:
+    """Return the weighted share of right predictions; of a regression R² as scikit-learn has it, NaN of one example."""
+    labels, weights = task.labels[split.test], split.test_weights
+    if task.kind != REGRESSION:
+        return float((votes(values, len(task.classes)) == task.codes[split.test]) @ weights) / split.total
+    score = r_squared(labels, values[:, 0], weights)
+    # of equal targets there is nothing to explain: all is right, or nothing
+    return score if np.isfinite(score) or len(labels) < 2 else float((labels == values[:, 0]).all())
+
+
+def left_out_score(task: Task, split: Split, place: int, values: np.ndarray) -> float:
+    """Return the part of one example of a regression in R², so that the mean over all left-out ones is R²."""
+    spread = float(np.var(task.labels))
+    residual = float(task.labels[split.test[0]] - values[0, 0])
+    return 1.0 - residual**2 / spread if spread > 0.0 else float(residual == 0.0)
+
+
 def solve_cells(
-    gram: KernelMatrix,
-    codes: np.ndarray,
+    task: Task,
     Cs: np.ndarray,
     splits: Sequence[Split],
     wanted: Sequence[Sequence[int]],
     seeder: Seeder | None = None,
+    score: Score | None = None,
     *,
     refuses_float32: bool = False,
     **options: Any,
@@ -98,18 +119,18 @@ def solve_cells(
 
     Parameters
     ----------
-    gram : KernelMatrix
-        Of all n examples; computed once for all cells.
-    codes : ndarray of shape (n,), int
-        Class numbers.
+    task : Task
+        Classification or regression, with C = 1 and a kernel matrix of all n examples, computed once for all cells.
     Cs : ndarray of float64, ascending
     splits : sequence of Split
     wanted : sequence of sequences of int
         For each split the places in `Cs` to be solved.
     seeder : Seeder, optional
         From one value of C to the next, and nothing else.
+    score : callable, optional
+        `usual_score` by default.
     refuses_float32 : bool
-        Whether `gram` has float32 values with which the caller can do without.
+        Whether the matrix has float32 values with which the caller can do without.
     **options
         Of `refsvm.Rounds`.
 
@@ -128,25 +149,29 @@ def solve_cells(
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm import RBF
     >>> from refsvm.datasets import load
     >>> from refsvm.rounds.grid import Split, solve_cells
+    >>> from refsvm.rounds.task import task_given
     >>> heart = load("heart")
-    >>> gram = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005)).gram
     >>> i = np.arange(heart.n)
     >>> split = Split(0, i[i % 5 > 0], i[i % 5 == 0], (i % 5 > 0) * 1.0, np.ones(54))
-    >>> cells = solve_cells(gram, (heart.y > 0).astype(int), np.array([1.0, 10.0]), [split], [[0, 1]])
+    >>> task = task_given(heart.X, heart.y, RBF(0.005), None)
+    >>> cells = solve_cells(task, np.array([1.0, 10.0]), [split], [[0, 1]])
     >>> [round(cell.score, 1) for cell in cells]
     [0.8, 0.8]
     """
-    rule, k = ActiveSet() if seeder is None else seeder, int(codes.max()) + 1
+    rule, gram = ActiveSet() if seeder is None else seeder, task.gram
+    score = partial(usual_score, task) if score is None else score
     is_float32 = gram.dense is not None and gram.dense.dtype == np.float32
     if is_float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
-    pairs = [Rounds(each, **options) for each in DualProblem._of_pairs(gram, codes, np.ones(len(codes)))]
+    machines = [Rounds(each.problem, **options) for each in task.machines()]
     if refuses_float32 := refuses_float32 and is_float32:
-        for pair in pairs:
-            pair.refuse_float32(SHARE)
+        for each in machines:
+            each.refuse_float32(SHARE)
+    if COPIES[task.kind] > 1:  # one factor for each variable
+        splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible():
         # each split keeps two solutions, α and G: of thousands of splits they would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
@@ -156,14 +181,14 @@ def solve_cells(
             for some in (
                 [[*same] for _, same in groupby(turns, itemgetter(1))] if refuses_float32 else [turns]
             ):
-                runs = rounds_of(pairs, [each for *_, each in some], rule)
+                runs = rounds_of(machines, [turn for *_, turn in some], rule)
                 for ended, (split, place, _) in zip([*runs] if refuses_float32 else runs, some, strict=False):
-                    yield scored(split, place, ended, codes, k)
-                if any(pair.status is Status.INTERRUPTED for pair in pairs):
+                    yield scored(split, place, ended, score)
+                if any(each.status is Status.INTERRUPTED for each in machines):
                     raise KeyboardInterrupt
             # the next group starts from none of these
-            for pair in pairs:
-                pair.solutions.clear()
+            for each in machines:
+                each.solutions.clear()
 
 
 def rounds_of(
@@ -179,23 +204,25 @@ def rounds_of(
 
 
 def left_out_cells(
-    gram: KernelMatrix,
-    codes: np.ndarray,
+    task: Task,
     Cs: np.ndarray,
     splits: Sequence[Split],
     wanted: Sequence[Sequence[int]],
+    score: Score | None = None,
     **options: Any,
 ) -> Iterator[Cell]:
     """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out`.
 
     Parameters
     ----------
-    gram, codes, Cs, wanted
+    task, Cs, wanted
         As in `solve_cells`.
     splits : sequence of Split
         Of one test example each, all with the same factors of the examples that they train on.
+    score : callable, optional
+        Of classes only whether the prediction is right, by default: decision values are known by their sign.
     **options
-        Of `refsvm.leave_one_out`.
+        Of `refsvm.leave_one_out`; of a regression its ``epsilon``.
 
     Yields
     ------
@@ -211,12 +238,11 @@ def left_out_cells(
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm import Linear
-    >>> from refsvm.kernels import Gram
     >>> from refsvm.rounds.grid import Split, left_out_cells
-    >>> gram, i = Gram(Linear(), np.array([[0.0], [1.0], [4.0], [5.0]])), np.arange(4)
+    >>> from refsvm.rounds.task import task_given
+    >>> task, i = task_given([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1], None, None), np.arange(4)
     >>> splits = [Split(k, i[i != k], i[i == k], (i != k) * 1.0, np.ones(1)) for k in range(4)]
-    >>> cells = left_out_cells(gram, i // 2, np.array([10.0]), splits, [[0]] * 4)
+    >>> cells = left_out_cells(task, np.array([10.0]), splits, [[0]] * 4)
     >>> [cell.score for cell in cells]
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -225,20 +251,22 @@ def left_out_cells(
         np.maximum(splits[0].factors, splits[1].factors),
     )
     for place in sorted({place for places in wanted for place in places}):
-        loo = leave_one_out(y=codes, gram=gram, C=Cs[place] * factors, **options)
+        loo = leave_one_out(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options)
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        right = loo.predictions[test] == codes[test]
+        right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
         # counted once: the steps on all examples serve all of these cells
         steps[0] += sum(each.iterations for each in loo.full_solutions)
-        solved = ~np.isin(loo.decided_by.reshape(len(codes), -1), ("", "limit"))
+        solved = ~np.isin(loo.decided_by.reshape(len(task.labels), -1), ("", "limit"))
         converged = np.all(solved, axis=1)[test].tolist()
         seconds = loo.seconds / len(splits)
-        found = zip(splits, wanted, right.tolist(), steps.tolist(), converged, strict=True)
-        for split, places, is_right, count, is_solved in found:
+        found = zip(splits, wanted, steps.tolist(), converged, strict=True)
+        for split, places, count, is_solved in found:
             if place in places:
-                yield Cell(split.number, place, float(is_right), count, seconds, 0.0, is_solved)
+                r = split.test
+                result = float(right[r[0]]) if score is None else score(split, place, values[r])
+                yield Cell(split.number, place, result, count, seconds, 0.0, is_solved)
 
 
 def planned(
@@ -298,13 +326,11 @@ def planned(
     return turns
 
 
-def scored(split: Split, place: int, ended: Sequence[RoundResult], codes: np.ndarray, k: int) -> Cell:
-    """Return a cell from the rounds of all pairs of classes."""
+def scored(split: Split, place: int, ended: Sequence[RoundResult], score: Score) -> Cell:
+    """Return a cell from the rounds of all machines."""
     began = time.perf_counter()
-    values = np.array([each.values for each in ended]).T
-    right = votes(values, k) == codes[split.test]
-    score = float(right @ split.test_weights) / split.total
+    result = score(split, place, np.array([each.values for each in ended]).T)
     steps = sum(each.iterations for each in ended)
     seconds = sum(each.seed_seconds + each.solve_seconds for each in ended)
     converged = all(each.status is Status.CONVERGED for each in ended)
-    return Cell(split.number, place, score, steps, seconds, time.perf_counter() - began, converged)
+    return Cell(split.number, place, result, steps, seconds, time.perf_counter() - began, converged)

@@ -95,8 +95,8 @@ def mean_absolute_error(labels: np.ndarray, predictions: np.ndarray) -> float:
     return float(np.abs(labels - predictions).mean())
 
 
-def r_squared(labels: np.ndarray, predictions: np.ndarray) -> float:
-    """1 − Σ (y − h)² / Σ (y − ȳ)²; NaN where all targets are one number.
+def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | float = 1.0) -> float:
+    """1 − Σ w (y − h)² / Σ w (y − ȳ)², with the weighted mean ȳ; NaN where all targets are one number.
 
     Examples
     --------
@@ -105,5 +105,7 @@ def r_squared(labels: np.ndarray, predictions: np.ndarray) -> float:
     >>> r_squared(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]))
     0.5
     """
-    spread: Any = ((labels - labels.mean()) ** 2).sum()
-    return float(1.0 - ((labels - predictions) ** 2).sum() / spread) if spread > 0.0 else float("nan")
+    weights = np.broadcast_to(weights, labels.shape)
+    spread: Any = (weights * (labels - np.average(labels, weights=weights)) ** 2).sum()
+    lost = (weights * (labels - predictions) ** 2).sum()
+    return float(1.0 - lost / spread) if spread > 0.0 else float("nan")

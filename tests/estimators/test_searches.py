@@ -17,7 +17,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.model_selection import cross_validate as in_turn
 
 from refsvm import RBF, SVC, SVCCV, cross_validate
-from refsvm.estimators.search import results_table
+from refsvm.estimators.results_table import results_table
+from refsvm.estimators.search import GammaColumn, Search
 from refsvm.paths import cross_validate_path
 
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
@@ -159,11 +160,9 @@ def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
 
 def test_equal_means_have_equal_ranks() -> None:
     """0.3 + 0.2 + 0.1 and 0.1 + 0.2 + 0.3 differ in the last digit."""
-    search: Any = SimpleNamespace(
-        Cs=[1.0, 2.0, 3.0],
-        columns=[SimpleNamespace(gamma=0.1)],
-        splits=[SimpleNamespace(number=k) for k in range(3)],
-    )
+    splits: Any = [SimpleNamespace(number=k) for k in range(3)]
+    Cs = np.array([1.0, 2.0, 3.0])
+    search = Search("SVCCV", [GammaColumn(0.1, RBF(0.1))], [None], Cs, splits, None, {})
     scores = [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3), (0.4, 0.2, 0.1)]
     cells: Any = {
         (0, c, k): SimpleNamespace(score=score, fit_seconds=0.0, score_seconds=0.0, iterations=7)

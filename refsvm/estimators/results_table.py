@@ -1,0 +1,58 @@
+"""The table of a search, as GridSearchCV lays it out, and the ranks of its cells."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from refsvm.estimators.search import Key, Search
+from refsvm.rounds.grid import Cell
+
+
+def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
+    """Return ``cv_results_`` with the keys and the order of GridSearchCV: C outside, then ε, γ inside."""
+    m, n_epsilons = len(search.Cs), len(search.epsilons)
+    places = [(g, e * m + c) for c, e, g in product(range(m), range(n_epsilons), range(len(search.columns)))]
+    numbers = [split.number for split in search.splits]
+
+    def table(name: str) -> np.ndarray:
+        return np.array(
+            [[getattr(cells[g, place, s], name) for s in numbers] for g, place in places], dtype=np.float64
+        )
+
+    params, result = [search.params(*each) for each in places], {}
+    scores = table("score")
+    for name in ("fit", "score"):
+        seconds = table(f"{name}_seconds")
+        result[f"mean_{name}_time"], result[f"std_{name}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
+    for name in params[0]:
+        result[f"param_{name}"] = np.ma.MaskedArray([each[name] for each in params])
+    result["params"] = params
+    for s, column in enumerate(scores.T):
+        result[f"split{s}_test_score"] = column
+    means = scores.mean(axis=1)
+    result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
+    result["rank_test_score"] = ranks(means)
+    result["mean_iterations"] = table("iterations").mean(axis=1)
+    return result
+
+
+def ranks(means: np.ndarray) -> np.ndarray:
+    """Return the rank of each mean score, the highest first; those that are not known come last.
+
+    Equal to 12 digits is equal: GridSearchCV lets the last digit decide, which is rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.results_table import ranks
+    >>> ranks(np.array([np.nan, 0.1 + 0.2, 0.3, -1e-20]))
+    array([4, 1, 1, 3], dtype=int32)
+    """
+    rounded = np.array([float(f"{mean:.12g}") for mean in means])
+    known = np.isfinite(rounded)
+    lowest = rounded[known].min() if known.any() else 0.0
+    return rankdata(-np.where(known, rounded, np.nextafter(lowest, -np.inf)), method="min").astype(np.int32)

@@ -1,0 +1,173 @@
+"""Scorers of scikit-learn on decision values that are known already.
+
+A scorer is called with an estimator, examples and labels. The estimator here is an `SVC` or `SVR` of one split, with
+the parameters of its cell, whose decision values of the test part were read off the gradient: it predicts that part and
+nothing else, so that no cell is trained or evaluated a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from inspect import signature
+from itertools import combinations
+from numbers import Number
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from sklearn import config_context
+from sklearn.utils.validation import _check_method_params
+
+from refsvm.estimators.svc import SVC
+from refsvm.estimators.svr import SVR
+from refsvm.kernels.names import is_precomputed
+from refsvm.rounds.grid import Split
+from refsvm.store import described
+
+ROUNDING: Final = 1e-11
+"""Decision values that differ by less, relative to the largest or to 1, are equal."""
+
+
+class HeldOut:
+    """What `HeldOutSVC` and `HeldOutSVR` add to an estimator: the decision values of one test part."""
+
+    _part: tuple[Any, np.ndarray]
+
+    def _decision_values(self, X: Any, told: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+        """Return what is told of the decision values of the test part; nothing else is known."""
+        known, values = self._part
+        if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
+            raise ValueError(
+                "scoring= may ask for predictions of the test part only, the X that it is called with; search by "
+                f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...) where a scorer needs more."
+            )
+        return told(values)
+
+    def _check_fitted(self) -> None:
+        """Pass: the decision values are here, though no support vectors are."""
+
+
+class HeldOutSVC(HeldOut, SVC):
+    """A classifier of one split."""
+
+
+class HeldOutSVR(HeldOut, SVR):
+    """A regression of one split."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A scorer, and what it is called with.
+
+    Parameters
+    ----------
+    scorer : callable
+        Called with an estimator, X and y of a test part.
+    given : str or callable
+        What the user has named.
+    model : type
+        `HeldOutSVC` or `HeldOutSVR`.
+    settings : dict
+        Its parameters that all cells share.
+    classes : ndarray of shape (k,) or None
+        Labels, sorted; None for a regression.
+    metadata : dict
+        Further arguments of the scorer; those with an entry for each example are cut to the test part.
+    config : dict
+        scikit-learn's configuration, which belongs to a thread.
+    """
+
+    scorer: Callable[..., Any]
+    given: str | Callable[..., Any]
+    model: type[HeldOutSVC] | type[HeldOutSVR]
+    settings: dict[str, Any] = field(repr=False)
+    classes: np.ndarray | None = field(repr=False)
+    metadata: dict[str, Any] = field(repr=False)
+    config: dict[str, Any] = field(repr=False)
+
+    WEIGHT: ClassVar[str] = "sample_weight"
+
+    def __call__(
+        self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
+    ) -> float:
+        """Return the score of a cell from the decision values of its test part, shape (t, machines)."""
+        test, settings = split.test, self.settings | params
+        model: Any = self.model(**settings)
+        part, y = X[np.ix_(test, split.train)] if is_precomputed(model.kernel) else X[test], labels[test]
+        if self.classes is not None:
+            present = np.unique(labels[split.factors > 0.0])
+            values, y = of_present(with_ties(values), present, len(self.classes)), self.classes[y]
+            model.classes_ = self.classes[present]
+        model._part = part, values
+        more = _check_method_params(X, self.metadata, indices=test)
+        if self.WEIGHT in more:
+            more[self.WEIGHT] = split.test_weights
+        try:
+            with config_context(**self.config):
+                score = self.scorer(model, part, y, **more)
+        except Exception as error:
+            error.add_note(f"Raised by scoring={self.given!r} on split {split.number} with {params}.")
+            raise
+        if not isinstance(score, Number):
+            raise ValueError(
+                f"scoring={self.given!r} returns {score!r:.60}, which is no number; return one score."
+            )
+        return float(score)  # type: ignore[arg-type]
+
+    def identity(self) -> Any:
+        """Return what a store knows the scorer by, or refuse one whose function is the user's.
+
+        Raises
+        ------
+        ValueError
+            If its description does not last.
+        """
+        function = getattr(self.scorer, "_score_func", None)
+        if function is not None and not function.__module__.startswith("sklearn."):
+            described("scoring", function)
+        return described("scoring", self.given)
+
+
+def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
+    """Return the decision values of the pairs of classes that a split trains on, with the signs of `SVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.scoring import of_present
+    >>> of_present(np.array([[1.0, 2.0, 3.0]]), np.array([0, 2]), 3)
+    array([[-2.]])
+    """
+    if len(present) == k:
+        return values
+    pairs = [*combinations(range(k), 2)]
+    chosen = values[:, [pairs.index(pair) for pair in combinations(present.tolist(), 2)]]
+    return -chosen if len(present) == 2 else chosen  # of two classes the second is the positive one
+
+
+def with_ties(values: np.ndarray) -> np.ndarray:
+    """Return decision values, shape (t, machines), of which those that only rounding tells apart are equal.
+
+    h = v − G + b of two equal examples with different labels rounds apart, and a score of ranks would see it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.scoring import with_ties
+    >>> with_ties(np.array([[0.3], [2.0], [0.1 + 0.2]])).ravel()
+    array([0.3, 2. , 0.3])
+    """
+    order = values.argsort(axis=0)
+    ascending = np.take_along_axis(values, order, axis=0)
+    noise = ROUNDING * np.abs(values).max(axis=0, initial=1.0)
+    differs = np.diff(ascending, axis=0, prepend=-np.inf) > noise
+    # the first of each group stands for all of it
+    first = np.maximum.accumulate(np.where(differs, np.arange(len(values))[:, None], 0), axis=0)
+    equal = np.empty_like(values)
+    np.put_along_axis(equal, order, np.take_along_axis(ascending, first, axis=0), axis=0)
+    return equal
+
+
+def takes_weights(scorer: Callable[..., Any]) -> bool:
+    """Whether a scorer, or the metric in it, has an argument ``sample_weight``."""
+    return "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters

@@ -1,0 +1,92 @@
+"""SVRCV: a support vector regression that chooses C, γ and ε by cross-validation.
+
+The estimator that remains is an `SVR`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from refsvm._checks import targets
+from refsvm.estimators.scoring import HeldOutSVR
+from refsvm.estimators.search_cv import SearchCV
+from refsvm.estimators.svr import SVR
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVRCV(RegressorMixin, SearchCV):
+    """ε-insensitive support vector regression with C, γ and ε chosen by cross-validation.
+
+    The same cells, scores and choice as
+    ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas, "epsilon": epsilons}, cv=cv)``. They cost less: kernel values
+    are computed once for all folds, all C and all ε, each C starts from the one before (`ActiveSet`) and from what
+    changed in the fold before, and the predictions of a fold are read off the gradient.
+
+    Parameters
+    ----------
+    Cs : array-like of float, default (0.1, 1, 10, 100, 1000)
+        Values of C.
+    gammas : int, array-like of float, {"scale", "auto"}, default 5
+        As in `SVCCV`.
+    epsilons : array-like of float, default (0.1,)
+        Values of ε ≥ 0, in the unit of the targets.
+    kernel, degree, coef0, tol, selector, step, shrinking, engine, max_iter
+        As in `SVR`.
+    cv : int, "loo", splitter or iterable of (train, test), default 5
+        Folds: a number takes examples in order, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out`
+        does it. An example that a split names twice counts twice, in training and in the score.
+    scoring : str or callable, optional
+        R² by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "neg_mean_absolute_error". The
+        estimator that it gets knows the predictions for the test part X, and the parameters of the cell; it refuses
+        other X. One example has no R² of its own: with ``cv="loo"`` its score is 1 − n (y − h)² / Σ (y − ȳ)², so that
+        the mean of all is the R² of leave-one-out.
+    stop : StoppingRule, optional
+        When a cell is solved: ``KKTGap(tol, relative=True)`` by default. Rules that prove a sign are refused.
+    seeder, cache_size, n_jobs, store, refit, verbose
+        As in `SVCCV`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "C", "epsilon", and "gamma" where the kernel has one.
+    best_score_, best_index_, cv_results_, n_splits_, n_iter_
+        As of `SVCCV`.
+    best_estimator_ : SVR
+        Trained on all examples.
+    n_features_in_, feature_names_in_
+        As in `SVR`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import SVRCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0.0, 6.0, (60, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=60)
+    >>> model = SVRCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], epsilons=[0.01, 0.1, 0.5]).fit(X, y)
+    >>> model.best_params_, round(model.best_score_, 2)
+    ({'C': 10.0, 'epsilon': 0.1, 'gamma': 0.1}, 0.97)
+    """
+
+    epsilons: Any = (0.1,)
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = SearchCV._parameter_constraints | {
+        "epsilons": ["array-like"],
+    }
+
+    _model, _held_out, _usual = SVR, HeldOutSVR, "r2"
+    _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
+
+    score = SearchCV.score  # before that of the mixin
+
+    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, None]:
+        """Return the targets."""
+        return targets(np.asarray(y, dtype=np.float64), len(y)), None
+
+    def _epsilons(self) -> list[float | None]:
+        """Return the values of ε."""
+        return [*self._values("epsilons", self.epsilons, zero=True).tolist()]
