@@ -1,9 +1,10 @@
-"""Random searches, by `refsvm.SVCCV` and by scikit-learn's GridSearchCV over `refsvm.SVC`, until they differ.
+"""Random searches, by `refsvm.SVCCV` or `SVRCV` and by scikit-learn's GridSearchCV over `SVC` or `SVR`.
 
     python benchmarks/searches.py                        500 searches: seeds 0 to 499
     python benchmarks/searches.py --first 500 --count 99  others
     python benchmarks/searches.py --first 17 --count 1 -v one of them, described
     python benchmarks/searches.py --engine numpy         without compiled code
+    python benchmarks/searches.py --scores               by other scores, a regression in every second one
 
 A seed stands for 24 to 60 examples of two to four classes, a grid of C and γ, splits of one kind (`fuzzing.searches`:
 repeated, overlapping and missing rows, groups, masks, generators), and maybe weights. Scores have to be equal to 1e-9
@@ -18,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from fuzzing.searches import any_search, complaints_about
+from fuzzing.searches import any_search, complaints_about, scored_search
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,11 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed")
     parser.add_argument("--count", type=int, default=500, metavar="N", help="number of searches")
     parser.add_argument("--engine", choices=["numpy", "numba"], help="of all searches; drawn otherwise")
+    parser.add_argument("--scores", action="store_true", help="other scores than accuracy, and regressions")
     parser.add_argument("-v", "--verbose", action="store_true", help="describe every search")
     options = parser.parse_args(arguments)
     began, kinds, bad = time.perf_counter(), Counter[str](), 0
     for seed in range(options.first, options.first + options.count):
-        search = any_search(seed)
+        search = scored_search(seed) if options.scores else any_search(seed)
         search.settings["engine"] = options.engine or search.settings["engine"]
         if options.verbose:
             print(f"seed {seed}: {search.kind}, {search.X.shape}, {search.settings}, {search.grid}")

@@ -91,7 +91,7 @@ FAST: dict[str, Any] = {"engine": ENGINE}
 def of_estimators(name: str) -> Callable[[Arrays], Answer]:
     def call(a: Arrays) -> Answer:
         pytest.importorskip("sklearn")
-        from refsvm import SVC, SVCCV, SVR, OneClassSVM
+        from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
 
         rbf = {"gamma": 0.3, **FAST}
         own = {"kernel": lambda A, B: A @ B.T, **FAST}
@@ -103,6 +103,11 @@ def of_estimators(name: str) -> Callable[[Arrays], Answer]:
             "SVR.fit of a callable": lambda: learned(SVR(**own).fit(a["X"], a["t"], a["w"])),
             "SVCCV.fit": lambda: learned(
                 SVCCV(Cs=a["C"][:2], gammas=a["w"][:2], cv=3, **FAST).fit(a["X"], a["y"], a["w"])
+            ),
+            "SVRCV.fit": lambda: learned(
+                SVRCV(Cs=a["C"][:2], gammas=a["w"][:2], epsilons=a["w"][:2], cv=3, **FAST).fit(
+                    a["X"], a["t"], a["w"]
+                )
             ),
             "SVC.partial_fit": lambda: twice(SVC(**rbf), a, "y"),
             "SVC.partial_fit of a callable": lambda: twice(SVC(**own), a, "y"),
@@ -122,6 +127,7 @@ ESTIMATORS = (
     "SVC.fit of a callable",
     "SVR.fit of a callable",
     "SVCCV.fit",
+    "SVRCV.fit",
     "SVC.partial_fit",
     "SVC.partial_fit of a callable",
     "SVR.partial_fit",

@@ -16,7 +16,7 @@ from .test_import import run
 SCRIPT = """
 import numpy as np
 
-from refsvm import RBF, SVC, SVCCV, SVR, TOP, DualProblem, KKTGap, OneClassSVM, PlanningAheadStep, SecondOrder
+from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, TOP, DualProblem, KKTGap, OneClassSVM, PlanningAheadStep, SecondOrder
 from refsvm import Solution, cross_validate, iterate, leave_one_out, read_model, regularization_path, solve, write_model
 
 X, y = np.arange(6.0)[:, None], np.array([-1, 1, 1, -1, 1, -1])
@@ -27,6 +27,7 @@ error: float = leave_one_out(X, y, kernel=RBF(0.5), seeder=TOP()).error + cross_
 breakpoints: np.ndarray = regularization_path(X, y, kernel=RBF(0.5)).C
 model = SVC(C=1.0, kernel="rbf").fit(X, y)
 SVR(epsilon=0.1).fit(X, y), OneClassSVM(nu=0.5).fit(X), SVCCV(Cs=[1.0, 10.0]).fit(X, y)
+SVRCV(epsilons=[0.1]).fit(X, y)
 write_model(model, "m")
 print(read_model("m").predict(X), model.predict(X))
 """

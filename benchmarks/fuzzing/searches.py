@@ -1,14 +1,19 @@
-"""Random searches over C and γ, on splits of every kind: `refsvm.SVCCV` beside ``GridSearchCV(refsvm.SVC)``."""
+"""Random searches over C, γ and ε, on splits of every kind and by scores of every kind, beside ``GridSearchCV``.
+
+`refsvm.SVCCV` stands against ``GridSearchCV(refsvm.SVC)``, `refsvm.SVRCV` against ``GridSearchCV(refsvm.SVR)``.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from sklearn import config_context
+from sklearn.metrics import fbeta_score, get_scorer, make_scorer, mean_pinball_loss
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -22,12 +27,16 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from refsvm import RBF, SVC, SVCCV
+from refsvm import RBF, SVC, SVCCV, SVR, SVRCV
+from refsvm.estimators.scoring import takes_weights
 
 __all__ = ["KINDS", "RandomSearch", "any_search", "complaints_about"]
 
 EXACT: Final = 1e-9
 """KKT gap of every cell, so that predictions do not depend on where a solve ends; and how far scores may be apart."""
+
+EXACT_VALUES: Final = 1e-11
+"""The same where scores are made of decision values."""
 
 TIED: Final = 1e-12
 """Mean scores that differ by less are equal."""
@@ -47,10 +56,11 @@ class RandomSearch:
     settings : dict
         Parameters of `SVC` that the grid does not vary.
     grid : dict
-        "C", and "gamma" where the kernel has one.
+        "C", "gamma" where the kernel has one, and "epsilon" of a regression.
     cv : object
         What both searches are given; a callable makes a new one for each.
     weights, groups : ndarray of shape (n,), optional
+    scoring : str or callable, optional
     """
 
     kind: str
@@ -62,6 +72,12 @@ class RandomSearch:
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
     n_jobs: int | None = None
+    scoring: Any = None
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether ε is searched, too."""
+        return "epsilon" in self.grid
 
     @property
     def splits(self) -> Any:
@@ -146,8 +162,66 @@ KINDS: Final[dict[str, Callable[[np.random.Generator, int], Any]]] = {
 """How examples are split."""
 
 
+def worst_margin(model: Any, X: Any, y: np.ndarray) -> float:
+    """A score of the user's, of decision values and of a parameter."""
+    return float(
+        np.abs(model.decision_function(X)).min() + 0.01 * np.mean(model.predict(X) == y) - 1e-3 * model.C
+    )
+
+
+def worst_residual(model: Any, X: Any, y: np.ndarray) -> float:
+    """The same of a regression."""
+    return -float(np.abs(model.predict(X) - y).max()) - 1e-3 * model.epsilon
+
+
+SCORES: Final[dict[str, list[Any]]] = {
+    "two classes": [
+        None, "roc_auc", "average_precision", "balanced_accuracy", "accuracy", worst_margin,
+        make_scorer(fbeta_score, beta=2.0, average="macro", zero_division=0.0),
+    ],
+    "more classes": [None, "balanced_accuracy", "f1_macro", "matthews_corrcoef", "accuracy"],
+    "regression": [
+        None, "neg_mean_absolute_error", "neg_mean_squared_error", "neg_root_mean_squared_error", "r2",
+        "neg_median_absolute_error", "explained_variance", "neg_max_error", worst_residual,
+        make_scorer(mean_pinball_loss, greater_is_better=False, alpha=0.8),
+    ],
+}  # fmt: skip
+"""How predictions are scored."""
+
+
+def scored_search(seed: int) -> RandomSearch:
+    """Return a search of a seed by some score, a regression in every second of them."""
+    search, rng = any_search(seed), np.random.default_rng([seed, 1])
+    kind = "two classes" if len(np.unique(search.y)) == 2 else "more classes"
+    if rng.random() < 0.5:
+        kind = "regression"
+        del search.settings["class_weight"]
+        n = len(search.y)
+        level = (
+            search.X[:, 0] if search.settings["kernel"] == "precomputed" else search.X[:, 0] / search.X.std()
+        )
+        if "gamma" not in search.grid:  # far beyond the targets, thousands of steps
+            search.grid["C"] = [min(C, float(1.0 / search.X.var())) for C in search.grid["C"]]
+        search.y = np.sin(2.0 * level) + rng.choice([0.1, 0.5]) * rng.normal(size=n)
+        search.grid["epsilon"] = rng.choice(
+            [0.0, 0.01, 0.1, 0.3, 5.0], int(rng.integers(1, 4)), replace=False
+        ).tolist()
+    search.settings["tol"] = EXACT_VALUES
+    scores = SCORES[kind]
+    search.scoring = deepcopy(scores[int(rng.integers(len(scores)))])
+    if hasattr(search.scoring, "set_score_request"):
+        search.scoring = asked_for_weights(search.scoring)
+    return search
+
+
+def asked_for_weights(scorer: Any) -> Any:
+    """Return a scorer that is to be given the weights, if its metric takes them."""
+    with config_context(enable_metadata_routing=True):
+        return scorer.set_score_request(sample_weight=takes_weights(scorer))
+
+
 def any_search(seed: int) -> RandomSearch:
-    """Return the search of a seed."""
+    """Return the search of a seed, of classes and by accuracy."""
     rng = np.random.default_rng(seed)
     kind, n, k = list(KINDS)[seed % len(KINDS)], int(rng.integers(24, 60)), int(rng.choice([2, 2, 3, 4]))
     X = rng.normal(size=(n, int(rng.integers(1, 5)))) * rng.choice([0.3, 1.0, 10.0])
@@ -181,10 +255,11 @@ def product(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
 
 
 def ours(search: RandomSearch) -> dict[str, Any]:
-    """What `SVCCV` finds."""
-    gammas = {"gammas": search.grid["gamma"]} if "gamma" in search.grid else {}
-    model = SVCCV(
-        Cs=search.grid["C"], cv=search.splits, refit=False, n_jobs=search.n_jobs, **gammas, **search.settings
+    """What `SVCCV` or `SVRCV` finds."""
+    kind: Any = SVRCV if search.is_regression else SVCCV
+    grid = {f"{name}s": values for name, values in search.grid.items()}
+    model = kind(
+        cv=search.splits, scoring=search.scoring, refit=False, n_jobs=search.n_jobs, **grid, **search.settings
     )
     groups = {} if search.groups is None else {"groups": search.groups}
     model.fit(search.X, search.y, sample_weight=search.weights, **groups)
@@ -192,13 +267,18 @@ def ours(search: RandomSearch) -> dict[str, Any]:
 
 
 def theirs(search: RandomSearch) -> dict[str, Any]:
-    """What `GridSearchCV` finds over `SVC`, with the weights in training and in the scores."""
-    model = SVC(**search.settings)
+    """What `GridSearchCV` finds over `SVC` or `SVR`, with the weights in training and in the scores."""
+    model: Any = SVR(**search.settings) if search.is_regression else SVC(**search.settings)
     given = {} if search.groups is None else {"groups": search.groups}
+    scoring = search.scoring
     if search.weights is not None:
         model = model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         given["sample_weight"] = search.weights
-    grid = GridSearchCV(model, search.grid, cv=search.splits, refit=False, error_score="raise")
+        if isinstance(scoring, str):
+            scoring = asked_for_weights(get_scorer(scoring))
+    grid = GridSearchCV(
+        model, search.grid, cv=search.splits, scoring=scoring, refit=False, error_score="raise"
+    )
     grid.fit(search.X, search.y, **given)
     return {"best": grid.best_params_, **grid.cv_results_}
 
@@ -216,16 +296,18 @@ def complaints_about(search: RandomSearch) -> list[str]:
     one, other = found
     if isinstance(one, str) or isinstance(other, str):
         both = isinstance(one, str) and isinstance(other, str)
-        return [] if both else [f"{search.kind}: SVCCV {one!r:.150}, GridSearchCV {other!r:.150}"]
+        return [] if both else [f"{search.kind}: ours {one!r:.150}, GridSearchCV {other!r:.150}"]
     scores = [name for name in other if name.endswith("_test_score") and name != "rank_test_score"]
     complaints = [
         f"{search.kind}: {name} is {one[name]} and {other[name]}"
         for name in scores
-        if not np.allclose(one[name], other[name], rtol=0.0, atol=EXACT)
+        if not np.allclose(one[name], other[name], rtol=EXACT, atol=EXACT, equal_nan=True)
     ]
     means = {
         str(params): mean for params, mean in zip(other["params"], other["mean_test_score"], strict=True)
     }
-    if not complaints and abs(means[str(one["best"])] - means[str(other["best"])]) > TIED:
+    # a share of examples is exact; a mean of values is as exact as these
+    tie = EXACT if search.is_regression or search.scoring is not None else TIED
+    if not complaints and abs(means[str(one["best"])] - means[str(other["best"])]) > tie:
         complaints.append(f"{search.kind}: {one['best']} is chosen in place of {other['best']}")
     return complaints

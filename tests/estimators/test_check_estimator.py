@@ -6,7 +6,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from refsvm import SVC, SVCCV, SVR, HybridMaximumGain, OneClassSVM
+from refsvm import SVC, SVCCV, SVR, SVRCV, HybridMaximumGain, OneClassSVM
 
 VARIANTS = [
     SVC(),
@@ -15,6 +15,9 @@ VARIANTS = [
     SVC(kernel="precomputed"),
     SVCCV(Cs=(1.0, 10.0), gammas=2, cv=3, tol=1e-11),
     SVCCV(Cs=(1.0,), kernel="linear", cv=2, tol=1e-11),
+    SVRCV(Cs=(1.0, 10.0), gammas=2, epsilons=(0.0, 0.1), cv=3, tol=1e-11),
+    SVRCV(Cs=(1.0,), kernel="linear", cv=2, tol=1e-11, scoring="explained_variance"),
+    SVCCV(Cs=(1.0,), gammas=2, cv=2, tol=1e-11, scoring="balanced_accuracy"),
     SVR(),
     SVR(kernel="linear", epsilon=0.01, shrinking=False),
     OneClassSVM(),

@@ -1,0 +1,325 @@
+"""Searches of regressions and by other scores are those of GridSearchCV (more: `benchmarks/searches.py --scores`)."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import fbeta_score, make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, LeavePOut
+from sklearn.svm import SVR as PEER
+
+from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, BallRule, Cold, KKTGap, leave_one_out
+from refsvm.display import GridDisplay
+from refsvm.estimators import scoring as scoring_module
+from refsvm.estimators import search as search_module
+from refsvm.rounds.grid import usual_score
+
+from ..settings import FAST
+
+BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
+sys.path.insert(0, BENCHMARKS)
+try:
+    from fuzzing.searches import complaints_about, scored_search
+finally:
+    sys.path.remove(BENCHMARKS)
+
+RNG = np.random.default_rng(5)
+N = 40
+X = RNG.normal(size=(N, 3))
+T = np.sin(X[:, 0]) + 0.2 * RNG.normal(size=N)
+Y = (T > 0.1) * 1
+W = 0.5 + np.arange(N) % 3
+TWO: dict[str, Any] = {
+    "Cs": [0.1, 10.0, 1.0],
+    "gammas": [0.1, 1.0],
+    "tol": 1e-10,
+    "engine": "numpy",
+    "refit": False,
+}
+GRID: dict[str, Any] = TWO | {"epsilons": [0.05, 0.3]}
+
+
+def means(model: Any) -> np.ndarray:
+    return np.asarray(model.cv_results_["mean_test_score"])
+
+
+def peer(model: Any, cv: Any = 5, **options: Any) -> GridSearchCV:
+    grid = {"C": GRID["Cs"], "gamma": GRID["gammas"]}
+    if isinstance(model, SVR | PEER):
+        grid["epsilon"] = GRID["epsilons"]
+    return GridSearchCV(model, grid, cv=cv, refit=False, error_score="raise", **options)
+
+
+def drawn(seed: int) -> Any:
+    """Return a random search in the fast engine: gaps of 1e-11 take thousands of steps."""
+    search = scored_search(seed)
+    search.settings["engine"] = FAST
+    return search
+
+
+@pytest.mark.parametrize("seed", range(42 if FAST == "numba" else 6))
+def test_random_searches_are_those_of_grid_search(seed: int) -> None:
+    assert complaints_about(drawn(seed)) == []
+
+
+def test_weights_that_a_score_forgets_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring_module.Scoring, "WEIGHT", "no such argument")
+    monkeypatch.setattr("refsvm.estimators.search_cv.takes_weights", lambda scorer: False)
+    searches = [drawn(seed) for seed in range(42)]
+    some = [each for each in searches if each.weights is not None and isinstance(each.scoring, str)]
+    assert any(complaints_about(each) for each in some[:6])
+
+
+def test_cells_table_and_choice_are_those_of_scikit_learns_machines() -> None:
+    ours, theirs = SVRCV(**GRID).fit(X, T), peer(PEER(tol=1e-10)).fit(X, T)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    assert not set(theirs.cv_results_) - set(ours.cv_results_)
+    np.testing.assert_allclose(means(ours), means(theirs), atol=1e-5)  # LIBSVM keeps kernel values as float32
+    assert ours.best_params_ == theirs.best_params_
+
+
+def test_one_kernel_matrix_serves_all_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    column_gram = search_module.column_gram
+
+    def watching(*given: Any) -> Any:
+        asked.append(given[2])
+        return column_gram(*given)
+
+    monkeypatch.setattr(search_module, "column_gram", watching)
+    SVRCV(**GRID).fit(X, T)
+    assert asked == [RBF(0.1), RBF(1.0)]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_threads_and_engines_find_the_same(engine: str) -> None:
+    one, two = (SVRCV(**GRID | {"engine": engine}, n_jobs=jobs).fit(X, T) for jobs in (None, 2))
+    for key in ("mean_test_score", "mean_iterations"):
+        np.testing.assert_array_equal(one.cv_results_[key], two.cv_results_[key])
+    if engine == "numba":
+        np.testing.assert_array_equal(means(one), means(SVRCV(**GRID).fit(X, T)))
+
+
+def test_memory_that_does_not_hold_the_matrix() -> None:
+    usual, scarce = (SVRCV(**GRID, cache_size=size).fit(X, T) for size in (200, 0.01))
+    np.testing.assert_allclose(means(usual), means(scarce), atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+def test_kernels_without_gamma(kernel: str) -> None:
+    data = X @ X.T if kernel == "precomputed" else X
+    options = {name: GRID[name] for name in ("Cs", "epsilons", "tol")}
+    model = SVRCV(**options, kernel=kernel, cv=3, scoring="neg_mean_absolute_error").fit(data, T)
+    grid = {"C": GRID["Cs"], "epsilon": GRID["epsilons"]}
+    scores = GridSearchCV(SVR(kernel=kernel, tol=1e-10), grid, cv=3, scoring="neg_mean_absolute_error")
+    np.testing.assert_allclose(means(model), means(scores.fit(data, T)), atol=1e-9)
+    assert set(model.best_params_) == {"C", "epsilon"}
+    assert model.score(data, T) == -np.abs(model.predict(data) - T).mean()
+
+
+SMALL: dict[str, Any] = {
+    "Cs": [0.3, 3.0],
+    "gammas": [0.5],
+    "tol": 1e-10,
+    "engine": FAST,
+    "refit": False,
+    "cv": "loo",
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out_of_a_regression(weighted: bool) -> None:
+    A, t, weights = X[:14], T[:14], W[:14] if weighted else None
+    found = SVRCV(**SMALL).fit(A, t, weights)
+    assert found.n_splits_ == 14
+    for C, mean in zip(SMALL["Cs"], means(found), strict=True):
+        penalties = C * (np.ones(14) if weights is None else weights)
+        options = {"epsilon": 0.1, "stop": KKTGap(1e-10), "engine": FAST}
+        assert mean == pytest.approx(
+            leave_one_out(A, t, kernel=RBF(0.5), C=penalties, **options).r2, abs=1e-8
+        )
+    seeded = SVRCV(**SMALL, seeder=Cold()).fit(A, t, weights)
+    np.testing.assert_allclose(means(seeded), means(found), atol=1e-8)
+
+
+def test_leave_one_out_by_values_knows_them() -> None:
+    """The ball proves signs alone."""
+    A, grid = X[:14], {"C": SMALL["Cs"]}
+    refits = {"cv": LeaveOneOut(), "refit": False}
+    squares = "neg_mean_squared_error"
+    ours = SVRCV(**SMALL, scoring=squares).fit(A, T[:14])
+    theirs = GridSearchCV(SVR(tol=1e-11, gamma=0.5), grid, scoring=squares, **refits).fit(A, T[:14])
+    np.testing.assert_allclose(means(ours), means(theirs), atol=1e-8)
+    labels = (T[:14] > 0.0) * 1
+    margin = partial(lambda model, A, b: float((2 * b[0] - 1) * model.decision_function(A)[0]))
+    ours_too = SVCCV(**SMALL, scoring=margin).fit(A, labels)
+    theirs = GridSearchCV(SVC(tol=1e-11, gamma=0.5), grid, scoring=margin, **refits).fit(A, labels)
+    np.testing.assert_allclose(means(ours_too), means(theirs), atol=1e-8)
+
+
+def test_of_equal_examples_with_other_labels_none_ranks_first() -> None:
+    """h = v − G + b of the two rounds apart."""
+    A, b = np.repeat(X[:20], 2, axis=0), np.tile([0, 1], 20)
+    b[:20] = np.repeat(Y[:10], 2)
+    # both are tested, or none
+    cv = [*GroupKFold(4, shuffle=True, random_state=1).split(A, b, np.arange(40) // 2)]
+    for name in ("roc_auc", "average_precision"):
+        ours, theirs = (
+            SVCCV(**TWO, cv=cv, scoring=name).fit(A, b),
+            peer(SVC(tol=1e-10), cv, scoring=name).fit(A, b),
+        )
+        np.testing.assert_allclose(means(ours), means(theirs), atol=1e-9)
+
+
+def test_broken_ties_of_votes_count_in_the_score() -> None:
+    labels, options = np.arange(N) % 3, {"tol": 1e-10, "break_ties": True}
+    ours = SVCCV(**TWO | {"Cs": [0.01, 0.1, 1.0]}, break_ties=True, cv=3).fit(X, labels)
+    grid = {"C": [0.01, 0.1, 1.0], "gamma": TWO["gammas"]}
+    theirs = GridSearchCV(SVC(**options), grid, cv=3, refit=False).fit(X, labels)
+    np.testing.assert_allclose(means(ours), means(theirs), atol=1e-12)
+
+
+def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
+    def other(model: Any, A: Any, b: Any) -> float:
+        return float(model.predict(A[:1])[0])
+
+    def equal(model: Any, A: Any, b: Any) -> float:
+        return float(model.predict(A.copy())[0] + model.C + (model.get_params()["gamma"]))
+
+    with pytest.raises(
+        ValueError, match=r"predictions of the test part only.*GridSearchCV\(SVR\(\)"
+    ) as refused:
+        SVRCV(**GRID, scoring=other).fit(X, T)
+    assert "on split 0 with {'C': 0.1, 'epsilon': 0.05, 'gamma': 0.1}" in refused.value.__notes__[0]
+    assert len(set(means(SVRCV(**GRID, scoring=equal).fit(X, T)))) > 6
+    with pytest.raises(ValueError, match="returns 'good', which is no number; return one score"):
+        SVRCV(**GRID, scoring=lambda model, A, b: "good").fit(X, T)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        SVCCV(**TWO, scoring="neg_log_loss").fit(X, Y)
+    with pytest.raises(ValueError, match="'scoring' parameter of SVRCV"):
+        SVRCV(**GRID, scoring="no such score").fit(X, T)
+
+
+def test_groups_weights_and_scorers_are_routed() -> None:
+    groups, weights = np.arange(N) // 4, W
+    with config_context(enable_metadata_routing=True):
+        scorer = make_scorer(fbeta_score, beta=2.0).set_score_request(sample_weight=True)
+        ours = SVCCV(**TWO, cv=GroupKFold(4), scoring=scorer).fit(X, Y, weights, groups=groups)
+        model = SVC(tol=1e-10).set_fit_request(sample_weight=True)
+        theirs = peer(model, GroupKFold(4), scoring=scorer).fit(X, Y, groups=groups, sample_weight=weights)
+        np.testing.assert_allclose(means(ours), means(theirs), atol=1e-9)
+        unset = make_scorer(fbeta_score, beta=2.0)
+        with pytest.raises(ValueError, match="sample_weight"):
+            SVCCV(**TWO, scoring=unset).fit(X, Y, weights)
+        threads = SVCCV(**TWO, cv=GroupKFold(4), scoring=scorer, n_jobs=2).fit(X, Y, weights, groups=groups)
+        np.testing.assert_array_equal(means(threads), means(ours))
+    without = SVCCV(**TWO, cv=GroupKFold(4), scoring=make_scorer(fbeta_score, beta=2.0)).fit(
+        X, Y, weights, groups=groups
+    )
+    np.testing.assert_array_equal(means(without), means(ours))
+
+
+def test_a_store_knows_the_score_and_epsilon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, solve_cells = [], search_module.solve_cells
+
+    def watching(*given: Any, **options: Any) -> Any:
+        for cell in solve_cells(*given, **options):
+            solved.append(cell)
+            yield cell
+
+    monkeypatch.setattr(search_module, "solve_cells", watching)
+    options = GRID | {"cv": 2, "store": tmp_path / "cells.sqlite"}
+    first = SVRCV(**options).fit(X, T)
+    assert len(solved) == 24
+    again = SVRCV(**options).fit(X, T)
+    np.testing.assert_array_equal(means(again), means(first))
+    assert len(solved) == 24
+    SVRCV(**options | {"epsilons": [0.3, 0.1]}).fit(X, T)
+    assert len(solved) == 36
+    by_error = SVRCV(**options, scoring="neg_max_error").fit(X, T)
+    assert len(solved) == 60
+    assert (means(by_error) < 0.0).all()
+    for scoring in (lambda model, A, b: 1.0, make_scorer(lambda a, b: 1.0)):
+        with pytest.raises(ValueError, match=r"scoring=.* has no lasting description"):
+            SVRCV(**options, scoring=scoring).fit(X, T)
+
+
+def test_scores_that_are_not_finite_rank_last_and_are_told() -> None:
+    cv = [(np.arange(20), np.arange(20, 21)), (np.arange(20), np.arange(20, N))]
+    with pytest.warns(UserWarning, match="12 of 12 mean test scores are not finite, and rank last"):
+        found = SVRCV(**GRID, cv=cv).fit(X, T)
+    assert np.isnan(found.best_score_)
+
+    def sometimes(model: Any, A: Any, b: Any) -> float:
+        return float("nan") if model.C > 5.0 else -model.C
+
+    with pytest.warns(UserWarning, match="4 of 12 mean"):
+        found = SVRCV(**GRID, scoring=sometimes).fit(X, T)
+    assert found.best_params_["C"] == 0.1
+    assert found.cv_results_["rank_test_score"].max() == 9
+
+
+def test_small_units_do_not_make_ties() -> None:
+    ranks = [
+        SVRCV(
+            Cs=[0.1 * scale, scale], gammas=[0.1, 1.0], epsilons=[0.05 * scale], engine=FAST, refit=False,
+            scoring="neg_mean_squared_error",
+        ).fit(X, scale * T).cv_results_["rank_test_score"].tolist()
+        for scale in (1.0, 2.0**-30)
+    ]  # fmt: skip
+    assert ranks[0] == ranks[1]
+    assert sorted(ranks[0]) == [1, 2, 3, 4]
+
+
+def test_equal_targets_of_a_test_part() -> None:
+    task: Any = type("Regression", (), {"kind": "regression", "labels": np.array([2.0, 2.0])})
+    split: Any = type("Part", (), {"test": np.arange(2), "test_weights": np.ones(2)})
+    assert usual_score(task, split, 0, np.array([[2.0], [2.0]])) == 1.0
+    assert usual_score(task, split, 0, np.array([[2.0], [3.0]])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"epsilons": [-0.1]}, "epsilons=.* is not a list of finite numbers ≥ 0"),
+        ({"epsilons": []}, "epsilons=.* is not a list of finite numbers ≥ 0"),
+        ({"Cs": [0.0]}, "Cs=.* is not a list of positive finite numbers"),
+        ({"stop": BallRule(), "cv": "loo"}, r'BallRule.* takes cv="loo"'),
+        (
+            {"cv": [(np.arange(0), np.arange(5))]},
+            "Split 0 of cv=.* trains on no example of a positive weight",
+        ),
+        ({"cv": [(np.arange(5), np.arange(0))]}, "Split 0 of cv=.* has no example to test"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        SVRCV(**GRID | change).fit(X, T)
+
+
+def test_unfinished_cells_are_told() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"of 60 cells are not solved to tol=1e-10"):
+        SVRCV(**GRID, max_iter=3).fit(X, T)
+
+
+def test_the_display_shows_the_best_epsilon_of_each_cell() -> None:
+    found = SVRCV(**GRID).fit(X, T)
+    drawn = GridDisplay.from_results(found.cv_results_)
+    best = means(found).reshape(3, 2, 2).max(axis=1).T  # C, ε, γ
+    np.testing.assert_array_equal(drawn.scores, best[:, np.argsort(GRID["Cs"])])
+
+
+def test_pairs_left_out_and_rows_named_twice() -> None:
+    cv = [(np.r_[train, train[:3]], test) for train, test in list(LeavePOut(2).split(X[:8]))[:6]]
+    ours = SVRCV(**GRID, cv=cv).fit(X, T)
+    theirs = peer(SVR(tol=1e-11), cv).fit(X, T)
+    np.testing.assert_allclose(means(ours), means(theirs), rtol=1e-7, atol=1e-8)
