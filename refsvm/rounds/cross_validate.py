@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -22,6 +22,7 @@ from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.small_folds import are_many_and_small, small_folds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, shared_gram, task_given
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
@@ -62,7 +63,8 @@ def cross_validate(
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
-        Where a round starts, given an earlier solution.
+        Where a round starts, given an earlier solution. Of ten classes and more, whose pairs have at most 64 examples,
+        all rounds of a fold are solved in few calls and without a seed, unless one is named here.
     from_full : bool, default True
         Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
         what a fold had is spread over the others. Otherwise the first round is cold and each other one
@@ -119,7 +121,7 @@ def cross_validate(
     marks = task.codes if task.kind == CLASSIFICATION else task.labels
     fold = fold_numbers(folds, marks, stratified=stratified, rng=rng, groups=groups)
     positive_or_inf("cache_mb", cache_mb)
-    default = AVG() if from_full else SIR()
+    default, has_seeder = AVG() if from_full else SIR(), seeder is not None
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     # before the kernel matrix: a wrong n_jobs should not cost its computation
     workers, options = worker_count(n_jobs), {"cache_mb": cache_mb, **options}
@@ -130,6 +132,11 @@ def cross_validate(
     refused = share if chosen else 0.0
     work = partial(held_out, fold=fold, seeder=seeder, from_full=from_full, workers=workers, refused=refused)
     with interruptible() as interrupt:
+        if not has_seeder and from_full and are_many_and_small(task, fold, options):
+            held = task.held(cache_mb)
+            if held.gram.dense is not None and (found := small_folds(held, fold, options, interrupt)):
+                result = made(*found, held, fold, began)
+                return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
         try:
             result = work(task, options, single=single, began=began)
         except CoarseError:  # the decision values vary by so little
@@ -252,8 +259,19 @@ def hold_out(
 def gathered(done: list[Part], task: Task, fold: np.ndarray, began: float) -> CrossValidation:
     """Return the result of all parts."""
     values = np.full((len(fold), len(task.pairs)), np.nan)
+    place = {pair: number for number, pair in enumerate(task.pairs)}
     for part in done:
-        np.copyto(values[:, task.pairs.index(part.pair)], part.values, where=~np.isnan(part.values))
+        np.copyto(values[:, place[part.pair]], part.values, where=~np.isnan(part.values))
+    steps, rows = sum(part.iterations for part in done), sum(part.kernel_rows for part in done)
+    reports = [each for part in done for each in part.reports]
+    return made(values, reports, task, fold, began, [part.status for part in done], steps, rows)
+
+
+def made(
+    values: np.ndarray, reports: list[FoldReport], task: Task, fold: np.ndarray, began: float,
+    endings: Sequence[Status] = (), iterations: int | None = None, kernel_rows: int = 0,
+) -> CrossValidation:  # fmt: skip
+    """Return the result of these decision values and reports; the steps are theirs if no others are named."""
     known = ~np.isnan(values).any(axis=1)
     if task.kind == CLASSIFICATION:
         codes = task.codes.copy()
@@ -261,13 +279,12 @@ def gathered(done: list[Part], task: Task, fold: np.ndarray, began: float) -> Cr
         predictions = task.classes[codes]
     else:
         predictions = task.predicted(values[:, 0])
-    rounds = tuple(each for part in done for each in part.reports)
-    ends = [each.status for each in rounds] + [part.status for part in done]
+    ends = [each.status for each in reports] + [*endings]
     return CrossValidation(
         kind=task.kind, classes=task.classes, predictions=predictions, labels=task.labels, decision_values=values,
-        fold=fold, rounds=rounds,
+        fold=fold, rounds=tuple(reports),
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
-        iterations=sum(part.iterations for part in done),
-        kernel_rows=task.rows_computed + sum(part.kernel_rows for part in done),
+        iterations=sum(each.iterations for each in reports) if iterations is None else iterations,
+        kernel_rows=task.rows_computed + kernel_rows,
         seconds=time.perf_counter() - began,
     )  # fmt: skip

@@ -1,0 +1,70 @@
+"""Folds of many small classes: solved together, with the answers of refits."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from refsvm import AVG, RBF, KKTGap, Linear, Status, cross_validate
+
+svm = pytest.importorskip("sklearn.svm")
+ONE_BY_ONE = "refsvm.rounds.cross_validate.held_out"
+
+
+def many(seed=0, k=11, d=4):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(k), rng.integers(3, 6, k)))
+    return rng.normal(size=(k, d))[y] + 0.6 * rng.normal(size=(len(y), d)), y
+
+
+def refused(*_, **__):
+    raise AssertionError("one pair after another")
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
+def test_values_and_predictions_are_those_of_refits_and_engines_agree(kernel):
+    X, y = many()
+    C = np.random.default_rng(1).uniform(0.5, 3.0, len(y))
+    with patch(ONE_BY_ONE, refused):
+        found = cross_validate(X, y, kernel=kernel, C=C, folds=3, stratified=True, stop=KKTGap(1e-10))
+        engines = [
+            cross_validate(X, y, kernel=kernel, folds=3, stratified=True, engine=e) for e in ("numpy", "auto")
+        ]
+    assert np.array_equal(engines[0].decision_values, engines[1].decision_values)
+    assert found.status is Status.CONVERGED
+    assert len(found.rounds) == 3 * 55
+    assert [(each.pair, each.fold) for each in found.rounds[2:4]] == [((0, 1), 2), ((0, 2), 0)]
+    assert found.kernel_rows == len(y)
+    for h in range(3):
+        rest, out = found.fold != h, found.fold == h
+        model = svm.SVC(C=1.0, kernel=kernel, tol=1e-10, decision_function_shape="ovo").fit(
+            X[rest], y[rest], C[rest]
+        )
+        np.testing.assert_allclose(
+            found.decision_values[out], model.decision_function(X[out]), rtol=0, atol=1e-5
+        )
+        assert np.array_equal(found.predictions[out], model.predict(X[out]))
+
+
+def test_a_seeder_a_class_without_examples_and_other_options_ask_for_rounds():
+    X, y = many()
+    alone = np.where(y == 3, 0, 1)
+    for options in (
+        {"seeder": AVG(), "folds": 3},
+        {"folds": alone},
+        {"folds": 3, "trace": True},
+        {"folds": 3, "max_iter": 5},
+    ):
+        with patch(ONE_BY_ONE, refused), pytest.raises(AssertionError, match="one pair after another"):
+            cross_validate(X, y, kernel=RBF(0.3), **options)
+
+
+def test_what_is_not_small_after_all_is_solved_by_rounds():
+    """An indefinite kernel is said."""
+    X, y = many(k=10)
+    K = np.tanh(2.0 * X @ X.T - 3.0)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        found = cross_validate(gram=K, y=y, folds=3, stratified=True, engine="numpy")
+    assert found.status is Status.CONVERGED
