@@ -16,7 +16,7 @@ from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.stopping.relative import rounding_of_gradient
-from refsvm.trackers.backup import solve_at
+from refsvm.trackers.backup import MOST_STEPS, solve_at
 from refsvm.trackers.base import points_of
 from refsvm.walk.bordered import Bordered
 from refsvm.walk.line import ProblemLine, solved_gram
@@ -132,7 +132,10 @@ def _arrived(
     allowed = max(10.0 * tolerance * share, rounding)
     if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
         stop = KKTGap(max(tolerance, rounding), relative=True)
-        ended = solve(problem, start=found, stop=stop, engine=engine)
+        # where rounding hides the optimum no number of steps would find it
+        left = None if walk.deadline == np.inf else max(walk.deadline - time.perf_counter(), 1e-9)
+        most = max(MOST_STEPS, 100 * problem.n)
+        ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=left)
         return ended.alpha, ended.gradient, ended.status
     return found, gradient, status
 

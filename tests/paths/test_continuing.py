@@ -127,3 +127,22 @@ def test_a_given_matrix_grows_by_its_rows() -> None:
     np.testing.assert_allclose(grown.gram.dense, K, rtol=1e-12)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="give the values with all 14 examples"):
         problem.extended(K[10:, :10], y[10:])
+
+
+def test_the_steps_at_the_end_of_a_walk_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rounding hides the optimum no number of steps would find it: there are as many as where a path starts."""
+    given: list[dict[str, Any]] = []
+
+    def noted(problem: DualProblem, **options: Any) -> Any:
+        given.append(options)
+        return solve(problem, **options)
+
+    data = make_banana(12, rng=0)
+    X, y = data.X, data.y
+    solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0), engine="numpy")
+    for name, value in (("solve", noted), ("POLISHED", 1e-18), ("rounding_of_gradient", lambda *_: 0.0)):
+        monkeypatch.setattr(f"refsvm.paths.continuing.{name}", value)
+    solution.continue_to(solution.problem.without(1), engine="numpy", time_limit=50.0)
+    assert len(given) == 1
+    assert given[0]["max_iter"] == 20_000
+    assert 0.0 < given[0]["time_limit"] <= 50.0
