@@ -119,13 +119,17 @@ def test_a_bad_kind_is_refused():
     refused(lambda: Problem("x", numbered, nu=0.5, epsilon=0.1), "epsilon=0.1", "give one")
     refused(lambda: Problem("x", numbered, C=(1.0, -1.0)), "must not be negative")
     refused(Problem("x", numbered, C=(1.0, 2.0)).instance, "C has shape (2,)")
+    refused(lambda: Problem("x", several).instance().dual(), "0.0, 1.0, 2.0", "or use SVC")
+
+
+def test_a_strategy_refuses_a_kind_that_is_not_its_own():
+    pytest.importorskip("sklearn")
     weighted = Problem("x", numbered, C=(1.0,) * 20).instance()
     for one in (TrackPath("path"), GridSearch("grid")):
         refused(lambda one=one: one.run(weighted), "C for each example")
     novelty = Problem("x", numbered, nu=0.5).instance()
     refused(lambda: GridSearch("grid").run(novelty), "this problem is none (epsilon or nu is given)")
     refused(lambda: TrackPath("path").run(novelty), "C")
-    refused(lambda: Problem("x", several).instance().dual(), "0.0, 1.0, 2.0", "or use SVC")
 
 
 def several():
