@@ -3,7 +3,7 @@
     python benchmarks/path_of_classes.py           iris, wine and digits, some minutes
     python benchmarks/path_of_classes.py --n 60    fewer examples of each set
 
-For each set: the error on examples that were not trained on, in five folds, and by leave-one-out of 60 examples, from
+For each set: the error on examples that were not trained on, in five folds, and by leave-one-out of 30 examples, from
 `refsvm.regularization_path` and `refsvm.paths.cross_validate_path`. Refits solve each pair of classes to a tolerance of
 1e-10. Printed are the steps of the curve, how many machines were compared, in how many of them some pair has no
 free α, so that its b may be anything of an interval and its refit says nothing, how many predictions are tied (some
@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         found = cross_validate_path(X, y, folds=5, **options)
         splits = [(np.flatnonzero(found.fold != h), np.flatnonzero(found.fold == h)) for h in range(5)]
         different += compare(f"{name}, five folds", found.curve, K, y, splits)
-        few = np.arange(min(60, len(y)))
+        few = np.arange(min(30, len(y)))
         curve = cross_validate_path(X[few], y[few], folds="loo", **options).curve
         splits = [(np.delete(few, r), few[r : r + 1]) for r in few]
         different += compare(f"{name}, leave-one-out", curve, K, y, splits)
