@@ -90,6 +90,7 @@ def leave_one_out(
         is tested too seldom to cost much, and is never given up.
     n_jobs : int, optional
         Threads; −1 for one on each core. Where joblib is set up for processes (``joblib.parallel_config``), processes.
+        The rounds of a machine are shared among them; of several classes one pair is asked after the other.
     engine : {"auto", "numba", "numpy"}
         The rounds in compiled code, or readable: same predictions, same α. "auto" begins readable and goes on in
         compiled code once that pays.

@@ -207,6 +207,19 @@ def test_novelty_detection_leaves_out_its_part_of_nu(kernel, weights):
         assert cv.errors[fold] == np.mean(h < 0.0)
 
 
+def test_a_decision_value_of_zero_is_inside_as_in_one_class_svm():
+    estimators = pytest.importorskip("refsvm.estimators")
+    # equal examples: without any of them h = 0 everywhere
+    X = np.ones((6, 1))
+    loo = leave_one_out(X, kernel=Linear(), nu=0.5, engine="numpy")
+    cv = cross_validate(X, kernel=Linear(), nu=0.5, folds=3, engine="numpy")
+    assert loo.decision_values.tolist() == cv.decision_values[:, 0].tolist() == [0.0] * 6
+    expected = estimators.OneClassSVM(kernel="linear", nu=0.5).fit(X[1:]).predict(X[:1])[0]
+    assert expected == 1
+    assert loo.predictions.tolist() == cv.predictions.tolist() == [expected] * 6
+    assert loo.outside == cv.outside == 0.0
+
+
 def test_nu_of_one_leaves_no_room():
     X = targets(12)[0]
     loo = leave_one_out(X, kernel=RBF(0.3), nu=1.0, C=np.linspace(0.1, 0.7, 12), engine=FAST)
