@@ -196,6 +196,15 @@ def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:
         parametric_path(start, end, tracker=Half())
     with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
         solve(start).continue_to(end, tracker=Half())
+    # it is told in C, and ends at 1/(½ (1/0.4 + 1/2.5)) = 20/29
+    X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
+    with pytest.raises(RuntimeError, match=r"the path goes from 0\.4 to 0\.689655, not from 0\.4 to 2\.5"):
+        regularization_path(X, y, kernel=RBF(1.0), C_min=0.4, C_max=2.5, tracker=Half())
+
+    class Whole(SVMP):
+        pass
+
+    assert regularization_path(X, y, kernel=RBF(1.0), C_min=0.4, C_max=2.5, tracker=Whole()).C[-1] == 2.5
 
 
 @pytest.mark.parametrize("kind", REGULAR)

@@ -13,9 +13,11 @@ import pytest
 
 from refsvm import RBF, ActiveSet, Cold, DualProblem, Linear, Precomputed, Rounds, SecondOrder, Status, solve
 from refsvm.datasets import load
+from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import runner
-from refsvm.rounds.grid import Split, planned
+from refsvm.rounds.grid import Split, planned, scored
+from refsvm.rounds.round import RoundResult
 
 from ..settings import needs_jit, needs_numba
 
@@ -196,6 +198,19 @@ def test_what_the_neighbour_tells_saves_steps():
     ]
     steps = [sum(each.iterations for each in rounds) for rounds in ended]
     assert steps[0] < 0.95 * steps[1]
+
+
+def test_a_cell_adds_up_the_pairs_of_classes():
+    """Of three test examples with weights 1, 2 and 5 the last is predicted wrongly."""
+    h = [[1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]]  # 0 or 1, 0 or 2, 1 or 2
+    ended = [RoundResult(0, np.array(each), 10, "", Status.CONVERGED, 0.25, 1.0, 3) for each in h]
+    split = Split(7, np.arange(3), np.arange(3, 6), np.ones(6), np.array([1.0, 2.0, 5.0]))
+    right = votes(np.array(h).T, 3)
+    cell = scored(split, 2, ended, np.array([0, 1, 2, *right[:2], right[2] + 1]), 3)
+    assert (cell.split, cell.place, cell.score, cell.iterations) == (7, 2, 3.0 / 8.0, 30)
+    assert (cell.fit_seconds, cell.converged) == (3.75, True)
+    ended[1] = ended[1]._replace(status=Status.MAX_ITER)
+    assert not scored(split, 2, ended, np.arange(6) % 3, 3).converged
 
 
 @needs_jit

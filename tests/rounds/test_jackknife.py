@@ -51,6 +51,7 @@ def test_intervals_are_those_of_refits(folds, confidence):
     )  # fmt: skip
     expected = by_refits(X, y, C, new, number, confidence)
     np.testing.assert_allclose(machines.intervals(KERNEL(new, X), confidence), expected, atol=1e-7)
+    assert all(where.shape == change.shape for where, change in machines.changes)
     kept = sum(len(where) for where, _ in machines.changes)
     assert kept < 0.6 * len(machines.changes) * 38  # differences, no models
 

@@ -9,6 +9,7 @@ from refsvm import (
     ATO,
     AVG,
     MIR,
+    RBF,
     SIR,
     TOP,
     ActiveSet,
@@ -180,16 +181,18 @@ def test_sir_where_no_example_of_the_class_is_left(number, engine):
 def test_mir(engine):
     """By least squares from NumPy; of T those that gain move."""
     rng = np.random.default_rng(0)
-    for case in range(4):
+    for case in range(6):
         A = rng.normal(size=(6, 8))
         K, signs = A @ A.T / 8.0, np.array([1, -1, 1, -1, 1, -1])
         lower, upper = np.where(signs < 0, -9.0, 0.0), np.where(signs > 0, 9.0, 0.0)
+        if case > 3:
+            upper[3] = -0.3  # a box that does not hold 0
         there = np.arange(6) < 4
         old = problem(np.where(there, lower, 0), np.where(there, upper, 0), K, v=signs)
         new = problem(np.where(np.arange(6) > 0, lower, 0), np.where(np.arange(6) > 0, upper, 0), K, v=signs)
         solved = solve(old, stop=KKTGap(1e-12), engine="numpy")
         G, b, T = solved.gradient, offset(solved), np.array([4, 5])
-        change = np.where(solved.alpha != 0.0, b - G, 0.0)
+        change = np.where((lower < solved.alpha) & (solved.alpha < upper) & there, b - G, 0.0)
         change[0] = b - G[0] if 0.0 < solved.alpha[0] < 9.0 else 0.0
         change[4] = b - G[4] if G[4] > b else 0.0
         change[5] = b - G[5] if G[5] < b else 0.0
@@ -232,6 +235,21 @@ def test_ato_follows_the_optimum_to_its_end(engine):
             np.testing.assert_allclose(
                 seed(engine, stopped, before, new), AVG().seed(before, new), atol=1e-12
             )
+
+
+@pytest.mark.parametrize(
+    "seeder", [Cold(), AVG(), TOP(), ActiveSet(), SIR(), MIR(), ATO(margin=np.inf, budget=np.inf)], ids=repr
+)
+def test_a_seeder_says_whether_it_reads_kernel_rows(seeder, monkeypatch):
+    """Rows in single precision are kept as they are for one that reads none."""
+    read, X = [], np.random.default_rng(2).normal(size=(12, 2))
+    old = DualProblem.classification(X, np.repeat([-1, 1], 6), kernel=RBF(1.0))
+    solved = solve(old.without([3, 9]), stop=KKTGap(1e-12), engine="numpy")
+    for name in ("row", "block"):
+        real = getattr(Gram, name)
+        monkeypatch.setattr(Gram, name, lambda *at, real=real: read.append(at) or real(*at))
+    seeder.seed(solved, old.without([1, 8]))
+    assert bool(read) == seeder.reads_rows
 
 
 def test_the_offset_of_a_solution():

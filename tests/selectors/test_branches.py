@@ -91,6 +91,12 @@ def test_second_order(name, engine):
     check(engine, SecondOrder(), expected, K, G, alpha, **known)
 
 
+@pytest.mark.parametrize("planned_range", [0.0, 1.0])
+def test_a_planned_range_outside_0_to_1_is_refused(planned_range):
+    with pytest.raises(ValueError, match=r"planned_range=\S+ is outside \(0, 1\)"):
+        SecondOrder(planned_range)
+
+
 # (0, 1) has the largest ℓ²/q of the pairs with i = 0, the top: 9/6 = 1.5; q₂₃ = 0.2 + 0.2 and ℓ₂₃ = 2: 4/0.4 = 10
 FIVE = [4.0, 2.0, 0.2, 0.2, 4.0], [3.0, 0.0, 2.5, 0.5, 0.0]
 CANDIDATES = {
@@ -196,6 +202,12 @@ RESELECTED = {
     "little room for the other to rise": ([1.0] * 5, [-1.0, 0.9, 0.0, 2.0, 0.3], [0.0, 0.0, 0.0, 0.99, 0.0]),
     "little room for the first to fall": ([1.0] * 5, [-1.0, -0.5, 0.0, 2.0, 0.3], [-0.99, 0.0, 0.0, 0.0, 0.0]),
     "ties": ([1.0] * 5, [1.0, 1.0, 0.0, 0.0, 0.0], [0.0] * 5),
+    # ℓ²/q: 0.95²/(3 + 2) and 0.6²/(3 + 0.5)
+    "curvatures are sums": ([3.0, 1.0, 1.0, 0.5, 2.0], [1.0, 0.7, 0.9, 0.4, 0.05], [0.0] * 5),
+    # 0.6²/3.5 and 0.55²/(5 − 1.6)
+    "K of the pair": (
+        np.diag([3.0, 1.0, 1.0, 0.5, 2.0]) + 0.8 * np.eye(5)[[4, 1, 2, 3, 0]] * [1, 0, 0, 0, 1],
+        [1.0, 0.5, 0.9, 0.4, 0.45], [0.0] * 5),
     "equal examples": (
         np.eye(5) + np.eye(5)[[4, 1, 2, 3, 0]] * [1, 0, 0, 0, 1], [1.0, 1.2, 0.0, -2.0, 0.9999], [0.0] * 5),
 }  # fmt: skip
@@ -243,6 +255,7 @@ def test_all_rows_are_those_in_memory(engine):
 @pytest.mark.parametrize("selector", [MaximumGain(), HybridMaximumGain(), MaximumGain(rows=1)], ids=repr)
 def test_the_first_set_is_the_most_violating_pair(selector, engine):
     check(engine, selector, (3, 2), [1.0, 1.0, 99.0, 1.0], [1.9, 0.1, -2.0, 2.0])
+    check(engine, selector, (1, 0), [1.0, 1.0], [0.0, 0.4])
 
 
 def test_maximum_gain_finds_nothing_in_a_corner(engine):

@@ -22,7 +22,7 @@ from refsvm import (
 from refsvm.kernels import Gram
 from refsvm.rounds.round import Round
 from refsvm.solver.rounding import drifted
-from refsvm.solver.rules import chosen_rules, row_store
+from refsvm.solver.rules import chosen_rules, feasible_start, row_store, starting_point
 from refsvm.testing import first_difference
 
 from ..settings import needs_numba
@@ -184,6 +184,22 @@ def test_an_infeasible_start_is_repaired_with_a_warning():
     with pytest.warns(UserWarning, match="start is not feasible"):
         found = rounds.solve(lower=left_out.lower, upper=left_out.upper, start=full.alpha)
     assert found.objective == pytest.approx(solve(left_out, stop=KKTGap(1e-8)).objective, rel=1e-10)
+
+
+def test_a_start_whose_sum_is_off_by_rounding_is_taken_as_it_is():
+    """0.1 + 0.2 − 0.3 = 2⁻⁵⁴, and z = 0."""
+    problem = DualProblem.classification(np.arange(3.0)[:, None], [1, 1, -1], kernel=Linear())
+    given = np.array([0.1, 0.2, -0.3])
+    assert given.sum() != 0.0
+    assert feasible_start(problem, given) is given
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_sum_that_0_does_not_have_is_put_on_the_first_variables(sign):
+    gram = Gram(Precomputed(), np.eye(4))
+    lower, upper = sorted([np.zeros(4), np.full(4, sign)], key=np.sum)
+    problem = DualProblem(gram, np.zeros(4), sign * 1.5, lower, upper)
+    assert starting_point(problem, None).tolist() == [sign, sign * 0.5, 0.0, 0.0]
 
 
 @pytest.mark.slow
