@@ -1,6 +1,6 @@
 """Break single lines of the readable half, and see whether the tests of their own room notice.
 
-    python benchmarks/mutants.py                     300 mutants, in turn of the nine rooms: two hours on one core
+    python benchmarks/mutants.py                     300 mutants, as many of each room: half an hour on one core
     python benchmarks/mutants.py --count 30          fewer: the first ones of the same order
     python benchmarks/mutants.py --again             those once more that nothing has noticed, with the tests of now
     python benchmarks/mutants.py --report            nothing is run: write the report of what is known
@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 import tomllib
-from itertools import chain, zip_longest
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 from mutating.clone import ROOT, cloned, git
-from mutating.own_tests import ROOMS, baseline, load_libraries, outcome
+from mutating.own_tests import ROOMS, baseline, load_libraries, only, run_mutants
 from mutating.places import Mutant, draw
 
 WANTED: Final = 0.92
@@ -35,68 +34,95 @@ class Store:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.root = folder.resolve(), cloned(folder)
+        self.commit = git("-C", str(self.root), "rev-parse", "--short", "HEAD").strip()
+        self.read_outcomes()
+
+    def read_outcomes(self) -> None:
+        """Read what is known."""
         self.outcomes: dict[str, Any] = self._read("outcomes.json")
 
     def _read(self, name: str) -> Any:
         path = self.folder / name
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
+    def files(self, room: str) -> dict[str, str]:
+        """Return the files of the tests of a room, and the hash of each."""
+        listed = git(
+            "-C", str(self.root), "ls-tree", "-r", "HEAD", f"refsvm/{room}/", *ROOMS[room]
+        ).splitlines()
+        named = (each.replace("\t", " ").split(" ") for each in listed)
+        return {path: sha for _, _, sha, path in named if path.endswith(".py")}
+
+    def is_due(self, mutant: Mutant, again: bool) -> bool:
+        """Return whether a mutant is not known yet, or is to be run again because nothing has noticed it."""
+        known = self.outcomes.get(mutant.key)
+        return known is None or (again and not known["noticed"])
+
     def baseline(self, room: str) -> Any:
         """Return which tests of a room run which lines, measured where sources or tests are others than then."""
-        merged: dict[str, Any] = {"seconds": {}, "lines": {}}
-        for tests in (f"refsvm/{room}", *ROOMS[room]):
-            tree = git("-C", str(self.root), "ls-tree", "HEAD", "refsvm/", tests)
-            if tests not in tree:
-                continue
-            name = f"{tests.replace('/', '_')}.json"
-            known = self._read(name)
-            if known.get("tree") != tree:
-                known = json.loads(json.dumps({**baseline(self.root, tests), "tree": tree}))
-                (self.folder / name).write_text(json.dumps(known), encoding="utf-8")
-            merged["seconds"] |= known["seconds"]
-            for path, lines in known["lines"].items():
-                there = merged["lines"].setdefault(path, {})
-                for line, found in lines.items():
-                    there[line] = [*there.get(line, ()), *found]
-        return merged
+        source, now = git("-C", str(self.root), "rev-parse", "HEAD:refsvm"), self.files(room)
+        known = self._read("baseline.json")
+        if known.get("source") != source:
+            known = {"source": source, "files": {}, "seconds": {}, "lines": {}}
+        if stale := [path for path in now if known["files"].get(path) != now[path]]:
+            known.update(only(known, set(known["files"]) - set(stale)))
+            found = baseline(self.root, stale)
+            known["files"] |= {path: now[path] for path in stale}
+            known["seconds"] |= found["seconds"]
+            for path, lines in found["lines"].items():
+                there = known["lines"].setdefault(path, {})
+                for line, tests in lines.items():
+                    there[line] = [*there.get(line, ()), *tests]
+            (self.folder / "baseline.json").write_text(json.dumps(known), encoding="utf-8")
+        return only(known, set(now))
 
-    def note(self, mutant: Mutant, found: Any) -> None:
-        """Keep an outcome."""
-        self.outcomes[mutant.key] = found
-        (self.folder / "outcomes.json").write_text(json.dumps(self.outcomes), encoding="utf-8")
-
-
-def in_turn(root: Path, seed: int, count: int) -> list[tuple[str, Mutant]]:
-    """Return the mutants, one of each room after the other."""
-    each = -(-count // len(ROOMS))
-    drawn = [[(room, mutant) for mutant in draw(root, room, seed, each)] for room in ROOMS]
-    return [pair for pair in chain(*zip_longest(*drawn)) if pair][:count]
+    def note(self, mutant: Mutant, found: dict[str, Any]) -> None:
+        """Keep an outcome, and print it."""
+        self.outcomes[mutant.key] = {**found, "commit": self.commit}
+        (self.folder / "outcomes.json").write_text(json.dumps(self.outcomes, indent=1), encoding="utf-8")
+        said = (
+            f"noticed by {found['noticed']}" if found["noticed"] else f"NOT NOTICED by {found['tests']} tests"
+        )
+        print(f"{len(self.outcomes)} {mutant.path}:{mutant.line} {said}", flush=True)
+        if not found["noticed"]:
+            print(f"-{mutant.before}\n+{mutant.after}", flush=True)
 
 
-def report(mutants: list[tuple[str, Mutant]], store: Store, seed: int) -> tuple[str, float]:
-    """Return the page and the share that was noticed."""
+def report(mutants: list[tuple[str, Mutant]], store: Store, command: str) -> tuple[str, float]:
+    """Return the page, and the share of all mutants that was noticed."""
     known = [
         (room, mutant, store.outcomes[mutant.key]) for room, mutant in mutants if mutant.key in store.outcomes
     ]
     reasons = tomllib.loads((ROOT / "benchmarks" / "mutants.toml").read_text(encoding="utf-8"))["reasons"]
     noticed = sum(bool(found["noticed"]) for _, _, found in known)
+    survivors = [mutant for _, mutant, found in known if not found["noticed"]]
+    equivalent = sum(reasons.get(mutant.key, "").startswith("Equivalent") for mutant in survivors)
     share = noticed / max(1, len(known))
+    commits = Counter(found["commit"] for _, _, found in known).most_common()
+    where = ", ".join(f"{number} at commit {commit}" for commit, number in commits)
+    others = len(known) - equivalent
     lines = [
         "# Broken on purpose", "",
-        "Written by `python benchmarks/mutants.py`, which says what a mutant is and when it is noticed.",
-        f"Seed {seed}: of {len(mutants)} mutants {len(known)} were run, and {noticed} were noticed: {share:.1%}.", "",
-        "| room | run | noticed |", "|---|---|---|",
+        f"Written by `{command}`, which says what a mutant is and when it is noticed.",
+        f"Of {len(mutants)} mutants {len(known)} were run: {where}.", "",
+        f"* Noticed: {noticed} of {len(known)}, {share:.1%}.",
+        f"* Equivalent: {equivalent}, which no test can notice. Of the other {others}: {noticed / max(1, others):.1%}.",
+        "", "| room | run | noticed | equivalent |", "|---|---|---|---|",
     ]  # fmt: skip
     for room in ROOMS:
-        own = [bool(found["noticed"]) for other, _, found in known if other == room]
-        lines.append(f"| {room} | {len(own)} | {sum(own)} |")
+        own = [(mutant, found) for other, mutant, found in known if other == room]
+        same = sum(reasons.get(each.key, "").startswith("Equivalent") for each, _ in own if each in survivors)
+        lines.append(f"| {room} | {len(own)} | {sum(bool(found['noticed']) for _, found in own)} | {same} |")
     lines += ["", "## Not noticed", ""]
-    for _, mutant, found in known:
-        if not found["noticed"]:
-            reason = reasons.get(mutant.key, "Open.")
-            before, after = (" ".join(text.split()) for text in (mutant.before, mutant.after))
-            lines += [f"* `{mutant.path}`: `{before}` → `{after}`. {reason}"]
+    lines += [f"* {_change(mutant)}. {reasons.get(mutant.key, 'Open.')}" for mutant in survivors]
+    lines += ["", "## Noticed", ""]
+    lines += [f"* {_change(mutant)}: {found['noticed']}" for _, mutant, found in known if found["noticed"]]
     return "\n".join(lines) + "\n", share
+
+
+def _change(mutant: Mutant) -> str:
+    before, after = (" ".join(text.split()) for text in (mutant.before, mutant.after))
+    return f"`{mutant.path}`: `{before}` → `{after}`"
 
 
 def main() -> int:
@@ -106,7 +132,6 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=47)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after this time")
     parser.add_argument("--store", type=Path, default=ROOT / "benchmarks" / ".mutants", metavar="DIR")
     parser.add_argument(
         "--rooms", nargs="*", choices=ROOMS, default=[*ROOMS], help="run mutants of these alone"
@@ -115,22 +140,18 @@ def main() -> int:
     parser.add_argument("--report", action="store_true")
     chosen = parser.parse_args()
     load_libraries()
-    store, until = Store(chosen.store), time.monotonic() + 60.0 * chosen.minutes
-    mutants = in_turn(store.root, chosen.seed, chosen.count)
-    for number, (room, mutant) in enumerate(mutants, 1):
-        known = store.outcomes.get(mutant.key)
-        is_due = known is None or (chosen.again and not known["noticed"])
-        if chosen.report or not is_due or room not in chosen.rooms or time.monotonic() > until:
-            continue
-        found = outcome(store.root, mutant, store.baseline(room))
-        store.note(mutant, found)
-        said = (
-            f"noticed by {found['noticed']}" if found["noticed"] else f"NOT NOTICED by {found['tests']} tests"
-        )
-        print(f"{number} {mutant.path}:{mutant.line} {said}", flush=True)
-        if not found["noticed"]:
-            print(f"-{mutant.before}\n+{mutant.after}", flush=True)
-    page, share = report(mutants, store, chosen.seed)
+    store, mutants = Store(chosen.store), []
+    for at, room in enumerate(ROOMS):
+        number = chosen.count // len(ROOMS) + (at < chosen.count % len(ROOMS))
+        drawn = draw(store.root, room, chosen.seed, number)
+        mutants += [(room, mutant) for mutant in drawn]
+        due = [mutant for mutant in drawn if store.is_due(mutant, chosen.again)]
+        if due and room in chosen.rooms and not chosen.report:
+            run_mutants(store.root, list(store.files(room)), due, store.baseline(room), store.note)
+            store.read_outcomes()
+    page, share = report(
+        mutants, store, f"python benchmarks/mutants.py --count {chosen.count} --seed {chosen.seed}"
+    )
     (ROOT / "benchmarks" / "mutants.md").write_text(page, encoding="utf-8")
     print(page)
     return int(share < WANTED)

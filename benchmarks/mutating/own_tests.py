@@ -1,13 +1,18 @@
 """The tests of a room on its source, in a clone of the repository: which test runs which line and notices which change.
 
-Each run is a fork of this process, which has loaded the libraries and not the package. What is broken is readable, so
-the tests of ``engine="numba"`` are left out, and other compiled functions are run as Python. Of the tests that run a
-line the quickest come first, up to half a minute's worth.
+The tests of a room are collected once, and each mutant is a fork of the process that has collected them: there the
+functions get the code of the mutant, and its tests are run until one fails. What is run by the import (a constant, a
+default) is broken before the import, in a fork of the process that has loaded the libraries alone: seconds, not
+milliseconds.
+What is broken is readable, so the tests of ``engine="numba"`` are left out, and other compiled functions are run as
+Python. The quickest tests that run the line come first. Of what the import runs any test may tell.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -18,6 +23,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 import coverage
@@ -26,7 +32,7 @@ import pytest
 if TYPE_CHECKING:
     from .places import Mutant
 
-__all__ = ["ROOMS", "Baseline", "baseline", "outcome", "run", "run_broken"]
+__all__ = ["ROOMS", "Baseline", "baseline", "load_libraries", "only", "run", "run_broken", "run_mutants"]
 
 ROOMS: Final[dict[str, tuple[str, ...]]] = {
     "selectors": ("tests/selectors",),
@@ -41,42 +47,64 @@ ROOMS: Final[dict[str, tuple[str, ...]]] = {
 }
 """The tests of each room, to which the examples in its docstrings come."""
 
-PATIENCE: Final = 30.0
-"""Seconds of tests, by their own time, that are run on a mutant."""
-
-LIMIT: Final = 60.0
-"""Seconds more than four times that, after which a mutant has run into a loop."""
+PATIENCE: Final = 15.0
+"""Processor seconds of tests, by their own time, that are run on a mutant."""
 
 LOADED: Final = (
     "numpy", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.spatial", "sklearn.svm",
-    "sklearn.model_selection", "sklearn.utils.estimator_checks", "numba", "qpsolvers", "joblib",
+    "sklearn.model_selection", "sklearn.utils.estimator_checks", "numba", "qpsolvers", "joblib", "hypothesis",
 )  # fmt: skip
 
-Baseline = dict[str, Any]
-"""``seconds`` of each test, and for each file the tests that run each of its ``lines``."""
+OPTIONS: Final = [
+    "-q", "-x", "-s", "--no-header", "--tb=no", "--assert=plain", "-m", "not slow", "-k", "not numba",
+    "-p", "no:cacheprovider", "-p", "no:xdist",
+]  # fmt: skip
 
-_clock = iter(range(1_000_000_000, 2_000_000_000, 10))
+TOO_LONG: Final = "the time limit"
+
+Baseline = dict[str, Any]
+"""``seconds`` of each test, and for each file the tests that run each of its ``lines`` ("" is the import)."""
+
+Tell = Callable[["Mutant", dict[str, Any]], None]
 
 
 class Watcher:
-    """Plugin of pytest: seconds, coverage of each test by itself, the first failure."""
+    """Plugin of pytest: seconds of each test, what it covers or its limit, the first failure."""
 
-    def __init__(self, measured: coverage.Coverage | None = None) -> None:
-        self.measured, self.seconds, self.failed = measured, dict[str, float](), ""
+    def __init__(
+        self,
+        measured: coverage.Coverage | None = None,
+        known: Baseline | None = None,
+        tests: list[str] | None = None,
+    ) -> None:
+        self.measured, self.known, self.tests = measured, known, tests
+        self.seconds, self.failed = dict[str, float](), ""
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the tests that were asked for, in that order, and those that are called otherwise now."""
+        if self.tests is not None and self.known is not None:
+            place = {test: at for at, test in enumerate(self.tests)}
+            wanted = [
+                each for each in items if each.nodeid in place or each.nodeid not in self.known["seconds"]
+            ]
+            items[:] = sorted(wanted, key=lambda each: place.get(each.nodeid, -1))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Name what is covered by the test."""
+        """Name what is covered by the test, and time it."""
+        if self.known is not None:
+            set_limit(10.0 + 10.0 * self.known["seconds"].get(item.nodeid, 1.0))
         if self.measured is not None:
             self.measured.switch_context(item.nodeid)
+        began = processor_seconds()
         result = yield
+        self.seconds[item.nodeid] = processor_seconds() - began
         if self.measured is not None:
             self.measured.switch_context("")
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add up the seconds; note the first failure."""
-        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        """Note the first failure."""
         if report.failed:
             self.failed = self.failed or report.nodeid
 
@@ -86,11 +114,42 @@ class Watcher:
             self.failed = self.failed or report.nodeid
 
 
+class Forks:
+    """Plugin of pytest: in place of the run of all tests a fork for each mutant."""
+
+    def __init__(self, root: Path, mutants: list[Mutant], known: Baseline, tell: Tell) -> None:
+        self.root, self.mutants, self.known, self.tell = root, mutants, known, tell
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Tell the outcome of each."""
+        items, functions = {item.nodeid: item for item in session.items}, functions_by_file(self.root)
+        gc.collect()
+        gc.freeze()
+        for mutant in self.mutants:
+            tests = tests_of(mutant, self.known, imported=False)
+
+            def work(mutant: Mutant = mutant, tests: list[str] = tests) -> dict[str, str]:
+                put_in(mutant, functions.get(mutant.path, []), self.root)
+                watcher = Watcher(known=self.known)
+                session.config.pluginmanager.register(watcher)
+                ordered = [items[test] for test in tests]
+                for item, following in zip(ordered, [*ordered[1:], None], strict=True):
+                    session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    if watcher.failed:
+                        break
+                return {"failed": watcher.failed}
+
+            self.tell(mutant, outcome(self.root, mutant, tests, work))
+        return True
+
+
 def load_libraries() -> None:
     """Load what all tests load, once for all forks."""
     os.environ.update(
         NUMBA_DISABLE_JIT="1", CI="1", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MPLBACKEND="agg"
     )
+    sys.dont_write_bytecode = True  # of two mutants in the same second Python would take one for the other
     for name in LOADED:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -98,8 +157,108 @@ def load_libraries() -> None:
         raise RuntimeError("The package is loaded already; its mutants would not be.")
 
 
-def forked(root: Path, work: Callable[[], Any], seconds: float) -> Any:
-    """Return what a fork makes of this work, by way of a file; None after so many seconds."""
+def baseline(root: Path, files: list[str]) -> Baseline:
+    """Run all tests of these files on the source as it is."""
+
+    def work() -> Baseline:
+        include = [f"{root}/refsvm/{room}/*" for room in ROOMS]
+        measured = coverage.Coverage(include=include, data_file=None, config_file=False)
+        sys.dont_write_bytecode = False
+        measured.start()
+        watcher = Watcher(measured)
+        code = pytest.main([*OPTIONS, *files], [watcher])
+        measured.stop()
+        data = measured.get_data()
+        lines = {
+            str(Path(path).relative_to(root)): data.contexts_by_lineno(path) for path in data.measured_files()
+        }
+        return {"code": int(code), "failed": watcher.failed, "seconds": watcher.seconds, "lines": lines}
+
+    _enter(root)
+    found = forked(root, work)
+    if found.get("code") not in {0, 5}:  # 5: there is none
+        said = (root.parent / "output.txt").read_text(encoding="utf-8", errors="replace")[-3000:]
+        raise SystemExit(f"{files} fail before anything is broken: {found['failed']}\n{said}")
+    return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+
+def only(known: Baseline, files: set[str]) -> Baseline:
+    """Return what is known of the tests of these files, and of the import."""
+    lines = {
+        path: {
+            line: [test for test in tests if not test or _file(test) in files]
+            for line, tests in found.items()
+        }
+        for path, found in known["lines"].items()
+    }
+    seconds = {test: time for test, time in known["seconds"].items() if _file(test) in files}
+    return {"seconds": seconds, "lines": lines}
+
+
+def run_mutants(root: Path, files: list[str], mutants: list[Mutant], known: Baseline, tell: Tell) -> None:
+    """Tell the outcome of mutants of a room, in a fork: this process has to stay without the package."""
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return
+    try:
+        _enter(root)
+        imported = [mutant for mutant in mutants if is_imported(root, mutant, known)]
+        for mutant in imported:
+            tests = tests_of(mutant, known, imported=True)
+
+            def work(tests: list[str] = tests) -> dict[str, str]:
+                set_limit(60.0)
+                watcher = Watcher(known=known, tests=tests)
+                code = pytest.main([*OPTIONS, *dict.fromkeys(map(_file, tests))], [watcher])
+                return {"failed": (watcher.failed or "the import") if code else ""}
+
+            tell(mutant, outcome(root, mutant, tests, work))
+        in_functions = [mutant for mutant in mutants if mutant not in imported]
+        pytest.main([*OPTIONS, *files], [Forks(root, in_functions, known, tell)])
+    finally:
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def outcome(root: Path, mutant: Mutant, tests: list[str], work: Callable[[], Any]) -> dict[str, Any]:
+    """Break the line on disk too, for processes that tests start; return what noticed it, "" if nothing did."""
+    with broken(root / mutant.path, mutant.source):
+        found = forked(root, work) if tests else {"failed": ""}
+    return {"noticed": found["failed"], "tests": len(tests)}
+
+
+def run(root: Path, tests: Sequence[str], limit: float) -> Any:
+    """Run tests up to the first that fails; return pytest's code and that test, None after so many seconds."""
+
+    def work() -> dict[str, Any]:
+        _enter(root)
+        set_limit(limit)
+        watcher = Watcher()
+        return {"code": int(pytest.main([*OPTIONS, *tests], [watcher])), "failed": watcher.failed}
+
+    found = forked(root, work)
+    return None if found["failed"] == TOO_LONG else {"code": -1, **found}
+
+
+def run_broken(root: Path, path: str, source: str, tests: Sequence[str], limit: float) -> Any:
+    """Run tests with another source in place of this file, which is restored."""
+    with broken(root / path, source):
+        return run(root, tests, limit)
+
+
+@contextlib.contextmanager
+def broken(path: Path, source: str) -> Iterator[None]:
+    """Put another source in place of a file, and restore it."""
+    before = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(source, encoding="utf-8")
+        yield
+    finally:
+        path.write_text(before, encoding="utf-8")
+
+
+def forked(root: Path, work: Callable[[], Any]) -> Any:
+    """Return what a fork makes of this work, by way of a file, or what ended it."""
     answer = root.parent / "answer.json"
     answer.unlink(missing_ok=True)
     child = os.fork()
@@ -109,115 +268,98 @@ def forked(root: Path, work: Callable[[], Any], seconds: float) -> Any:
         os.dup2(output, 1)
         os.dup2(output, 2)
         try:
-            os.chdir(root)
-            sys.path.insert(0, str(root))
             answer.write_text(json.dumps(work()), encoding="utf-8")
-        except BaseException:
+        except BaseException:  # noqa: BLE001
             traceback.print_exc()
-            raise
         finally:
             sys.stderr.flush()
             sys.stdout.flush()
             os._exit(0)
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if os.waitpid(child, os.WNOHANG)[0]:
-            break
-        time.sleep(0.05)
-    else:
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return None
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)  # processes that a test has left behind
-    return (
-        json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else {"code": -1, "failed": "crash"}
-    )
+    if ended in {-signal.SIGPROF, -signal.SIGALRM}:
+        return {"failed": TOO_LONG}
+    if ended:
+        return {"failed": f"signal {-ended}"}
+    if not answer.exists():
+        raise SystemExit((root.parent / "output.txt").read_text(encoding="utf-8", errors="replace")[-3000:])
+    return json.loads(answer.read_text(encoding="utf-8"))
 
 
-def baseline(root: Path, tests: str) -> Baseline:
-    """Run all tests of a folder on the source as it is."""
-
-    def work() -> Baseline:
-        include = [f"{root}/refsvm/{room}/*" for room in ROOMS]
-        measured = coverage.Coverage(include=include, data_file=None, config_file=False)
-        measured.start()
-        watcher = Watcher(measured)
-        code = pytest.main([*OPTIONS, tests], [watcher])
-        measured.stop()
-        data = measured.get_data()
-        lines = {
-            str(Path(path).relative_to(root)): {
-                line: [test for test in tests if test]
-                for line, tests in data.contexts_by_lineno(path).items()
-            }
-            for path in data.measured_files()
-        }
-        return {"code": int(code), "failed": watcher.failed, "seconds": watcher.seconds, "lines": lines}
-
-    found = forked(root, work, 3600.0)
-    if found is None or found["code"] not in {0, 5}:  # 5: there is none
-        said = (root.parent / "output.txt").read_text(encoding="utf-8", errors="replace")[-3000:]
-        raise SystemExit(f"{tests} fails before anything is broken: {found and found['failed']}\n{said}")
-    return found
+def set_limit(seconds: float) -> None:
+    """End this process after so many seconds of the processor, or after a hundred times that in a deadlock."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 100.0 * seconds)
 
 
-OPTIONS: Final = [
-    "-q", "-x", "--no-header", "--tb=no", "--assert=plain", "-m", "not slow", "-k", "not numba",
-    "-p", "no:cacheprovider", "-p", "no:xdist",
-]  # fmt: skip
+def processor_seconds() -> float:
+    """Return the seconds of this process and of those it has waited for."""
+    return time.process_time() + sum(os.times()[2:4])
 
 
-def tests_of(mutant: Mutant, known: Baseline) -> list[str]:
-    """Return the tests that run the line, quickest first, as far as patience goes; if none does, all of them."""
-    lines = known["lines"].get(mutant.path, {})
-    last = mutant.line + mutant.before.count("\n")
-    run = {test for line in range(mutant.line, last + 1) for test in lines.get(str(line), ())}
-    run = run or set(known["seconds"])  # it is run while the file is imported
-    ordered = sorted(run, key=lambda test: (known["seconds"][test], test))
+def tests_of(mutant: Mutant, known: Baseline, imported: bool) -> list[str]:
+    """Return the tests of a mutant in their order, as far as patience goes."""
+    direct = runs(mutant, known) - {""}
+    same_file = {test for tests in known["lines"].get(mutant.path, {}).values() for test in tests}
+
+    def rank(test: str) -> tuple[bool, bool, float, str]:
+        return test not in direct, test not in same_file, known["seconds"][test], test
+
+    ordered = sorted(known["seconds"] if imported or not direct else direct, key=rank)
     sums = accumulate(known["seconds"][test] for test in ordered)
     return [test for test, total in zip(ordered, sums, strict=True) if total <= PATIENCE]
 
 
-def outcome(root: Path, mutant: Mutant, known: Baseline) -> dict[str, Any]:
-    """Break the line, run its tests, restore the line; return what noticed it, "" if nothing did."""
-    tests = tests_of(mutant, known)
-    limit = LIMIT + 4.0 * sum(known["seconds"][test] for test in tests)
-    if not tests:
-        return {"noticed": "", "tests": 0}
-    found = run_broken(root, mutant.path, mutant.source, tests, limit)
-    if found is None:
-        return {"noticed": "the time limit", "tests": len(tests)}
-    if found["code"] and not found["failed"]:  # nothing could be collected: by the mutant's fault?
-        clean = run(root, tests, limit)
-        if clean is None or clean["code"]:
-            raise SystemExit(f"The tests of {mutant.path} are others than those measured: remove the store.")
-    return {"noticed": (found["failed"] or "the import") if found["code"] else "", "tests": len(tests)}
+def runs(mutant: Mutant, known: Baseline) -> set[str]:
+    """Return the tests that run a line of a mutant, "" if the import does."""
+    lines, last = known["lines"].get(mutant.path, {}), mutant.line + mutant.before.count("\n")
+    return {test for line in range(mutant.line, last + 1) for test in lines.get(str(line), ())}
 
 
-def run(root: Path, tests: Sequence[str], limit: float) -> Any:
-    """Run tests up to the first that fails; return pytest's code and that test, None after so many seconds."""
+def is_imported(root: Path, mutant: Mutant, known: Baseline) -> bool:
+    """Return whether the import of the package runs what is broken: all that is in no function, and some that is."""
 
-    def work() -> dict[str, Any]:
-        watcher = Watcher()
-        return {"code": int(pytest.main([*OPTIONS, *tests], [watcher])), "failed": watcher.failed}
+    def outside(source: str) -> str:
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = []
+        return ast.dump(tree)
 
-    return forked(root, work, limit)
-
-
-def run_broken(root: Path, path: str, source: str, tests: Sequence[str], limit: float) -> Any:
-    """Run tests with another source in place of this file, which is restored."""
-    place = root / path
-    before = place.read_text(encoding="utf-8")
-    try:
-        _write(place, source)
-        return run(root, tests, limit)
-    finally:
-        _write(place, before)
+    source = (root / mutant.path).read_text(encoding="utf-8")
+    return "" in runs(mutant, known) or outside(mutant.source) != outside(source)
 
 
-def _write(path: Path, source: str) -> None:
-    """Write a file, with a time of its own: Python recognises by it what it has compiled."""
-    path.write_text(source, encoding="utf-8")
-    moment = next(_clock)
-    os.utime(path, (moment, moment))
+def functions_by_file(root: Path) -> dict[str, list[FunctionType]]:
+    """Return the functions of the package that there are, by the file of their code."""
+    found: dict[str, list[FunctionType]] = {}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename.startswith(f"{root}/refsvm/"):
+            found.setdefault(str(Path(function.__code__.co_filename).relative_to(root)), []).append(function)
+    return found
+
+
+def put_in(mutant: Mutant, functions: list[FunctionType], root: Path) -> None:
+    """Give the functions of a file the code of the mutant."""
+    codes: dict[tuple[str, int], CodeType] = {}
+
+    def collect(code: CodeType) -> None:
+        codes[code.co_qualname, code.co_firstlineno] = code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                collect(constant)
+
+    collect(compile(mutant.source, str(root / mutant.path), "exec", dont_inherit=True))
+    for function in functions:
+        function.__code__ = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _enter(root: Path) -> None:
+    os.chdir(root)
+    if sys.path[0] != str(root):
+        sys.path.insert(0, str(root))
