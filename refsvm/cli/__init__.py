@@ -9,7 +9,6 @@
 `comparison`      strategies side by side on one problem, or on several in several orders: an experiment
 `tables`          what is printed for people, and what for programs; progress
 `pictures`        what is drawn
-`regression`      tuning where the labels are targets
 `messages`        notes and errors on stderr: one sentence each
 ================  =====================================================================
 

@@ -14,7 +14,6 @@ from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
 from refsvm.cli.options import option
-from refsvm.cli.regression import errors_of
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model
 
@@ -71,5 +70,6 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
 
 def errors(predicted: np.ndarray, y: np.ndarray) -> str:
     """Note how far predicted values are from the true ones, and the share of their variance that is explained."""
-    error, explained = errors_of(predicted, y)
-    return f"Mean absolute error {error:.4g}, R² {explained:.4f}"
+    residual, spread = predicted - y, y - y.mean()
+    explained = 1.0 - float(residual @ residual) / float(spread @ spread) if spread.any() else np.nan
+    return f"Mean absolute error {float(np.abs(residual).mean()):.4g}, R² {explained:.4f}"

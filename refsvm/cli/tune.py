@@ -11,15 +11,14 @@ import typer
 import refsvm
 from refsvm import ActiveSet
 from refsvm._checks import positive
-from refsvm.cli import options, regression, tables
+from refsvm.cli import options, tables
 from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
 from refsvm.display import GridDisplay
-from refsvm.experiment import CrossValidate, Solve
-from refsvm.experiment.strategy import Call
+from refsvm.experiment import CrossValidate
 from refsvm.rounds.task import NOVELTY, REGRESSION
 
 
@@ -54,29 +53,27 @@ def tune(
     is_regression = opened.task == REGRESSION
     kind = KFold if is_regression else StratifiedKFold
     splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
-    # cells of a regression are scikit-learn's search, which keeps nothing
-    if is_regression and store is not None:
-        raise ValueError("store keeps the cells of a classification only; leave it out.")
-    grid = {"C": numbers("Cs", Cs)} | ({} if gammas is None else {"gamma": numbers("gammas", gammas)})
-    warm: Call = Solve("") if is_regression else CrossValidate("")
+    grid: dict[str, Any] = {
+        "Cs": numbers("Cs", Cs),
+        "gammas": 5 if gammas is None else numbers("gammas", gammas),
+    }
+    if is_regression:
+        grid["epsilons"] = [opened.own["epsilon"]]
     with tables.working() as show:
-        warm.warm_up()
+        CrossValidate("").warm_up()
         # threads of a first call would all wait for the same code
         prepare(ActiveSet())
         show(f"{folds} folds; C = {Cs}")
-        if is_regression:
-            search = regression.tuned(opened, training, grid, splitter, n_jobs, show)
-        else:
-            search = _classifier(opened, training, grid, cv=splitter, n_jobs=n_jobs, store=store)
+        search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
     _show(search, opened, training, folds, output)
 
 
-def _classifier(opened: Opened, training: Training, grid: dict[str, Any], **more: Any) -> Any:
-    """Search C and γ of a classifier; the scores are accuracies."""
-    model = refsvm.SVCCV(
-        Cs=grid["C"], gammas=grid.get("gamma", 5), kernel=training.kernel, degree=training.degree,
-        coef0=training.coef0, tol=training.tol, cache_size=training.cache_mb, max_iter=training.max_iter,
-        refit=False, verbose=1, **more,
+def _search(opened: Opened, training: Training, **more: Any) -> Any:
+    """Search C and γ; the scores are accuracies of a classifier, and R² of a regression."""
+    search = refsvm.SVRCV if opened.task == REGRESSION else refsvm.SVCCV
+    model = search(
+        kernel=training.kernel, degree=training.degree, coef0=training.coef0, tol=training.tol,
+        cache_size=training.cache_mb, max_iter=training.max_iter, refit=False, verbose=1, **more,
     )  # fmt: skip
     try:
         return model.fit(opened.data.X, opened.data.y)
@@ -99,8 +96,8 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
     document = {"problem": training.described(opened), "folds": folds, "cells": cells, "best": best}
     output.show(document, cells, partial(_tell, search, opened, folds))
     if output.plot is not None and "gamma" in cells[0]:
-        with picture(output.plot) as axes:  # scikit-learn's search counts no steps
-            GridDisplay.from_results({"mean_iterations": np.zeros(len(cells)), **results}, ax=axes[0])
+        with picture(output.plot) as axes:
+            GridDisplay.from_results(results, ax=axes[0])
     elif output.plot is not None:
         scores = {"": [cell["score"] for cell in cells]}
         bars(output.plot, [f"C={cell['C']:g}" for cell in cells], scores, "mean score")

@@ -19,6 +19,7 @@ from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import EVENT, PathRecord
 from refsvm.paths.roc_curve import CostPath
+from refsvm.paths.several_classes import OneVsOnePath
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
 from refsvm.result import Status
@@ -50,7 +51,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the kernel is a callable that has no name.
+        If the kernel is a callable that has no name, or the path is one of several classes.
 
     Examples
     --------
@@ -66,6 +67,8 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     >>> np.array_equal(again.alpha(2.0), path.alpha(2.0))
     True
     """
+    if isinstance(path, OneVsOnePath):
+        raise ValueError(f"path={path!r} has one for each pair; save each of its paths in a file of its own.")
     given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
     # the examples are written once, however many variables each of them has
     gram, indices = source_of(given)

@@ -139,3 +139,13 @@ def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
         load_path(tmp_path / "arrays.npz")
     with pytest.raises(FileNotFoundError):
         load_path(tmp_path / "nowhere.npz")
+
+
+def test_a_path_of_several_classes_is_saved_pair_by_pair(tmp_path):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]]), np.array(["a", "b", "a", "b", "c", "c"])
+    path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    with pytest.raises(ValueError, match="has one for each pair; save each of its paths"):
+        save_path(path, tmp_path / "path.npz")
+    save_path(path.paths[1], tmp_path / "pair.npz")
+    again = load_path(tmp_path / "pair.npz")
+    assert np.array_equal(again.alpha(2.0), path.paths[1].alpha(2.0))
