@@ -138,9 +138,9 @@ class GridDisplay(Display):
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
-        table, order = np.full((2, len(gammas), len(Cs)), np.nan), np.argsort(-results["rank_test_score"])
-        for k in order:  # the best ε of a cell comes last
-            table[:, row[k], column[k]] = results["mean_test_score"][k], results["mean_iterations"][k]
+        table, scores = np.full((2, len(gammas), len(Cs)), np.nan), np.asarray(results["mean_test_score"])
+        for k in np.argsort(np.where(np.isnan(scores), -np.inf, scores)):  # the best ε of a cell comes last
+            table[:, row[k], column[k]] = scores[k], results["mean_iterations"][k]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> Self:

@@ -16,7 +16,7 @@ from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
 from refsvm.solver.rules import Rules, chosen_rules, warn_of_rounding
 from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
-from refsvm.solver.small_pairs import Stack, stacks
+from refsvm.solver.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 
 
 def train_pairs(
@@ -66,8 +66,9 @@ def are_small(
     if callback is not None or cache_dtype == "float32" or not takes(chosen_rules(selector, step, stop)):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # a budget that holds no two rows is refused by `refsvm.solve`
-    is_enough = cache_mb >= megabytes(2, min(FEW, int(sizes[-1] + sizes[-2])))
+    # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
+    least = min(FEWEST_EXAMPLES, int(sizes.sum()))
+    is_enough = cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
 
 

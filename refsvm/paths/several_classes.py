@@ -55,11 +55,11 @@ class OneVsOnePath:
     --------
     >>> import numpy as np
     >>> from refsvm import RBF, regularization_path
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]]), np.array(["a", "b", "a", "b", "c", "c"])
+    >>> X, y = np.array([[0.0], [1.1], [2.3], [3.2], [5.5], [6.1]]), np.array(["a", "b", "a", "b", "c", "c"])
     >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
     >>> path
     OneVsOnePath(3 pairs of classes, 11 breakpoints, C from 0.1 to 10, CONVERGED)
-    >>> path.predict([[0.5], [5.5]], C=5.0), path.decision_function([[0.5], [5.5]], C=5.0).shape
+    >>> path.predict([[0.1], [5.5]], C=5.0), path.decision_function([[0.1], [5.5]], C=5.0).shape
     (array(['a', 'c'], dtype='<U1'), (2, 3))
     """
 

@@ -23,7 +23,7 @@ CHUNK_ENTRIES: Final = 2**19
 """Kernel values of the problems in a stack: 4 MiB, and steps of some ten milliseconds."""
 
 FEWEST_EXAMPLES: Final = 2 * FEW
-"""Examples whose kernel matrix is computed in one piece, however small the budget is."""
+"""Examples whose kernel matrix is computed in one piece; a budget for less takes no stacks."""
 
 
 class Stack(NamedTuple):

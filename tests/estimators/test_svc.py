@@ -312,7 +312,11 @@ def test_votes_where_a_value_is_zero(monkeypatch):
     """
     X, y = examples(3)
     model = SVC(engine="numpy").fit(X, y)
-    monkeypatch.setattr(SVC, "_decision_values", lambda self, X: np.array([[0.0, 1.0, 1.0]]))
+
+    def values(self, X, reduced=lambda h: h):
+        return reduced(np.array([[0.0, 1.0, 1.0]]))
+
+    monkeypatch.setattr(SVC, "_decision_values", values)
     np.testing.assert_allclose(model.decision_function(X[:1]), [[2 + 1 / 6, 1 + 1 / 6, -2 / 9]], rtol=1e-15)
     assert model.predict(X[:1]) == model.classes_[[1]]
 

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from refsvm.datasets import load
 from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import runner
-from refsvm.rounds.grid import Split, planned, scored
+from refsvm.rounds.grid import Split, planned, scored, usual_score
 from refsvm.rounds.round import RoundResult
+from refsvm.rounds.task import task_given
 
 from ..settings import needs_jit, needs_numba
 
@@ -206,11 +208,16 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     ended = [RoundResult(0, np.array(each), 10, "", Status.CONVERGED, 0.25, 1.0, 3) for each in h]
     split = Split(7, np.arange(3), np.arange(3, 6), np.ones(6), np.array([1.0, 2.0, 5.0]))
     right = votes(np.array(h).T, 3)
-    cell = scored(split, 2, ended, np.array([0, 1, 2, *right[:2], right[2] + 1]), 3)
+    X = np.arange(6.0)[:, None]
+
+    def score(codes):
+        return partial(usual_score, task_given(X, codes, RBF(1.0), None))
+
+    cell = scored(split, 2, ended, score([0, 1, 2, *right[:2], right[2] + 1]))
     assert (cell.split, cell.place, cell.score, cell.iterations) == (7, 2, 3.0 / 8.0, 30)
     assert (cell.fit_seconds, cell.converged) == (3.75, True)
     ended[1] = ended[1]._replace(status=Status.MAX_ITER)
-    assert not scored(split, 2, ended, np.arange(6) % 3, 3).converged
+    assert not scored(split, 2, ended, score(np.arange(6) % 3)).converged
 
 
 @needs_jit
