@@ -11,7 +11,7 @@ import pytest
 from refsvm.solver import ShrinkingPolicy
 from refsvm.testing import SHRINK_EARLY
 
-from .settings import needs_numba
+from .settings import INTERPRETED, needs_numba
 
 # Calls that need compiled code wait for it here: which engine takes which step does not depend on what is on disk,
 # and no test leaves a process behind.
@@ -36,6 +36,21 @@ else:
 signal.signal(
     signal.SIGINT, signal.default_int_handler
 )  # a shell ignores Ctrl-C in what it runs in the background
+
+
+MANY = 1000
+"""Tests of a session that need all compiled code."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let each worker of a long session compile a part of the package; what one has compiled the others load."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or len(session.items) < MANY or INTERPRETED or not find_spec("numba"):
+        return
+    from refsvm.compiled.warming import FAMILIES, load
+
+    for family, rules in FAMILIES[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        load(family, rules)
 
 
 @pytest.fixture(params=["numpy", pytest.param("numba", marks=needs_numba)])
