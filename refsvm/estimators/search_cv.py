@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +43,7 @@ WITH_GAMMA: Final = ("rbf", "poly", "sigmoid")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SearchCV(KernelEstimator):
+class SearchCV(KernelEstimator, ABC):
     """Base of `SVCCV` and `SVRCV`, which describe the parameters.
 
     A subclass says what labels are, what else the grid varies, and which splits cannot be trained on.
@@ -156,9 +157,9 @@ class SearchCV(KernelEstimator):
 
     # -- what a subclass says --------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return class numbers and the labels, sorted; or targets and None."""
-        raise NotImplementedError
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
         """Refuse weights that leave a class empty; before the splits, so that the sentence names the weights."""

@@ -388,14 +388,8 @@ def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
         out = i // 3 % 3 == k
         splits.append(Split(k, i[~out], i[out], np.where(out, 0.0, 1.0), np.ones(out.sum())))
     options = {"stop": KKTGap(1e-3, relative=True), "engine": engine}
-    work = partial(
-        solve_cells,
-        task_given(None, codes, None, Gram(Precomputed(), K)),
-        np.array([0.5]),
-        splits,
-        [[0]] * 3,
-        **options,
-    )
+    task = task_given(None, codes, None, Gram(Precomputed(), K))
+    work = partial(solve_cells, task, np.array([0.5]), splits, [[0]] * 3, **options)
     with pytest.warns(UserWarning, match="float32 kernel values"):
         assert len([*work()]) == 3
     with pytest.raises(CoarseError):
