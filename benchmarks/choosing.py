@@ -1,9 +1,9 @@
-"""What ten folds cost by each seeder, beside LIBSVM: the table "which seeder, from where?" of `docs/choosing.md`.
+"""What ten folds cost by each seeder and by LIBSVM: the tables "which seeder, from where?" of `docs/choosing.md`.
 
     python benchmarks/choosing.py --data-dir DIR
 
 Milliseconds of processor time, one thread, the least of some turns; and the steps of all rounds, in thousands. LIBSVM
-is scikit-learn's `cross_val_score` on the same folds in the same process. The table is printed, and the load beside it.
+is scikit-learn's `cross_val_score` on the same folds in the same process. The tables are printed, then the load.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WAYS: dict[str, tuple[Seeder, bool]] = {
 
 
 def main() -> None:
-    """Measure, and print the table."""
+    """Measure, and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data-dir")
     parser.add_argument("--turns", type=int, default=5)
@@ -44,20 +44,25 @@ def main() -> None:
         for name in chosen.only:
             loads.append(os.getloadavg()[0])
             columns.append(column(suite[name].load(), chosen.turns))
-    rows = [tuple(each) for each in zip(("LIBSVM", *WAYS), *columns, strict=True)]
-    print(Grid(("", *chosen.only), tuple(rows)).to_markdown())
-    print(f"\nLoad while it was measured: {min(loads):.1f} to {max(loads):.1f}.")
+    times, steps = zip(*columns, strict=True)
+    for unit, names, cells in (
+        ("CPU time, ms", ("LIBSVM", *WAYS), times),
+        ("iterations, thousands", WAYS, steps),
+    ):
+        rows = tuple(tuple(each) for each in zip(names, *cells, strict=True))
+        print(Grid((unit, *chosen.only), rows).to_markdown(), end="\n\n")
+    print(f"Load while it was measured: {min(loads):.1f} to {max(loads):.1f}.")
 
 
-def column(data: Dataset, turns: int) -> list[str]:
-    """Return the cells of a set."""
+def column(data: Dataset, turns: int) -> tuple[list[str], list[str]]:
+    """Return the cells of a set: milliseconds, and iterations."""
     from sklearn.model_selection import KFold, cross_val_score
     from sklearn.svm import SVC
 
     folds = KFold(10, shuffle=True, random_state=0)
     model = SVC(C=data.C, gamma=data.gamma)
     theirs, _ = least(lambda: cross_val_score(model, data.X, data.y, cv=folds), min(turns, 2))
-    cells = [f"{theirs:,.0f}"]
+    times, steps = [f"{theirs:,.0f}"], []
     for seeder, from_full in WAYS.values():
         options = {
             "kernel": RBF(data.gamma),
@@ -72,8 +77,9 @@ def column(data: Dataset, turns: int) -> list[str]:
 
         work()  # compiles, and maps memory
         ours, result = least(work, turns)
-        cells.append(f"{ours:.3g}, {result.iterations / 1e3:.2g}")
-    return cells
+        times.append(f"{float(f'{ours:.3g}'):,g}")
+        steps.append(f"{result.iterations / 1e3:.2g}")
+    return times, steps
 
 
 def least(work: Callable[[], Any], turns: int) -> tuple[float, Any]:

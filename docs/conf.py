@@ -84,7 +84,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 4,  # one row at 1280 pixels
     "navbar_persistent": ["search-button"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": ["chapters", "page-toc"],  # the first is empty outside the book
     "footer_start": ["copyright"],
     "footer_end": [],
 }

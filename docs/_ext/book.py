@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 import pictures
+import summary
 from docutils import nodes
 from docutils.parsers.rst import directives
 from prose import of_script, unsaid_numbers
@@ -224,4 +225,5 @@ def setup(app):
     app.connect("doctree-read", link_rules)
     gen_rst.jupyter_notebook, gen_rst.execute_script, gen_rst.codestr2rst = notebook, executed, set_code
     pictures.draw_all(Path(app.srcdir) / "_static")
+    summary.draw_summary(Path(app.srcdir) / "_static")
     return {"parallel_read_safe": True}

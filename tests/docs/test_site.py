@@ -1,0 +1,35 @@
+"""Pages that are lists: every module has its place in the API, and the figure of speeds says what its tables say."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import refsvm
+
+DOCS = Path(__file__).parents[2] / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not here")
+
+
+def test_every_module_stands_once_in_the_groups_of_the_api():
+    groups, _ = (DOCS / "api" / "index.md").read_text(encoding="utf-8").split("## All modules")
+    listed = Counter(re.findall(r"(?m)^   (refsvm\.\w+)$", groups))
+    modules = {f"refsvm.{each.name}" for each in iter_modules(refsvm.__path__) if each.name[0] != "_"}
+    assert listed == Counter(modules)
+
+
+def test_the_figure_of_speeds_is_described_by_the_means_that_it_shows(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    import summary
+
+    description = re.search(r"!\[(.*?)\]", (DOCS / "how_fast.md").read_text(encoding="utf-8"))[1]
+    shown = [f"{summary.shares(line, DOCS / '_static' / 'how_fast')[1]:.2g}" for line in summary.LINES]
+    described = re.findall(r"\b\d\.\d+", description)
+    assert described == shown
+    sys.modules.pop("summary")
