@@ -199,7 +199,7 @@ plt.show()
 # A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single
 # point *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data,
 # not about geometry; :doc:`chapter 5 <05_the_whole_loop>` has a picture, and chapters :doc:`11 <11_leave_one_out>` and
-# :doc:`12 <12_from_one_optimum_to_another>` come back to it.
+# :doc:`15 <15_the_path_of_c>` come back to it.
 #
 # In the package
 # --------------

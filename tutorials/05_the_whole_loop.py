@@ -231,7 +231,7 @@ plt.show()
 # kind. In the top left corner the machine *underfits*: it errs on both. In the bottom right one it *overfits*: it is
 # right on every example that it was trained on, and errs on the new ones. A machine that *generalises* is in between,
 # and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures it without
-# new examples, :doc:`chapter 12 <12_from_one_optimum_to_another>` for all :math:`C` at once.
+# new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)

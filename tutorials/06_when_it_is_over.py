@@ -181,7 +181,7 @@ plt.show()
 #    :object: WorkingSetGap.check
 #
 # Two more rules ask for less than the optimum, only for the *sign* of one decision; they are the subject of
-# :doc:`chapter 11 <11_leave_one_out>`. A limit in steps or seconds, a callback and Ctrl-C end a solve too. Whatever
+# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C end a solve too. Whatever
 # ends it, there is a solution, and its status is a sentence:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)

@@ -12,6 +12,7 @@ import pytest
 from refsvm import (
     AVG,
     RBF,
+    SIR,
     TOP,
     ConjugateStep,
     DualProblem,
@@ -123,3 +124,15 @@ def test_seeds_are_the_same(problem):
         assert top(K, full.alpha, *box, r) == pytest.approx(TOP().seed(full, left_out), abs=1e-9)
         assert avg(full.alpha, *box, r) == pytest.approx(AVG().seed(full, left_out), abs=1e-9)
     assert len(removed) > 10
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
+def test_replaced_instances_are_the_same(problem):
+    """Six of each class leave and as many join, so that every example finds a partner."""
+    (sir,) = defined("13", "sir")
+    y = np.sign(problem.v)
+    leave, join = (np.concatenate([np.flatnonzero(y == s)[k : k + 6] for s in (-1, 1)]) for k in (0, 6))
+    before = solve(problem.without(join), stop=KKTGap(1e-6), engine="numpy")
+    own = sir(problem.gram.block(np.arange(problem.n)), y, before.alpha, np.sort(leave), np.sort(join))
+    assert own == pytest.approx(SIR().seed(before, problem.without(leave)), abs=1e-9)
+    assert np.count_nonzero(own[join]) > 3

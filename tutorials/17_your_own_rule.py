@@ -1,5 +1,5 @@
 r"""
-14 · Your own rule
+17 · Your own rule
 ==================
 
 Seven kinds of decisions are taken out of the loops of this package and handed in: which pair, how far, when to stop,
@@ -241,8 +241,8 @@ print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")
 # A tracker
 # ---------
 #
-# ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 12
-# <12_from_one_optimum_to_another>`). This one is SVMP, and counts. How one is written from the ground up is in
+# ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 15
+# <15_the_path_of_c>`). This one is SVMP, and counts. How one is written from the ground up is in
 # :doc:`/gallery/examples/03_add_your_own_tracker`.
 
 from refsvm import SVMP

@@ -1,5 +1,5 @@
 r"""
-13 · Other boxes
+16 · Other boxes
 ================
 
 Classification, regression, novelty detection and the hard margin look like four methods. Each is derived here in the
@@ -221,7 +221,7 @@ print(
 )
 
 # %%
-# The path of :math:`C` (:doc:`chapter 12 <12_from_one_optimum_to_another>`) is one path for each street, all over one
+# The path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`) is one path for each street, all over one
 # matrix. An example changes sides of a street where its decision value is 0, which each path tells exactly, and there
 # its votes are counted anew. So the error of several classes is a step function of :math:`C`, too, and its steps are
 # known, not searched on a grid.

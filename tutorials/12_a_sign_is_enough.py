@@ -1,0 +1,204 @@
+r"""
+12 · A sign is enough
+=====================
+
+Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. What is asked of
+each round is one bit: on which side of the boundary the left-out example lies. Often the side is certain long before
+the optimum is reached. This chapter has two proofs of it that are tried while a round is trained: a bound that meets
+the objective, which is due to V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that holds the machine, which is
+the package's own.
+"""
+
+# fold: Imports, the data, and the code of this figure
+import matplotlib.pyplot as plt
+import numpy as np
+
+from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, LOODualityGap, leave_one_out, solve
+from refsvm.datasets import load, make_banana
+from refsvm.display import LOOGapDisplay
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+heart = load("heart")
+kernel, C = RBF(gamma=0.005), 1.0
+problem = DualProblem.classification(heart.X, heart.y, kernel=kernel, C=C)
+
+straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
+full = solve(straight)
+chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
+display = LOOGapDisplay.from_problem(straight, chosen)
+plt.show()
+print(
+    f"sign certain after {display.decided_after} steps, the KKT gap is small enough after {len(display.primal)}"
+)
+
+# %%
+# When is a sign certain?
+# -----------------------
+#
+# Let :math:`F` be the primal objective without example :math:`r`. Look at all machines that cannot decide,
+# :math:`h(x_r)=0`, and suppose we knew that none of them has an objective below some number :math:`H`. Suppose
+# further that we stand at a machine with :math:`F<H`. Then the optimum is on our side of :math:`h(x_r)=0`: on the
+# straight way to an optimum on the other side there would be a machine with :math:`h(x_r)=0`. :math:`F` is convex
+# and largest at one of the ends, so that machine has an objective no larger than ours, below :math:`H`. A
+# contradiction.
+#
+# Where does :math:`H` come from? From weak duality, as in chapter 2. :math:`h(x_r)=0` fixes the intercept,
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`: a machine without intercept, with
+# the kernel
+#
+# .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
+#           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
+#
+# Its dual has no sum constraint, since there is no :math:`b` to leave one, and any point :math:`\eta` of it is a
+# bound:
+#
+# .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
+#
+# :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
+# :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is
+# long before the end, as in the picture at the head of the chapter.
+# The primal objective falls, the bound rises, and where they meet training may end.
+#
+# .. shipped:: stopping/loo_duality_gap.py
+#    :object: _begin _ascend _decided
+#
+# .. shipped:: stopping/loo_duality_gap.py
+#    :twin:
+#    :fold: The whole file
+#
+# A ball that holds the machine
+# -----------------------------
+#
+# The machine without :math:`r` is not known before it is trained, but where it can be is. Let :math:`w_r` be its
+# weights, :math:`w` those of *any* machine, :math:`\tilde w` those of any feasible :math:`\tilde\alpha`, and
+# :math:`P_r`, :math:`D_r` primal (at its best :math:`b`) and dual without :math:`r`, :math:`P_r^*=D_r^*` the optimum.
+#
+# * The primal holds :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as that:
+#   :math:`P_r(w)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
+# * The dual curves downwards by :math:`K`, and at its top no feasible direction goes up:
+#   :math:`D_r(\tilde\alpha)\le D_r^*-\tfrac12\lVert\tilde w-w_r\rVert^2`.
+#
+# Subtract. The sum of the two squares is, by the parallelogram, twice the square of the distance to the midpoint and
+# half that of the two machines:
+#
+# .. math::
+#
+#    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2
+#    \;\le\; P_r(w)-D_r(\tilde\alpha)-\tfrac14\lVert w-\tilde w\rVert^2 \;=:\; \rho^2 .
+#
+# With the linear kernel and two features :math:`w` is a point of a plane, and the ball a disc:
+
+two = make_banana(40, rng=1)
+in_plane = DualProblem.classification(two.X, two.y, kernel=Linear(), C=0.3)
+machine = solve(in_plane, stop=KKTGap(1e-9))
+left = int(np.argmax((np.abs(machine.alpha) > 0.05) * two.y * machine.decision_values))
+rest = in_plane.without(left)
+start = TOP().seed(machine, rest)
+w, w_start, w_left = (
+    two.X.T @ alpha for alpha in (machine.alpha, start, solve(rest, stop=KKTGap(1e-9)).alpha)
+)
+primal, dual = rest.primal_objective(machine.alpha), rest.objective(start)
+radius = np.sqrt(primal - dual - np.sum((w - w_start) ** 2) / 4)
+distance = np.linalg.norm((w + w_start) / 2 - w_left)
+print(f"example {left}: radius {radius:.4f}, distance of the machine without it {distance:.4f}")
+assert distance <= radius
+
+# %%
+
+# fold: The code of this figure
+figure, axes = plt.subplots(figsize=(5.6, 4.6))
+axes.add_patch(
+    plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
+)
+axes.plot(*np.transpose([w, w_start]), ":", color="0.5", zorder=1)
+for point, marker, colour, name in (
+    (w, "o", NEGATIVE, "$w$, with the example"),
+    (w_start, "^", POSITIVE, r"$\tilde w$, the seed"),
+    (w_left, "*", INK, "$w_r$, without it"),
+):
+    axes.plot(*point, marker, color=colour, ms=10, ls="none", label=name)
+axes.set(xlabel="$w_1$", ylabel="$w_2$", aspect="equal")
+axes.autoscale_view()
+figure.legend(loc="outside lower center", ncols=2, frameon=False)
+plt.show()
+
+# %%
+# Take the full machine for :math:`w` and a seed for :math:`\tilde\alpha`: both are known before a step is taken. All
+# machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. With
+# :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
+# :math:`\sum_iC_i\max(0,1-y_i(c_i+\zeta))`. It is positive if that sum still falls at :math:`\zeta=0`. In the ball
+# no :math:`c_i` is more than its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`; and if the
+# sum falls with these largest values, it falls.
+#
+# .. shipped:: stopping/midpoint.py
+#    :object: radius distances certain_sign
+#
+# .. shipped:: stopping/ball_rule.py
+#    :twin:
+#    :fold: The rule that asks the ball
+#
+# .. shipped:: stopping/midpoint.py
+#    :fold: The constants of the ball
+#
+# The three ways to stop, on the same rounds:
+
+for stop in (KKTGap(), LOODualityGap(), BallRule()):
+    result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, stop=stop)
+    rounds = {name: count for name, count in result.counts.items() if name in ("kkt", "duality gap", "ball")}
+    early = ", ".join(f"{count} by {name}" for name, count in rounds.items())
+    print(
+        f"{type(stop).__name__:14s} {result.round_iterations.sum():5d} steps in the rounds; decided: {early}"
+    )
+
+# %%
+# .. admonition:: Known elsewhere as
+#
+#    *Early stopping with a guarantee*; *weak duality* for the bound. Balls that prove what a solution must be are *safe
+#    screening rules*, there used to leave out variables, and the distance bounds are those of *strong convexity*.
+#
+# Exercises
+# ---------
+#
+# 1. Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
+# 2. Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest weight and
+#    is not wrong.
+# 3. Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines and
+#    compare its end with the optimum of :math:`F` over the machines with :math:`h(x_r)=0`: of the linear machine of
+#    this chapter, with SciPy if you like.
+#
+# .. fold:: Answers
+
+full = solve(problem, stop=KKTGap(1e-6))
+r = int(np.argmax(np.abs(full.alpha) * (heart.y * full.decision_values > 0)))
+left_out = problem.without(r)
+seed = TOP().seed(full, left_out)
+w_r = solve(left_out, stop=KKTGap(1e-9)).alpha
+K = problem.gram.block(np.arange(heart.n))
+apart = full.alpha - seed
+middle = (full.alpha + seed) / 2 - w_r
+primal = left_out.primal_objective(full.alpha)  # of the machine w, losses of the others only
+square = primal - left_out.objective(seed) - apart @ K @ apart / 4
+print(f"2. example {r}: ρ² = {square:.4f}, true squared distance {middle @ K @ middle:.4f}")
+
+moved = two.X - two.X[left]  # φ(x) − φ(x_r) of the linear kernel
+eta = np.zeros(two.n)
+for i in np.tile(np.delete(np.arange(two.n), left), 500):
+    G_i = two.y[i] - moved[i] @ (moved.T @ eta)
+    eta[i] = np.clip(eta[i] + G_i / (moved[i] @ moved[i]), in_plane.lower[i], in_plane.upper[i])
+bound = two.y @ eta - np.sum((moved.T @ eta) ** 2) / 2
+w_flat = moved.T @ eta
+slack = np.maximum(0.0, 1.0 - two.y * (moved @ w_flat))
+slack[left] = 0.0
+print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.sum():.6f}")
+
+# %%
+# 1. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# 2. The machine is inside.
+# 3. They are equal at the end, by strong duality: the machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
+#    :math:`h(x_r)=0` has the objective :math:`H`, so no other of them has a smaller one.
+#
+# .. endfold::

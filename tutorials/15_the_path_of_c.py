@@ -1,0 +1,237 @@
+r"""
+15 · The path of C
+==================
+
+Which :math:`C`? With the walk of :doc:`chapter 14 <14_straight_lines>` the question is answered for all of them at
+once: the solution for every :math:`C`, from a few linear systems, and the error of cross-validation and of
+leave-one-out as exact functions of :math:`C`. The path goes back to T. Hastie and others (2004) and, on any data, to
+C.-J. Ong, S. Shao and J. Yang (2010).
+"""
+
+# fold: Imports, the data, and the code of this figure
+import matplotlib.pyplot as plt
+import numpy as np
+
+from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, parametric_path, regularization_path, solve
+from refsvm.datasets import load, make_banana
+from refsvm.display import LOOPathDisplay, PathDisplay, ValidationPathDisplay
+from refsvm.paths import cross_validate_path
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
+
+heart, banana, kernel = load("heart"), make_banana(60, rng=1), RBF(0.5)
+path = regularization_path(banana.X, banana.y, kernel=kernel, C_min=0.05, C_max=100.0)
+side = np.linspace(-3.2, 3.2, 90)
+grid = np.stack(np.meshgrid(side, side), axis=-1)
+figure, row = plt.subplots(1, 3, figsize=(10, 3.9), sharex=True, sharey=True)
+for axes, C in zip(row, (0.2, 2.0, 50.0), strict=True):
+    share = np.abs(path.alpha(C)) / C
+    h = path.decision_function(grid.reshape(-1, 2), C).reshape(90, 90)
+    axes.contour(side, side, h, levels=[-1, 0, 1], colors=INK, linewidths=[0.8, 1.6, 0.8],
+                 linestyles=["--", "-", "--"])  # fmt: skip
+    for label, colour in ((-1, NEGATIVE), (1, POSITIVE)):
+        for name, members, marker, face in (
+            ("right", share == 0, "o", "none"),
+            ("elbow", (share > 0) & (share < 1), "D", colour),
+            ("left", share == 1, "s", "0.75"),
+        ):
+            chosen = members & (banana.y == label)
+            axes.scatter(
+                *banana.X[chosen].T,
+                marker=marker,
+                facecolor=face,
+                edgecolor=colour,
+                s=28,
+                label=f"{name}, {label:+d}",
+            )
+    axes.plot([], [], color=INK, lw=1.6, label="$h=0$")
+    axes.plot([], [], "--", color=INK, lw=0.8, label=r"$h=\pm1$")
+    axes.set_title(f"C = {C:g}: {int(((share > 0) & (share < 1)).sum())} on the elbow")
+figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+plt.show()
+
+# %%
+# Right, elbow, left
+# ------------------
+#
+# The usual line for :math:`C` is another one. Divide by :math:`C`: with :math:`\lambda=1/C`,
+# :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b` the box no longer moves, bounded variables stand still,
+# and :math:`v=\lambda y`. The three sets have names of their own here: *right* (of the margin, :math:`\alpha_i=0`),
+# *left* (:math:`\alpha_i=y_iC`), and between them the *elbow*, after the bend of :math:`\max(0,1-yh)`. The pictures
+# above show the three sets for three values of :math:`C`.
+#
+# Move :math:`C` yourself. Between two events the picture is exact, because the path is.
+#
+# .. path-stepper::
+#
+# All :math:`\alpha_i/C`, with the size of the elbow in grey and a tick for every event:
+
+# fold: The code of this figure
+PathDisplay.from_path(path)
+plt.show()
+print(path.to_frame().tail(5).to_string(index=False))
+small = solve(
+    DualProblem.classification(banana.X, banana.y, kernel=kernel, C=1.0), stop=KKTGap(1e-12)
+).problem
+line = parametric_path(small, small.boxed(20.0 * small.lower, 20.0 * small.upper), t=(1.0, 20.0))
+for C in (1.5, 5.0, 20.0):
+    print(
+        f"C = {C:4g}: the line of chapter 14 and this path differ by {np.abs(line.alpha(C) - path.alpha(C)).max():.0e}"
+    )
+
+# %%
+# .. shipped:: trackers/hastie.py
+#    :object: Hastie.follow Hastie._next_step
+#
+# .. shipped:: trackers/hastie.py
+#    :fold: The whole of Hastie's tracker
+#
+# .. shipped:: trackers/base.py
+#    :fold: What a tracker is
+#
+# α may jump, w cannot
+# --------------------
+#
+# Give every example a twin. The optimum as a function is the same at half the :math:`C`, but :math:`\alpha` is not
+# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and the
+# rule of 2004 has no answer:
+
+twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
+try:
+    regularization_path(*twice, kernel=kernel, C_min=0.05, C_max=50.0, tracker=Hastie(), merge=False)
+except ValueError as error:
+    print(error)
+
+# %%
+# Let :math:`u=(u_0,u_M)` be a vector that the matrix sends to zero. Its first row says :math:`\mathbf 1^\top u_M=0`;
+# the others say :math:`K_{MM}u_M=-u_0\mathbf 1`, so :math:`u_M^\top K_{MM}u_M=0`. That is
+# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2`: **along** :math:`u` **the street does not move at all**. :math:`w` is
+# unique, and a solution of the system is only unique up to such :math:`u`. Where they exist, one has a choice, and
+# the choice that gets furthest is a linear program. With :math:`d_p` any solution of the system, as a rate for
+# falling :math:`\lambda`, and the columns of :math:`N` a basis of the :math:`u_M`:
+#
+# .. math::
+#
+#    \max_{s,\,\beta}\ s \quad\text{where}\quad
+#    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
+#
+# where :math:`s_{\max}` is the fall at which the first bounded variable reaches :math:`G_i=b`, which no :math:`u`
+# changes. Its solution is a corner, at which one of each pair goes to a bound and leaves the elbow. For other lines
+# than :math:`\lambda` there may be no :math:`d_p`; then :math:`\alpha` has to move along :math:`u` at a fixed
+# :math:`t` before it can go on: it jumps, and :math:`w` stays.
+#
+# .. shipped:: walk/linear_program.py
+#    :object: longest_fall
+#
+# ``SVMP`` does that, and has a way out where several examples stand exactly between two sets:
+#
+# .. shipped:: trackers/svmp.py
+#    :object: SVMP.follow SVMP._next_step SVMP._singular_step
+#
+# .. shipped:: trackers/backup.py
+#    :fold: The way out: points and directions found by SMO
+#
+# .. shipped:: trackers/svmp.py
+#    :twin:
+#    :fold: The whole of SVMP
+
+paired = regularization_path(*twice, kernel=kernel, C_min=0.05, C_max=50.0, tracker=SVMP(), merge=False)
+kinds, counts = np.unique(paired.record.kind, return_counts=True)
+for kind, count in zip(kinds, counts, strict=True):
+    print(f"{kind:15s} {count:4d} breakpoints")
+change = paired.decision_function(banana.X, 5.0) - path.decision_function(banana.X, 10.0)
+print(f"same function at C/2: {np.abs(change).max():.0e}")
+
+# %%
+# Exact duplicates need not be tracked one by one: with ``merge=True``, the default, examples of equal features and
+# label share one variable with a wider box. The linear program remains for points that are dependent without being
+# equal.
+#
+# Choosing C
+# ----------
+#
+# Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
+# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`, with no
+# grid in between which a minimum could hide:
+
+# fold: The code of this figure
+validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
+low, high, error = validated.curve.best()
+print(
+    f"least error {error:.4f} for C from {low:.4g} to {high:.4g}; {sum(validated.breakpoints)} breakpoints in 10 paths"
+)
+
+display = ValidationPathDisplay({"10-fold cross-validation, heart": validated.curve}).plot()
+powers = 10.0 ** np.arange(-2, 4)
+display.ax_.plot(powers, validated.curve.at(powers), "o", color=INK, ms=5, label="a grid of six values")
+display.ax_.legend(frameon=False)
+plt.show()
+
+# %%
+# The curve is ragged: one example more or less. Differences of that size are chance, and a wide interval is a better
+# choice than a deep one. ``curve.best()`` returns the widest of the intervals with the least error.
+#
+# The C of leave-one-out
+# ----------------------
+#
+# With :math:`n` folds of one example there are no :math:`n` paths to follow: the path of all examples tells most of
+# what is asked. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong
+# side although it is trained on, it is wrong without it too. In between a ball like that of chapter 12 moves along
+# with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
+
+# fold: The code of this figure
+alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
+low, high, error = alone.curve.best()
+print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
+walked, branched = sum(alone.breakpoints), np.count_nonzero(alone.breakpoints)
+print(f"{branched} of {heart.n} examples have a branch; {walked} breakpoints on all branches together")
+
+display = LOOPathDisplay.from_result(alone)
+display.ax_.legend(loc="center right", frameon=False)
+plt.show()
+
+# %%
+# Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
+# misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
+# choice is between the short pieces above.
+#
+# .. admonition:: Known elsewhere as
+#
+#    The *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004); *model selection* or
+#    *hyper-parameter tuning* for the choice of :math:`C`. The interval of least error is a *plateau* of the validation
+#    curve.
+#
+# Exercises
+# ---------
+#
+# 1. Why does nothing happen any more once the left set is empty?
+# 2. Leave-one-out is ``folds=len(y)`` for the path too. Compare its curve on the sixty points with ten folds.
+# 3. How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240 points
+#    of the banana.
+#
+# .. fold:: Answers
+
+separable = banana.X + 2.0 * banana.y[:, None], banana.y
+last = regularization_path(*separable, kernel=kernel, C_min=0.05, C_max=1e5)
+change = np.abs(last.alpha(1e5) - last.alpha(1e3)).max()
+print(f"1. the last event is at C = {last.C[-2]:.4g}; from 1,000 to 100,000 α changes by {change:.0e}")
+for folds in (10, 60):
+    curve = cross_validate_path(banana.X, banana.y, kernel=kernel, C_min=0.05, C_max=100.0, folds=folds).curve
+    low, high, error = curve.best()
+    print(
+        f"2. {folds} folds: {error:.3f} for C from {low:.3g} to {high:.3g}, {len(curve.errors)} steps of the curve"
+    )
+for n in (30, 60, 120, 240):
+    sample = make_banana(n, rng=1)
+    each = regularization_path(sample.X, sample.y, kernel=kernel, C_min=0.05, C_max=100.0)
+    print(f"3. n = {n:3d}: {len(each.C)} breakpoints, {len(each.C) / n:.2f} for each example")
+
+# %%
+# 1. :math:`\alpha` then has no variable at :math:`\pm C`. It satisfies all conditions for every larger :math:`C`.
+# 2. The intervals of least error overlap; leave-one-out has the smaller one.
+# 3. Roughly in proportion: a few events for each example.
+#
+# .. endfold::
