@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from refsvm import (
     ATO,
@@ -178,40 +179,69 @@ def test_sir_where_no_example_of_the_class_is_left(number, engine):
     check(engine, SIR(number), solved, new, [0, 0, 0, 0, 0, 0])
 
 
-def test_mir(engine):
-    """By least squares from NumPy; of T those that gain move."""
-    rng = np.random.default_rng(0)
-    for case in range(6):
-        A = rng.normal(size=(6, 8))
-        K, signs = A @ A.T / 8.0, np.array([1, -1, 1, -1, 1, -1])
-        lower, upper = np.where(signs < 0, -9.0, 0.0), np.where(signs > 0, 9.0, 0.0)
-        if case > 3:
-            upper[3] = -0.3  # a box that does not hold 0
-        there = np.arange(6) < 4
-        old = problem(np.where(there, lower, 0), np.where(there, upper, 0), K, v=signs)
-        new = problem(np.where(np.arange(6) > 0, lower, 0), np.where(np.arange(6) > 0, upper, 0), K, v=signs)
-        solved = solve(old, stop=KKTGap(1e-12), engine="numpy")
-        G, b, T = solved.gradient, offset(solved), np.array([4, 5])
-        change = np.where((lower < solved.alpha) & (solved.alpha < upper) & there, b - G, 0.0)
-        change[0] = b - G[0] if 0.0 < solved.alpha[0] < 9.0 else 0.0
-        change[4] = b - G[4] if G[4] > b else 0.0
-        change[5] = b - G[5] if G[5] < b else 0.0
-        np.testing.assert_allclose(gradient_change(solved, new, T), change, atol=1e-12)
-        X = np.arange(1, 6)
-        rows = np.vstack([K[np.ix_(X, T)], np.ones(2)])
-        right = np.append(K[X, 0] * solved.alpha[0] - change[X], solved.alpha[0])
-        best = np.clip(np.linalg.lstsq(rows, right, rcond=None)[0], lower[T], upper[T])
-        expected = solved.alpha.copy()
-        expected[0], expected[T] = 0.0, best
-        missing = -expected.sum()
-        room = [t for t in T if (expected[t] < upper[t] if missing > 0.0 else expected[t] > lower[t])]
-        found = seed(engine, MIR(tol=1e-12), solved, new)
-        assert found.sum() == pytest.approx(0.0, abs=1e-12)
-        shared = expected.copy()
-        shared[room] += missing / len(room)
-        if ((lower <= shared) & (shared <= upper)).all() and room:
-            np.testing.assert_allclose(found, shared, atol=1e-8)
-        np.testing.assert_allclose(found[[0, 1, 2, 3]], expected[[0, 1, 2, 3]], atol=9.0 if case else 1e-8)
+def filled(alpha, among, missing, lower, upper):
+    """α where the same amount is added to all of these and cut at the box, by bisection over the amount."""
+    start, low, high = alpha[among], lower[among], upper[among]
+    after = high if missing > 0.0 else low
+    if abs(missing) < abs((after - start).sum()):
+        after = np.clip(
+            start + brentq(lambda d: (np.clip(start + d, low, high) - start).sum() - missing, -40.0, 40.0),
+            low,
+            high,
+        )
+    changed = alpha.copy()
+    changed[among] = after
+    return changed
+
+
+def by_least_squares(K, solved, new, T, dG):
+    """α after the removal of 0: T by the pseudo-inverse, cut; then what the sum lacks over T, the free ones, all."""
+    X, lower, upper = np.flatnonzero(new.upper > new.lower), new.lower, new.upper
+    right = np.append(K[X, 0] * solved.alpha[0] - dG[X], solved.alpha[0])
+    alpha = solved.alpha.copy()
+    alpha[0] = 0.0
+    alpha[T] = np.linalg.pinv(np.vstack([K[np.ix_(X, T)], np.ones(len(T))])) @ right
+    alpha = np.clip(alpha, lower, upper)
+    alpha = filled(alpha, T, -alpha.sum(), lower, upper)
+    alpha = filled(alpha, (lower < alpha) & (alpha < upper), -alpha.sum(), lower, upper)
+    return filled(alpha, np.arange(len(alpha)), -alpha.sum(), lower, upper)
+
+
+@pytest.mark.parametrize(
+    ("data", "box", "matters"),
+    [
+        pytest.param(0, [9.0] * 6, True, id="nothing is cut"),
+        pytest.param(2, [9.0] * 6, True, id="what leaves has no weight"),
+        pytest.param(7, [9.0] * 6, False, id="5 is cut at 0"),
+        pytest.param(6, [0.6] * 6, True, id="both are cut, 5 takes the rest"),
+        pytest.param(
+            0, [9.0, 9.0, 9.0, 9.0, 0.2, 9.0], False, id="both are cut, the free ones take the rest"
+        ),
+        pytest.param(5, [2.0, 0.1, 2.1, 2.0, 0.2, 0.0], False, id="4 joins alone, and 1 is full too"),
+    ],
+)
+@pytest.mark.parametrize("holds_0", [True, False])
+def test_mir(data, box, matters, holds_0, engine):
+    """0 leaves, 4 and 5 join. Of T only what gains is to change G, by b − G."""
+    rng = np.random.default_rng(data)
+    A, signs, box = rng.normal(size=(6, 8)), np.array([1, -1, 1, -1, 1, -1]), np.array(box)
+    K = A @ A.T / 8.0
+    lower, upper = np.where(signs < 0, -box, 0.0), np.where(signs > 0, box, 0.0)
+    upper[3] = 0.0 if holds_0 else -0.05
+    there, T = np.arange(6) < 4, np.array([4, 5] if box[5] else [4])
+    old = problem(np.where(there, lower, 0), np.where(there, upper, 0), K, v=signs)
+    new = problem(np.where(np.arange(6) > 0, lower, 0), np.where(np.arange(6) > 0, upper, 0), K, v=signs)
+    solved = solve(old, stop=KKTGap(1e-12), engine="numpy")
+    G, b = solved.gradient, offset(solved)
+    wanted = (old.lower < solved.alpha) & (solved.alpha < old.upper)
+    wanted[4:] = G[4] > b, G[5] < b and 5 in T
+    dG = np.where(wanted, b - G, 0.0)
+    np.testing.assert_allclose(gradient_change(solved, new, T), dG, atol=1e-12)
+    found = seed(engine, MIR(tol=1e-12), solved, new)
+    np.testing.assert_allclose(found, by_least_squares(K, solved, new, T, dG), atol=1e-8)
+    # without dG, or with its sign turned round, the seed is another one
+    for other in (0.0 * dG, -dG):
+        assert (abs(found - by_least_squares(K, solved, new, T, other)).max() > 0.05) == matters
 
 
 def test_ato_follows_the_optimum_to_its_end(engine):
