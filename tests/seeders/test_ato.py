@@ -10,8 +10,21 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from refsvm import ATO, AVG, RBF, DualProblem, KKTGap, Linear, Polynomial, Rounds, cross_validate, solve
+from refsvm import (
+    ATO,
+    AVG,
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Rounds,
+    cross_validate,
+    solve,
+)
 from refsvm.datasets import load
+from refsvm.kernels import Gram
 from refsvm.seeders import ato
 from refsvm.seeders.ato import PATIENCE, exchange
 from refsvm.solver.rules import stored_rows
@@ -94,6 +107,21 @@ def test_only_those_near_b_are_watched(heart):
         len(ATO(margin=margin).begin(exchange(solved, new), memory)) for margin in (0.01, 2.0, math.inf)
     ]
     assert counts[0] < counts[1] < counts[2] == (fold != 1).sum()
+
+
+@pytest.mark.parametrize(("margin", "expected"), [(1.0, [0, 2, 4]), (0.1, [0, 4]), (3.0, [0, 2, 3, 4])])
+def test_where_no_g_moves_at_first_the_margin_is_a_distance(margin, expected):
+    """0 takes the weight of 1, which is equal: G stays, so that no example has a speed; 2 is 0.5 away, 3 is 2."""
+    K = np.eye(5)
+    K[0, 1] = K[1, 0] = 1.0
+    lower, upper = np.array([0.0, 0.0, 0.0, 0.0, -9.0]), np.array([9.0, 9.0, 9.0, 9.0, 0.0])
+    problem = DualProblem(Gram(Precomputed(), K), np.array([2.0, 2.0, 0.5, -1.0, 0.0]), 0.0, lower, upper)
+    # of two equal ones together, and 4: f = 2a − a², so a = 1, and G = b = 1 on these three
+    solved = solve(problem, start=np.array([0.5, 0.5, 0.0, 0.0, -1.0]), engine="numpy")
+    np.testing.assert_allclose(solved.gradient, [1.0, 1.0, 0.5, -1.0, 1.0])
+    memory = TO_THE_END.memory(solved)
+    watched = ATO(margin=margin).begin(exchange(solved, problem.without(1)), memory)
+    assert watched.tolist() == expected
 
 
 def test_a_path_that_cannot_pay_is_not_followed(heart):

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, Linear, Precomputed, regularization_path, solve
+from refsvm import (
+    RBF,
+    SVMP,
+    DualProblem,
+    Hastie,
+    KKTGap,
+    Linear,
+    Precomputed,
+    Status,
+    regularization_path,
+    solve,
+)
+from refsvm.trackers import svmp
+from refsvm.trackers.backup import solve_at
+from refsvm.trackers.svmp import MOST_REPAIRS
+from refsvm.walk.line import ProblemLine
+from refsvm.walk.special_events import SwitchingGuard
 from refsvm.walk.state import PathState
+from refsvm.walk.walk import BELOW
 
 pytest.importorskip("scipy")
 ONES = np.ones((2, 2))
@@ -132,3 +151,93 @@ def test_examples_between_two_sets_are_put_where_the_derivative_says(seed):
     for C in (*path.C, *np.sqrt(path.C[1:] * path.C[:-1])):
         exact = solve(DualProblem.classification(X, y, C=C), stop=KKTGap(1e-9), engine="numpy")
         assert path.objective(C) == pytest.approx(exact.objective, rel=1e-7)
+
+
+def tracked(problem, end, along=None):
+    """Where the path of a problem begins, and its points."""
+    K = problem.gram.block(np.arange(problem.n))
+    walk = PathState(problem, K, "numpy", along)
+    solve_at(walk, 1.0, 1e-12, "start")
+    return walk, SVMP().follow(walk, end)
+
+
+@pytest.fixture
+def overlapping():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(16, 2))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=16) > 0.0, 1, -1)
+    return DualProblem.classification(X, y, kernel=RBF(0.5), C=1.0)
+
+
+def test_a_path_of_a_few_units_in_the_last_place_is_one_step(overlapping):
+    """Shorter than τ₂ of λ, which counts as no progress elsewhere: SMO is not asked."""
+    walk, points = tracked(overlapping, 1.0 - 5e-11)
+    assert [point.kind for point in points] == ["end"]
+    assert 0.0 <= walk.t - (1.0 - 5e-11) < 1e-15
+    assert set(walk.counts) == {"start"}
+
+
+def test_what_is_wrong_in_xi_is_computed_anew_and_flips_nothing(overlapping):
+    """An example that rounding has put beyond the margin would block λ."""
+    end = 0.05
+    expected = [(point.kind, point.C) for point in tracked(overlapping, end)[1]]
+    for after in range(1, 12, 3):
+        walk, points = tracked(overlapping, end)
+        found = [(point.kind, point.C) for point in islice(points, after)]
+        worst = np.flatnonzero(np.abs(walk.side) == 1)
+        walk.of.excess[worst] = -1e-3 * walk.side[worst] * walk.unit
+        found += [(point.kind, point.C) for point in points]
+        assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+        np.testing.assert_allclose([C for _, C in found], [C for _, C in expected], rtol=1e-9)
+        assert set(walk.counts) == {"start"}
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_an_example_in_a_wrong_set_is_put_right_by_smo_where_it_is(overlapping, way):
+    """Three times at one point, whether the parameter of the line rises or falls."""
+    wide = DualProblem(
+        overlapping.gram, overlapping.v, 0.0, 20.0 * overlapping.lower, 20.0 * overlapping.upper
+    )
+    along = ProblemLine(overlapping, wide, (1.0, 1.0 + way), largest=1.0)
+    walk, points = tracked(overlapping, 1.0 + way, along)
+    for _ in range(4):
+        next(points)
+    t = walk.t
+    for _ in range(MOST_REPAIRS):
+        walk.drop(walk.members[0], BELOW, "by mistake")
+        walk.unsettled = True
+        assert (next(points).kind, walk.t) == ("repair", t)
+        exact = solve(along.at(t), stop=KKTGap(1e-10), engine="numpy")
+        np.testing.assert_allclose(walk.of.alpha, exact.alpha, atol=1e-7)
+    assert walk.counts["repair"] == MOST_REPAIRS
+    walk.drop(walk.members[0], BELOW, "by mistake")
+    walk.unsettled = True
+    assert not list(points)
+    assert walk.status is Status.STALLED
+
+
+def test_the_derivative_is_asked_for_the_sets_three_times(monkeypatch):
+    asked = []
+    monkeypatch.setattr(svmp, "blocking", lambda *_: [])
+    monkeypatch.setattr(svmp, "choose_sets", lambda walk: asked.append(walk) or len(asked) != 2)
+    walk, step, guard = (
+        SimpleNamespace(scale=1.0),
+        SimpleNamespace(noise=(0.0, 0.0), regular=True),
+        SwitchingGuard(9),
+    )
+    assert [SVMP()._freed(walk, step, guard) for _ in range(5)] == [True, False, True, False, False]
+    assert len(asked) == 3
+
+
+def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round():
+    """Of equal examples 0 and 1 the null vector moves neither 2; it is at its bound, short of it by rounding."""
+    null, d = np.array([0.0, 1.0, -1.0, 0.0]), np.array([0.1, -0.1, 0.5])
+    above = np.array([0.5, 0.5, -1e-15])
+    walk = SimpleNamespace(
+        nullity=0, elbow=np.arange(3), of=SimpleNamespace(d=d.copy()),
+        rates=lambda: np.array([d, -d, 0.0 * d]), distances=lambda: np.array([above, 1.0 - above, 0.0 * d]),
+        reach=lambda noise: (2, 1.0 if np.isinf(noise[0]) else 0.0),
+    )  # fmt: skip
+    step = SVMP()._singular_step(walk, null[:, None], 2.0, 0.25, (0.0, 0.0))
+    assert (step.length, step.db) == (0.0, 0.25)
+    assert walk.of.d.tolist() == d.tolist()

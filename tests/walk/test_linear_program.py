@@ -38,3 +38,23 @@ def test_two_equal_examples_by_hand():
     t, beta = longest_fall(rate, gap, null, 9.0)
     assert t == pytest.approx(1.1)  # both are at 0 then; without β, at 0.4
     assert beta == pytest.approx([0.35])
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_what_does_not_move_falls_as_far_as_it_may(k):
+    null = np.concatenate([np.eye(3)[:, :k], -np.eye(3)[:, :k]])
+    for gap in (np.array([0.8, 0.1, 0.5, 0.2, 0.9, 0.5]), np.zeros(6)):
+        t, beta = longest_fall(np.zeros(6), gap, null, 0.7)
+        assert t == pytest.approx(0.7)
+        assert (null @ beta <= gap + 1e-12).all()
+
+
+def test_the_unit_of_the_box_changes_no_bit():
+    """A box that is 2ᵏ times as wide, with a limit that is as many times as far, gives the same program."""
+    rng, m = np.random.default_rng(3), 9
+    d, U, place = rng.normal(size=m), rng.normal(size=(m, 3)), rng.uniform(0.1, 0.9, size=m)
+    rate, gap, null = np.append(d, -d), np.append(1.0 - place, place), np.concatenate([U, -U])
+    t, beta = longest_fall(rate, gap, null, 10.0)
+    for unit in (2.0**-30, 2.0**21):
+        wider, others = longest_fall(rate, unit * gap, null, unit * 10.0)
+        assert (wider, others.tolist()) == (unit * t, (unit * beta).tolist())

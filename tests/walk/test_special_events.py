@@ -1,4 +1,4 @@
-"""(S1) to (S4): which examples block λ, and where they are put."""
+"""(S1) to (S4): which examples block λ, and where they are put; how often that is tried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm.walk.special_events import blocking
+from refsvm.walk.special_events import SwitchingGuard, blocking
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
 # how fast each nears U, L and G = b, and how far that is
@@ -32,3 +32,25 @@ def test_what_blocks_and_where_it_goes(name: str, regular: bool) -> None:
     )
     expected = [] if side is None or (side != FREE and not regular) else [(0, side)]
     assert blocking(walk, (0.0, 0.0), 1e-3, regular) == expected
+
+
+def test_the_derivative_is_asked_three_times_at_one_t() -> None:
+    guard = SwitchingGuard(50)
+    assert [guard.may_choose() for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_sets_that_return_are_flipped_one_at_a_time_and_then_given_up() -> None:
+    guard, walk = SwitchingGuard(50), SimpleNamespace(side=np.zeros(2, dtype=np.int8))
+    seen = []
+    for first in (0, 1, 0, 1, 0):
+        walk.side[0] = first
+        seen.append((guard.looping(walk), guard.one_at_a_time))
+    assert seen == [(False, False), (False, False), (False, True), (False, True), (True, True)]
+
+
+def test_more_than_ell_special_events_are_given_up() -> None:
+    guard, walk, seen = SwitchingGuard(2), SimpleNamespace(side=np.zeros(1, dtype=np.int8)), []
+    for side in range(4):
+        walk.side[0] = side
+        seen.append(guard.looping(walk))
+    assert seen == [False, False, True, True]

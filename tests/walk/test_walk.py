@@ -1,0 +1,90 @@
+"""A walk and its state: where it begins, which bound is met, what room is left, and which code takes the steps."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from refsvm import DualProblem, Precomputed
+from refsvm.walk.line import ProblemLine
+from refsvm.walk.state import LOADING, PathState
+from refsvm.walk.walk import ABOVE, BELOW, FREE, Line, Walk
+
+Y = np.array([1.0, -1.0])
+
+
+def walking(alpha: float, d: float, lower_rate: float, upper_rate: float) -> Walk:
+    """One free variable in [0, 1] that moves so fast."""
+    line = Line(np.zeros(1), np.array([lower_rate]), np.array([upper_rate]))
+    box = np.zeros(1), np.ones(1)
+    walk = Walk(
+        line, np.eye(1).__getitem__, np.array([alpha]), np.zeros(1), np.array([FREE], dtype=np.int8), box
+    )
+    walk.of.d[0] = d
+    return walk
+
+
+def test_a_walk_begins_at_0_without_an_intercept():
+    walk = walking(0.5, 0.0, 0.0, 0.0)
+    assert (walk.t, walk.b) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "d", "lower_rate", "upper_rate", "side"),
+    [
+        (0.3, 1.0, 0.0, 0.0, ABOVE),  # the box stands still: where the variable goes
+        (0.7, -1.0, 0.0, 0.0, BELOW),
+        (0.7, 0.0, 1.0, -1.0, ABOVE),  # both bounds come nearer: the nearer one
+        (0.3, 0.0, 1.0, -1.0, BELOW),
+        (0.7, 0.0, 2.0, -1.0, ABOVE),
+        (0.3, 0.0, 1.0, -2.0, BELOW),
+        (0.7, 0.0, 1.0, 0.0, BELOW),  # one of them alone does
+        (0.3, 0.0, 0.0, -1.0, ABOVE),
+        (0.7, -1.0, -2.0, -3.0, ABOVE),  # both go the same way, with the variable between them
+        (0.3, 3.0, 4.0, 5.0, BELOW),
+    ],
+)
+def test_the_bound_that_a_free_variable_meets(alpha, d, lower_rate, upper_rate, side):
+    assert walking(alpha, d, lower_rate, upper_rate).nearest(0) == side
+
+
+def state(t: tuple[float, float] = (0.0, 2.0), engine: str = "numpy") -> PathState:
+    one = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=1.0)
+    two = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=3.0)
+    return PathState(one, np.eye(2), engine, ProblemLine(one, two, t, largest=1.0))
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_the_room_of_a_line(way):
+    """A way of 2: the unit of t is at least 2e-4, and a ten thousandth of a millionth of that is none."""
+    walk = state((0.0, 2.0 * way))
+    for t, end, room in [
+        (0.0, 2.0, 2.0),
+        (2.0 - 1e-4, 2.0, 1e-4),
+        (2.0 - 1e-11, 2.0, 1e-11),
+        (2.0 - 1e-12, 2.0, 0.0),
+        (0.0, 1e-13, 1e-13),  # near 0 relative to the least t alone
+        (0.0, 1e-14, 0.0),
+        (2.0, 2.0, 0.0),
+        (2.0, 1.0, 0.0),
+    ]:
+        walk.t = way * t
+        assert walk.room(way * end) == pytest.approx(room, rel=1e-3, abs=0.0)
+
+
+@pytest.mark.parametrize("is_loaded", [True, False])
+@pytest.mark.parametrize("seconds", [0.5 * LOADING, 100.0 * LOADING, np.inf])
+@pytest.mark.parametrize("engine", ["auto", "numpy"])
+def test_numba_is_not_loaded_shortly_before_the_end(engine, seconds, is_loaded, monkeypatch):
+    """To import it takes seconds, which the time that is left may not have."""
+    walk = state(engine=engine)
+    walk.deadline = time.perf_counter() + seconds
+    if is_loaded:
+        monkeypatch.setitem(sys.modules, "numba", sys)
+    else:
+        monkeypatch.delitem(sys.modules, "numba", raising=False)
+    is_late = seconds < LOADING and not is_loaded
+    assert walk.engine == ("numpy" if is_late else engine)
