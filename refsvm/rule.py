@@ -65,7 +65,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         return found
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
-        """Return what the rule needs beside the state: a new float64 array of any length.
+        """Return the memory that the rule needs in addition to the state: a new float64 array of any length.
 
         Parameters
         ----------

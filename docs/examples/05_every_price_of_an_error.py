@@ -2,7 +2,7 @@ r"""
 Every price of an error
 =======================
 
-A doctor who misses a disease pays more than one who calls a healthy patient back. With the penalty :math:`C_+` for
+To miss a disease costs more than to call a healthy patient back. With the penalty :math:`C_+` for
 errors on class +1 and :math:`C - C_+` for those on class −1, each :math:`C_+` trains a classifier of its own. Its share
 of false positives and its share of true positives are one point of the figure. How many points are there?
 :func:`refsvm.cost_path` finds all of them: it follows the optimum from :math:`C_+ = 0` to :math:`C`.

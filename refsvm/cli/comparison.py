@@ -69,9 +69,9 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return every combination of the selectors and steps that are named, comma between, in each engine.
+    """Return every combination of the selectors and steps that are named, separated by commas, in each engine.
 
-    Where none is named, return those of the papers beside the default of the package, which uses shrinking.
+    If none is named, return those of the papers and the default of the package, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),

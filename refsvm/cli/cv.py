@@ -39,7 +39,7 @@ def cv(
     repeats: Annotated[
         int, option("N", "Random folds to try; paired tests compare the seeders from 6 on.")
     ] = 1,
-    seed: Annotated[int, option("NUMBER", "Of the first random folds.")] = 0,
+    seed: Annotated[int, option("NUMBER", "Seed of the first random folds.")] = 0,
     n_jobs: options.Threads = None,
     engine: options.Engine = "auto",
     *,

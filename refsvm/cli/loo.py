@@ -42,7 +42,7 @@ def loo(
     """Compute the exact leave-one-out error of classes, targets or novelty, and say what decided each example.
 
     With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
-    check and rule decided. ball-rule proves the sign of a decision value and ends there; kkt-gap goes on to the value.
+    check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value, too.
     """
     # all names are looked at before the data are read
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))

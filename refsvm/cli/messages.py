@@ -55,7 +55,7 @@ def be_quiet(wanted: bool) -> bool:
 
 
 def be_verbose(wanted: bool) -> bool:
-    """Print what the package logs, too."""
+    """Print the log of the package, too."""
     _told["verbose"] = wanted
     return wanted
 

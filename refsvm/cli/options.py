@@ -33,7 +33,7 @@ def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
 
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
     """Declare an option that takes several names of a table."""
-    return option("NAMES", f"Some of {', '.join(table)}, comma between; or all.{more}", *names)
+    return option("NAMES", f"Some of {', '.join(table)}, separated by commas; or all.{more}", *names)
 
 
 def _known_engine(name: str) -> str:
@@ -86,7 +86,7 @@ Delimiter = Annotated[
 ]
 Task = Annotated[
     str | None,
-    one_of(TASKS, "  [default: as the labels look, and said if in doubt]"),
+    one_of(TASKS, "  [default: guessed from the labels; a note tells if in doubt]"),
 ]
 Epsilon = Annotated[float, option(None, "Half width of the tube of a regression.")]
 Nu = Annotated[float, option(None, "Share of the examples that a novelty detector may leave outside.")]
@@ -94,7 +94,7 @@ TALK: Final = (
     Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
         bool, Option("--quiet", "-q", help="No notes and no progress.", callback=be_quiet)]),
     Parameter("verbose", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
-        bool, Option("--verbose", "-v", help="Print what the package logs, too.", callback=be_verbose)]),
+        bool, Option("--verbose", "-v", help="Print the log of the package, too.", callback=be_verbose)]),
 )  # fmt: skip
 
 

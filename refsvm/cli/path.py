@@ -39,7 +39,7 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train for every C of a range at once, two classes or a regression: breakpoints of α, and where folds are best."""
+    """Train for every C of a range at once, two classes or a regression: breakpoints of α, and the best C of folds."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)

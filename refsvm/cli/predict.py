@@ -23,13 +23,13 @@ _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other
 @options.in_one()
 def predict(
     files: Annotated[list[str], Argument(metavar="MODEL DATA", help=_FILES)],
-    model: Annotated[Path | None, option("FILE", "The model file, if it does not stand first.")] = None,
+    model: Annotated[Path | None, option("FILE", "The model file, if it is not the first argument.")] = None,
     output: Annotated[Path | None, option("FILE", "Where to write the labels.  [default: stdout]")] = None,
     label: options.Label = None,
     delimiter: options.Delimiter = None,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Print the predicted labels or values, one a line; and how right they are, if the data have labels, on stderr."""
+    """Print the predicted labels or values, one a line; and on stderr their scores, if the data have labels."""
     # the model stands first, or has its option
     if len(files) != (expected := 2 if model is None else 1):
         raise ValueError(

@@ -25,9 +25,10 @@ from refsvm.rounds.task import NOVELTY, REGRESSION
 @options.in_one("gamma", "C", "time_limit", "nu")
 def tune(
     data: options.Data,
-    Cs: Annotated[str, option("NUMBERS", "Values of C, comma between.", "--Cs")] = "0.1,1,10,100,1000",
+    Cs: Annotated[str, option("NUMBERS", "Values of C, separated by commas.", "--Cs")] = "0.1,1,10,100,1000",
     gammas: Annotated[
-        str | None, option("NUMBERS", "Values of γ, comma between.  [default: 5 from 0.1 to 10 times scale]")
+        str | None,
+        option("NUMBERS", "Values of γ, separated by commas.  [default: 5 from 0.1 to 10 times scale]"),
     ] = None,
     folds: Annotated[int, option("K", "Number of folds, stratified for a classifier.")] = 5,
     shuffle: Annotated[

@@ -1,4 +1,4 @@
-"""``refsvm warm-up``: compile everything before anybody waits for it."""
+"""``refsvm warm-up``: compile everything ahead of time."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class ValidationPathDisplay(Curves):
 
 @dataclass(eq=False)
 class LOOPathDisplay(Display):
-    """Where along C each example is predicted wrongly by the machine without it, and where the error is least.
+    """The values of C at which the machine without an example errs on it, for each example, and the C of least error.
 
     One line for each example that is wrong for some C; those that are wrong for most C lie at the bottom.
 

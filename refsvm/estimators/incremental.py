@@ -197,7 +197,7 @@ class Incremental(KernelMachine):
         return kernel is self.kernel_ or bool(kernel == self.kernel_)
 
     def forget(self, indices: Any) -> Self:
-        """Take examples out again: the model is then that of the others alone.
+        """Remove examples: the model becomes that of the others alone.
 
         Parameters
         ----------

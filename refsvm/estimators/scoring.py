@@ -29,7 +29,7 @@ ROUNDING: Final = 1e-11
 
 
 class HeldOut:
-    """What `HeldOutSVC` and `HeldOutSVR` add to an estimator: the decision values of one test part."""
+    """Part of `HeldOutSVC` and `HeldOutSVR`: the decision values of one test part."""
 
     _part: tuple[Any, np.ndarray]
 
@@ -146,9 +146,9 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values, shape (t, machines), of which those that only rounding tells apart are equal.
+    """Return decision values, shape (t, machines); those that differ by rounding alone become equal.
 
-    h = v − G + b of two equal examples with different labels rounds apart, and a score of ranks would see it.
+    h = v − G + b of two equal examples with different labels may round differently, and a score of ranks would see it.
 
     Examples
     --------

@@ -336,7 +336,7 @@ class Delivery:
         return number, cells
 
     def close(self) -> None:
-        """Take no more, and let threads that are still at work end."""
+        """Accept no more work; threads that still run end by themselves."""
         with self._lock:
             self._is_open = False
 

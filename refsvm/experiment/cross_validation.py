@@ -66,7 +66,7 @@ class CrossValidate(Call):
         return cross_validate(**instance.arguments(), **arguments)
 
     def measured(self, result: CrossValidation) -> Record:
-        """Take the scores and what they cost."""
+        """Return the scores and their costs."""
         return (
             result.scores
             | super().measured(result)

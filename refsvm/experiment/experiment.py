@@ -37,7 +37,7 @@ class _Run:
     hash: str
 
     def described(self) -> dict[str, Any]:
-        """Return what a store keeps of a run beside its metrics."""
+        """Return what a store keeps of a run in addition to its metrics."""
         return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 

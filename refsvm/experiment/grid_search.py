@@ -80,7 +80,7 @@ class GridSearch(Call):
         return SearchResult(model, time.perf_counter() - began)
 
     def measured(self, result: SearchResult) -> Record:
-        """Take the best cell, and what all cost."""
+        """Return the best cell, and the costs of all."""
         model = result.model
         return {
             "score": model.best_score_,

@@ -73,7 +73,7 @@ class LeaveOneOutError(Call):
         return leave_one_out(**instance.arguments(), **arguments)
 
     def measured(self, result: LeaveOneOut) -> Record:
-        """Take the scores, what decided, and what it cost."""
+        """Return the scores, the counts of each check, and the costs."""
         names = [check.name for check in chosen_checks(self.checks)]
         # a column for each machine
         decided = result.decided_by.reshape(len(result.labels), -1)

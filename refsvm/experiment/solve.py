@@ -97,7 +97,7 @@ class Solve(Call):
         return self.call(instance, callback=callback, **self.arguments())
 
     def measured(self, result: Solution) -> Record:
-        """Take what is stored from the solution."""
+        """Return the stored numbers of a solution."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
         record = super().measured(result) | {

@@ -143,7 +143,7 @@ class Call(Strategy):
         """Call the function with an instance and the fields; what it returns has a `refsvm.Status`."""
 
     def measured(self, result: Any) -> Record:
-        """Take from what the function returned what is stored."""
+        """Return the stored numbers of a result."""
         return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance, **more: Any) -> Any:

@@ -100,7 +100,7 @@ class TrackPath(Call):
         return regularization_path(replace(instance, C=1.0).dual(), **arguments)
 
     def measured(self, result: TrackedPath) -> Record:
-        """Take the numbers of events and calls, the accuracy, and the seconds."""
+        """Return the numbers of events and calls, the accuracy, and the seconds."""
         counts = {name: result.counts.get(name, 0) for name in ("special", "derivative", "backup", "repair")}
         return super().measured(result) | {
             "breakpoints": len(result.record.t),

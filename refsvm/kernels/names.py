@@ -1,6 +1,6 @@
 """Kernels called by name, as scikit-learn's SVC, LIBSVM and the command line call them.
 
-The parameters of a named kernel are given beside its name, and γ may depend on the data.
+The parameters of a named kernel are given with its name, and γ may depend on the data.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Only the support vectors are looked at. A block of examples takes one product with them, one pass of the kernel
 function, and one product with the coefficients of all pairs, in the layout that
 `refsvm.multiclass.one_vs_one` describes. Pieces of sparse data are shared among threads. Dense products go
-through BLAS, which has threads of its own; more threads beside those gained nothing that could be relied on, even with
+through BLAS, which has threads of its own; more threads in addition gained nothing that could be relied on, even with
 BLAS held to one.
 """
 

@@ -3,7 +3,7 @@
 ==========================================  =======================================================================
 `refsvm.trackers`                           the trackers: `SVMP`, `Hastie`
 `refsvm.walk`                               the walk, its linear system, and what to do where that is singular
-`path`, `error_curve`, `cross_validation`   what a path tells: α, b, h at any C, and the error as a function of C
+`path`, `error_curve`, `cross_validation`   α, b, h at any C, and the error as a function of C
 `regularization_path`, `parametric_path`    the public functions
 ==========================================  =======================================================================
 """

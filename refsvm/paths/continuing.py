@@ -32,7 +32,7 @@ POLISHED: Final = 1e-9
 
 
 class Reached(NamedTuple):
-    """Where a walk has ended, for the next one.
+    """The end of a walk, from which the next one starts.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class ParametricPath(TrackedPath):
 
     @property
     def along(self) -> ProblemLine:
-        """As `line`."""
+        """The line, as `line`."""
         return self.line
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class ParametricPath(TrackedPath):
         ----------
         t : float
         before : bool
-            Where α or b jumps at t: what the path comes with, not what it goes on with; here and in the other methods.
+            Where α or b jumps at t: the value before the jump, in the direction of the path; here and in the others.
 
         Notes
         -----

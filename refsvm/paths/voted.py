@@ -11,7 +11,7 @@ from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 
 
 class Turns(NamedTuple):
-    """What one pair of classes says of t examples along C.
+    """Decisions of one pair of classes on t examples along C.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class LOOProgress:
         return [r for r in (range(len(names)) if asked is None else asked) if not names[r]]
 
     def by_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
-        """Take over how rounds ended, until a limit, the callback or Ctrl-C ends them."""
+        """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
         if self.status is not Status.CONVERGED:
             return
         count = len(self.decided) - len(self.undecided())

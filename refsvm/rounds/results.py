@@ -104,7 +104,7 @@ class LeaveOneOut(Scores):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many examples each check and rule decided; of three classes and more how many of each pair."""
+        """Numbers of examples that each check and rule decided; of three classes and more, those of each pair."""
         names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.ravel().tolist())))
         return {name: int((self.decided_by == name).sum()) for name in names}
 

@@ -140,7 +140,7 @@ class Rounds:
         )  # fmt: skip
 
     def refuse_float32(self, share: float) -> None:
-        """Let float32 values that move decision values by more than this share of the tolerance raise `CoarseError`."""
+        """Raise `CoarseError` if float32 values move decision values by more than this share of the tolerance."""
         self._run.refused_from = share
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:

@@ -97,7 +97,7 @@ class HardMargin:
         return self._is_nothing(float(alpha @ (state.v - state.gradient)), linear)
 
     def _is_nothing(self, quadratic: float, linear: float) -> bool:
-        """Whether αᵀKα is nothing but rounding beside vᵀα: for classes vᵀα = 2s, and √(αᵀKα)/s is the distance.
+        """Whether αᵀKα is nothing but rounding, compared with vᵀα: for classes vᵀα = 2s, and √(αᵀKα)/s is the distance.
 
         ‖w‖ ≥ vᵀα/√(αᵀKα) for whatever keeps the margins, so |h| would reach 1/NARROWEST times the largest |v|.
         """

@@ -50,7 +50,7 @@ ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
 
 @called
 def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # type: ignore[no-untyped-def]
-    """L and U of a round before anybody is left out; `row` is that of the weights, −1 for none."""
+    """L and U of a round before an example is left out; `row` is that of the weights, −1 for none."""
     for t in range(len(lower)):
         lower[t], upper[t] = unit_lower[t] * penalty, unit_upper[t] * penalty
     if row < 0:
