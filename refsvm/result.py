@@ -48,7 +48,7 @@ class Status(Enum):
     MAX_ITER = "The iteration limit was reached before the stopping rule was satisfied."
     TIME_LIMIT = "The time limit was reached before the stopping rule was satisfied."
     CALLBACK = "The callback asked to stop."
-    INTERRUPTED = "Interrupted from the keyboard; the best point so far is returned."
+    INTERRUPTED = "Interrupted from the keyboard; the last point reached is returned."
     INSEPARABLE = (
         "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )

@@ -1,42 +1,81 @@
-"""Draw sentences of each page, to be checked against the tables of the page by a reader other than their author.
+"""Draw sentences of the pages, to be checked by a reader other than their author.
 
-python benchmarks/papers/sentences.py 50
+python benchmarks/papers/sentences.py 50              five with a figure of each page of a paper
+python benchmarks/papers/sentences.py 51 --site 40    so many of README, pages and chapters together
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
-import sys
 from pathlib import Path
 from typing import Final
 
-PAGES: Final = Path(__file__).resolve().parents[2] / "docs" / "papers"
+ROOT: Final = Path(__file__).resolve().parents[2]
+PAGES: Final = ROOT / "docs" / "papers"
 EACH: Final = 5
 SHORTEST: Final = 70
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences with a figure that stand outside of tables, headings, formulas and lists of papers."""
-    body = re.sub(r"\$\$.*?\$\$", "", text.partition("\n## ")[2], flags=re.DOTALL)
-    paragraphs = re.split(r"\n\s*\n", body)
-    prose = [" ".join(part.split()) for part in paragraphs if not re.match(r"\s*(\||#|```)", part)]
-    found = [each for part in prose for each in re.split(r"(?<=[.:;])\s+(?=[A-Z*`])", part)]
-    return [
-        each for each in found if re.search(r"\d", each) and len(each) >= SHORTEST and "arXiv" not in each
-    ]
+    """Return the sentences that stand outside of tables, headings, formulas and code."""
+    body = re.sub(r"(?ms)\$\$.*?\$\$|^```.*?^```|^:::.*?$|^ *\.\. \S+::.*\n(?:(?: {3,}.*)?\n)*", "", text)
+    paragraphs = re.split(r"\n\s*\n|\n(?=[*-] )", body)
+    prose = [" ".join(part.split()) for part in paragraphs if not re.match(r"\s*(\||#|<|=|>>>)", part)]
+    found = [each for part in prose for each in re.split(r"(?<=[.:;?!])\s+(?=[A-Z*`{\[])", part)]
+    return [each for each in found if len(each) >= SHORTEST and not re.search("arXiv|-{4}", each)]
 
 
-def main(seed: int) -> None:
-    """Print the sentences of every page that has enough of them."""
+def text_of_chapter(script: str) -> str:
+    """Return the text of a script of the book: its docstring, and its comments that are no part of code."""
+    docstring, _, rest = script.removeprefix('"""').partition('"""')
+    blocks = re.findall(r"(?m)^# %%\n((?:#.*\n)+)", rest)
+    return "\n\n".join([docstring, *(re.sub(r"(?m)^# ?", "", block) for block in blocks)])
+
+
+def of_papers(seed: int) -> None:
+    """Print some sentences with a figure of every page of a paper that has enough of them."""
     for page in sorted(PAGES.glob("*.md")):
-        all_of_them = sentences(page.read_text(encoding="utf-8"))
-        if page.stem not in {"code", "index"} and len(all_of_them) >= EACH:
+        all_of_them = sentences(page.read_text(encoding="utf-8").partition("\n## ")[2])
+        with_figure = [each for each in all_of_them if re.search(r"\d", each)]
+        if page.stem not in {"code", "index"} and len(with_figure) >= EACH:
             print(f"## {page.stem}\n")
-            for each in sorted(random.Random(f"{seed} {page.stem}").sample(all_of_them, EACH)):
+            for each in sorted(random.Random(f"{seed} {page.stem}").sample(with_figure, EACH)):
                 print(f"* {each}")
             print()
 
 
+def of_site(seed: int, count: int) -> None:
+    """Print so many sentences of all pages and chapters, each under its page."""
+    texts = {
+        page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    }
+    texts |= {page: text.partition("\n## ")[2] for page, text in texts.items() if page.parent == PAGES}
+    texts |= {page: text_of_chapter(page.read_text(encoding="utf-8")) for page in ROOT.glob("tutorials/*.py")}
+    written = {"_static", "_build", "gallery", "generated"}  # by scripts, or by the build
+    drawn = [
+        (str(page.relative_to(ROOT)), each)
+        for page in sorted(texts)
+        if not written & set(page.relative_to(ROOT).parts)
+        for each in sentences(texts[page])
+    ]
+    print(f"Of {len(drawn)} sentences:\n")
+    for page, each in sorted(random.Random(seed).sample(drawn, count)):
+        print(f"* `{page}`: {each}")
+
+
+def main() -> None:
+    """Draw, and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("seed", type=int)
+    parser.add_argument("--site", type=int, metavar="COUNT", help="of all pages, not of the papers' alone")
+    options = parser.parse_args()
+    if options.site:
+        of_site(options.seed, options.site)
+    else:
+        of_papers(options.seed)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main()

@@ -148,7 +148,7 @@ def compare_once(
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
-        # the first Ctrl-C lets the run under way end at its best point, so it is asked for between runs
+        # the first Ctrl-C lets the run under way end where it is, so it is asked for between runs
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             callback, began = watch(choice), time.perf_counter()
             try:

@@ -83,16 +83,16 @@ def made(opened: Opened, training: Training) -> Any:
 def _end(status: Status, is_cut: bool) -> None:
     """Exit with another code than 0 if the training did not come to its end."""
     if is_cut:
-        interrupted("Interrupted from the keyboard; the model is the best point so far")
+        interrupted("Interrupted from the keyboard; the model is the last point reached")
     if status is not Status.CONVERGED:
         unfinished(
-            f"{status.value} The model is the best point so far; scale the features (--scale), or raise --max-iter, "
+            f"{status.value} The model is the last point reached; scale the features (--scale), or raise --max-iter, "
             "--time-limit or --tol."
         )
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train, and say whether Ctrl-C ended it; the estimator holds the best point then."""
+    """Train, and say whether Ctrl-C ended it; the estimator holds the last point then."""
     from sklearn.exceptions import ConvergenceWarning  # not above: the other commands need not wait for it
 
     try:

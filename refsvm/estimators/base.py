@@ -182,14 +182,14 @@ class KernelMachine(KernelEstimator):
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """End the solves of this block at Ctrl-C; raise it when the block has stored the best point so far."""
+        """End the solves of this block at Ctrl-C; raise it when the block has stored the last point reached."""
         # the flag is read inside of the block: at its end the handler of the caller is back
         with interruptible() as interrupt:
             yield interrupt
             pressed = interrupt.pressed
         if pressed:
             raise KeyboardInterrupt(
-                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the best point so far."
+                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the last point reached."
             )
 
     def _check_fitted(self) -> None:

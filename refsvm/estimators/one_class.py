@@ -95,7 +95,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         ValueError
             On parameters out of range, NaN or infinity.
         KeyboardInterrupt
-            After Ctrl-C, with the best point so far in the fitted attributes.
+            After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----

@@ -132,7 +132,7 @@ class SVC(ClassifierMixin, Incremental):
 
     Notes
     -----
-    Ctrl-C ends `fit` at the best point so far: the fitted attributes hold it, and ``KeyboardInterrupt`` is raised, so
+    Ctrl-C ends `fit` at the last point reached: the fitted attributes hold it, and ``KeyboardInterrupt`` is raised, so
     that a surrounding search stops too. Pressed again before that, it raises at once and nothing is stored.
 
     References
@@ -193,7 +193,7 @@ class SVC(ClassifierMixin, Incremental):
         ValueError
             On parameters out of range or rules that do not fit together, NaN, a class without examples.
         KeyboardInterrupt
-            After Ctrl-C, with the best point so far in the fitted attributes.
+            After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----

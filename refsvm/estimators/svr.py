@@ -114,7 +114,7 @@ class SVR(RegressorMixin, SingleMachine):
         ValueError
             On parameters out of range, NaN or infinity, targets beyond 1e150.
         KeyboardInterrupt
-            After Ctrl-C, with the best point so far in the fitted attributes.
+            After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----

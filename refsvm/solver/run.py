@@ -134,7 +134,7 @@ class Run:
         Parameters
         ----------
         state : SolverState
-            Moved, to the best point so far.
+            Moved, to the last point reached.
         rules : Rules
         trace : bool or int
             Record every step, or every k-th.

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a solve, or a family of solves, at the best point so far."""
+"""Ctrl-C ends a solve, or a family of solves, at the last point reached."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ def test_ctrl_c_leaves_an_estimator_that_can_be_used_and_resumed(k, engine):
     # a budget of 0.05 MiB does not hold all rows, so the kernel is asked for them one by one
     options = {"engine": engine, "shrinking": False, "warm_start": True, "cache_size": 0.05}
     model = SVC(kernel=kernel, C=1e5, tol=1e-7, **options)
-    with pytest.raises(KeyboardInterrupt, match="the fitted attributes hold the best point so far"):
+    with pytest.raises(KeyboardInterrupt, match="the fitted attributes hold the last point reached"):
         model.fit(X, y)
     assert pressed
     assert model.status_ is Status.INTERRUPTED
