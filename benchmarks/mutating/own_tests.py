@@ -302,11 +302,13 @@ def tests_of(mutant: Mutant, known: Baseline, imported: bool) -> list[str]:
     """Return the tests of a mutant in their order, as far as patience goes."""
     direct = runs(mutant, known) - {""}
     same_file = {test for tests in known["lines"].get(mutant.path, {}).values() for test in tests}
+    everywhere = imported or not direct
 
-    def rank(test: str) -> tuple[bool, bool, float, str]:
-        return test not in direct, test not in same_file, known["seconds"][test], test
+    def rank(test: str) -> tuple[float, str]:
+        # what the import runs may be noticed by a quick test that runs no line of the file
+        return known["seconds"][test] * (10.0 if everywhere and test not in same_file else 1.0), test
 
-    ordered = sorted(known["seconds"] if imported or not direct else direct, key=rank)
+    ordered = sorted(known["seconds"] if everywhere else direct, key=rank)
     sums = accumulate(known["seconds"][test] for test in ordered)
     return [test for test, total in zip(ordered, sums, strict=True) if total <= PATIENCE]
 

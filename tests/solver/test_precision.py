@@ -20,7 +20,9 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.kernels.precision import SHARE, decision_error, largest_decision_error
+from refsvm.kernels.precision import ROUNDING, SHARE, decision_error, largest_decision_error
+from refsvm.solver.readable import NumPyBackend
+from refsvm.solver.rules import chosen_rules
 
 from ..settings import needs_numba
 
@@ -99,6 +101,29 @@ def test_rows_stay_float32_where_rounding_is_harmless(eager):
     assert 0.0 < solution.rounding <= SHARE * 1e-4
     assert 2.4e-7 * np.abs(solution.alpha).sum() > SHARE * 1e-4
     assert solve(problem_with(800.0), engine="numpy", stop=KKTGap(1e-3)).rounding == 0.0
+
+
+@pytest.mark.parametrize(("C", "is_coarse"), [(1.0, False), (800.0, True)])
+def test_a_start_for_which_float32_rows_are_too_coarse_takes_no_step_on_them(
+    C, is_coarse, eager, monkeypatch
+):
+    problem, dtypes, steps = problem_with(C), set(), NumPyBackend.steps
+    start = solve(problem, engine="numpy", stop=KKTGap(1.0), cache_dtype="float64").alpha
+    monkeypatch.setattr(
+        NumPyBackend,
+        "steps",
+        lambda backend, state, *rest: dtypes.add(state.rows.keeps_float32) or steps(backend, state, *rest),
+    )
+    assert (solve(problem, engine="numpy", start=start, max_iter=20).rounding == 0.0) == is_coarse
+    assert dtypes == {not is_coarse}
+
+
+def test_a_solve_begins_on_float32_rows_up_to_a_tenth_of_the_tolerance(eager):
+    """2 · 2⁻²⁴ max |K| C ≤ 0.1 ε, where K(x, x) = 1: what one α at its bound is moved by."""
+    most = SHARE * 1e-3 / (2.0 * ROUNDING)
+    rules = chosen_rules(None, None, KKTGap(1e-3))
+    for C, begins in ((0.5 * most, True), (most, True), (np.nextafter(most, np.inf), False)):
+        assert rules.begins_in_float32(problem_with(C), 200.0) == begins
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
+from refsvm.problem import EPSILON
 from refsvm.rounds.round import Round
 from refsvm.solver.rounding import drifted
 from refsvm.solver.rules import chosen_rules, feasible_start, row_store, starting_point
@@ -192,6 +193,15 @@ def test_a_start_whose_sum_is_off_by_rounding_is_taken_as_it_is():
     given = np.array([0.1, 0.2, -0.3])
     assert given.sum() != 0.0
     assert feasible_start(problem, given) is given
+
+
+@pytest.mark.parametrize(("share", "is_taken"), [(0.9, True), (1.5, False)])
+def test_rounding_of_a_sum_grows_with_the_root_of_its_length(share, is_taken):
+    """4ε√n Σ|α|, with n = 400: 20 times that of one sum of two."""
+    problem = DualProblem.classification(np.arange(400.0)[:, None], [1, -1] * 200, kernel=Linear(), C=10.0)
+    given = np.tile([1.0, -1.0], 200)
+    given[0] += share * 4.0 * EPSILON * 20.0 * 400.0
+    assert (feasible_start(problem, given) is given) == is_taken
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

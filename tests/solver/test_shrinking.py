@@ -26,7 +26,7 @@ from refsvm.datasets import make_banana
 from refsvm.engine.limits import Limits
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.solver.shrinking import ShrinkingPolicy
+from refsvm.solver.shrinking import ShrinkingPolicy, restricted
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
@@ -254,3 +254,23 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
 def test_a_shrinking_says_how_steps_are_taken():
     with pytest.raises(TypeError, match="steps"):
         Shrinking()
+
+
+def test_a_shrinking_says_how_it_takes_steps():
+    with pytest.raises(TypeError, match="abstract"):
+        type("Silent", (Shrinking,), {})()
+
+
+@pytest.mark.parametrize(("up_to", "copied"), [(0, 0), (4, 0), (5, 3), (1500, 3)])
+def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, copied):
+    """Of A = 0, 2, 4, 6, 8 the rows 2, 6 and 8 are stored, and 3, which is not asked for."""
+    rules = chosen_rules(None, None, None)
+    state = rules.begin(PROBLEM, np.zeros(PROBLEM.n), row_store(PROBLEM, rules, 200.0))
+    for i in (3, 8, 2, 6):
+        state.rows.row(i)
+    A = np.arange(0, 10, 2)
+    inner = restricted(state, A, rules, up_to)
+    assert inner.rows.filled == copied
+    K = PROBLEM.gram.block(A, A)
+    np.testing.assert_allclose([inner.rows.row(i) for i in range(5)], K, rtol=1e-13)
+    assert state.rows.computed == 4 + 2

@@ -247,3 +247,10 @@ def test_hybrid_maximum_gain_needs_one_new_row_a_step(engine):
         )
     ]
     assert new[reselected].max() <= 1
+
+
+def test_the_options_of_iterate_are_those_of_solve():
+    ours, theirs = (inspect.signature(each).parameters for each in (refsvm.iterate, solve))
+    assert {name: each.default for name, each in ours.items()} == {
+        name: theirs[name].default for name in ours
+    }

@@ -97,23 +97,30 @@ def test_distances_are_those_in_feature_space():
     np.testing.assert_allclose(distances(K[2], K.diagonal(), 2), np.linalg.norm(X - X[2], axis=1), atol=1e-7)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("several", [False, True])
-def test_signs_are_those_of_refits_at_1e_10(seed, several):
-    rng, proved, early = np.random.default_rng(100 + seed), 0, 0
-    for _ in range(25):
-        n = int(rng.integers(8, 30))
-        full = random_problem(rng, n)
-        R = rng.choice(np.arange(4, n), size=int(rng.integers(2, 5)) if several else 1, replace=False)
-        problem, solved = full.without(R), solve(full, stop=KKTGap(10.0 ** -rng.integers(1, 6)), engine=FAST)
-        rule = BallRule(1e-10, every=int(rng.integers(1, 7)), solved=solved if rng.random() < 0.8 else None)
-        quick = solve(problem, start=TOP().seed(solved, problem), stop=rule, engine=FAST, shrinking=False)
-        code = rule.reasons.index(quick.reason) + 1
-        if code == 1:
-            continue
-        proved, early = proved + 1, early + (quick.iterations == 0)
-        exact = solve(problem, stop=EXACT, engine=FAST).decision_values[R]
-        expected = {2: [True], 3: [False], 4: quick.decision_values[R] >= 0.0}[code]
-        assert ((exact >= 0.0) == expected).all()
-    assert proved > 2
-    assert early > 0
+def test_signs_are_those_of_refits_at_1e_10(several):
+    """Some seeds decide without a step; of 25 problems there may be none, so they are counted together."""
+    proved = early = 0
+    for seed in SEEDS:
+        rng = np.random.default_rng(100 + seed)
+        for _ in range(25):
+            n = int(rng.integers(8, 30))
+            full = random_problem(rng, n)
+            R = rng.choice(np.arange(4, n), size=int(rng.integers(2, 5)) if several else 1, replace=False)
+            problem, solved = (
+                full.without(R),
+                solve(full, stop=KKTGap(10.0 ** -rng.integers(1, 6)), engine=FAST),
+            )
+            rule = BallRule(
+                1e-10, every=int(rng.integers(1, 7)), solved=solved if rng.random() < 0.8 else None
+            )
+            quick = solve(problem, start=TOP().seed(solved, problem), stop=rule, engine=FAST, shrinking=False)
+            code = rule.reasons.index(quick.reason) + 1
+            if code == 1:
+                continue
+            proved, early = proved + 1, early + (quick.iterations == 0)
+            exact = solve(problem, stop=EXACT, engine=FAST).decision_values[R]
+            expected = {2: [True], 3: [False], 4: quick.decision_values[R] >= 0.0}[code]
+            assert ((exact >= 0.0) == expected).all(), (seed, problem)
+    assert proved > 20
+    assert early > 5
