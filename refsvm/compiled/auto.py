@@ -111,8 +111,7 @@ class Auto:
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run a chunk of rounds in compiled code, or one in NumPy."""
         family = "single rounds" if runner.holds_float32 and not runner.seeder.reads_rows else "rounds"
-        is_short = runner.family.last_iterations <= runner.limit
-        has = is_short and self._has(family, (runner.seeder, *runner.rules))
+        has = runner.is_short(waiting[0]) and self._has(family, (runner.seeder, *runner.rules))
         backend = self._compiled if has else self._numpy
         return list(backend.rounds(runner, waiting))
 

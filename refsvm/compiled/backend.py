@@ -61,7 +61,7 @@ class CompiledBackend:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
         # the readable round looks at the limits; a chunk would overrun a deadline that has passed
         late = time.perf_counter() >= runner.family.limits.deadline
-        if late or runner.family.last_iterations > runner.limit:
+        if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
         if self._packed is None or self._packed.runner is not runner:
             rows = rows_for(runner)

@@ -78,8 +78,7 @@ def cross_validate(
     n_jobs : int, optional
         Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
         core. Where joblib is set up for processes (``joblib.parallel_config``), processes. Results are those of one
-        thread to the last bit unless a solve takes more than 2,000 steps, and to the tolerance in any case: whether a
-        round begins with shrinking depends on the steps of the one before it, which another worker may have run.
+        thread to the last bit.
     cache_mb : float
         Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
     **options

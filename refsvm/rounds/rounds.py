@@ -119,7 +119,7 @@ class Rounds:
         self.time_limit, self.callback = time_limit, callback
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used, self.workers = Status.CONVERGED, "", worker_count(n_jobs)
-        self.most_iterations, self.last_iterations = 0, -1  # steps of the longest round and of the latest one
+        self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
         self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
         self.max_iter = self.limits.most
         self.rules = chosen_rules(selector, step, RELATIVE if stop is None else stop)
@@ -177,7 +177,7 @@ class Rounds:
             shrinking=self.shrinking, cache_mb=self.cache_mb, cache_dtype=self.cache_dtype, max_iter=self.max_iter,
             time_limit=self.time_limit, callback=self.callback, polish=self.polish, trace=self.trace, n_jobs=1,
         )  # fmt: skip
-        return _from_pickle, (anew, self.solutions)
+        return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
         """Let Ctrl-C end the rounds of this block between two of them."""
@@ -374,8 +374,9 @@ class Rounds:
             self.state.session = None
 
 
-def _from_pickle(anew: Callable[[], Rounds], solutions: dict[Hashable, Solution]) -> Rounds:
+def _from_pickle(anew: Callable[[], Rounds], solutions: dict[Hashable, Solution], first: int) -> Rounds:
     """Return rounds that come from another process."""
     rounds = anew()
+    rounds.first_iterations = first
     rounds.solutions.update(solutions)
     return rounds

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,6 +35,9 @@ _log = logging.getLogger("refsvm")
 
 LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
+
+FOLD_SHARE: Final = 0.01
+"""A round that leaves out a larger share of a large problem takes about as long as that from α = 0."""
 
 TOLD_FROM: Final = 30.0
 """Seconds that rounds are going to take from which on that is said once, after the first of them."""
@@ -63,7 +66,9 @@ class Runner:
     Attributes
     ----------
     limit : int
-        Steps that a short round may take, which begins without shrinking: one is, if the round before it was. −1: none.
+        Steps that a short round may take, which begins without shrinking (`is_short`). −1: no round is short.
+    is_large : bool
+        Whether shrinking pays from the first steps of a round that begins at α = 0.
     shares : bool
         Whether seeds from one solution have work in common.
     time_seeds : bool
@@ -75,7 +80,8 @@ class Runner:
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
-        rows, n, shrinks = family.rows, family.problem.n, family.shrinking
+        rows, shrinks = family.rows, family.shrinking
+        self.is_large = shrinks and family.problem.n > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
         K, watched = rows.gram.dense, family.callback or family.polish
         self.holds_float32 = K is not None and K.dtype == np.float32
@@ -88,9 +94,6 @@ class Runner:
         # all rows in one product, since every round will read most of them
         if may_be_short and not self.holds_float32:
             rows.fetch(np.arange(rows.gram.n))
-        if family.last_iterations < 0:
-            # the first round of a large problem is taken for a long one
-            family.last_iterations = limit + 1 if shrinks and n > LARGE else 0
 
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
@@ -115,6 +118,18 @@ class Runner:
                 yield from in_parts(self, [*waiting], each)
                 break
 
+    def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:
+        """Whether a round begins without shrinking, given the names of the kept solutions.
+
+        On a large problem no round from α = 0 does, nor a fold if the first of those was long. How long other rounds
+        took does not count, so that workers take the steps of one thread.
+        """
+        if not self.is_large or self.limit < 0:
+            return self.limit >= 0
+        is_fold = np.size(each.left_out) > FOLD_SHARE * self.family.problem.n
+        is_seeded = each.origin in (self.family.solutions if kept is None else kept)
+        return is_seeded and not (is_fold and self.family.first_iterations > self.limit)
+
     def round(self, each: Round) -> RoundResult:
         """Run one round: its box, its seed, its steps."""
         family, began, rows = self.family, time.perf_counter(), self.family.rows.computed
@@ -123,7 +138,7 @@ class Runner:
             start, origin = self._follow_neighbour(each, origin, problem)
         elif origin is not None:
             start = self.seed(each, origin, problem)
-        seeded, is_short = time.perf_counter(), family.last_iterations <= self.limit
+        seeded, is_short = time.perf_counter(), self.is_short(each)
         rules = self.rules
         if rules.stop.left_out:
             rules = rules._replace(stop=for_example(rules.stop, each.left_out))
@@ -192,7 +207,9 @@ class Runner:
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
             solution = self._resume_with_shrinking(each, solution)
             steps += solution.iterations
-        family.last_iterations, family.most_iterations = steps, max(family.most_iterations, steps)
+        family.most_iterations = max(family.most_iterations, steps)
+        # the first round of a large problem begins at α = 0
+        family.first_iterations = family.first_iterations or steps
         if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # which end all rounds
             family.status = solution.status
         if each.keep is not None:

@@ -100,11 +100,7 @@ class PackedRounds:
             seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]
         done, rest = self.run(chunk, began, self._times_seeds and solved is not None, seeds)
         if done:
-            longest = max(each.iterations for each in done)
-            family.last_iterations, family.most_iterations = (
-                done[-1].iterations,
-                max(family.most_iterations, longest),
-            )
+            family.most_iterations = max(family.most_iterations, *(each.iterations for each in done))
         if rest is not None:
             each = chunk[len(done)]
             # at its limit a round has ended; one that rounding or a missing row has stopped is run again in Python
@@ -128,8 +124,16 @@ class PackedRounds:
     def _ready(self, rounds: list[Round]) -> list[Round]:
         """Return as many of the rounds as may be run in one go.
 
-        Where seeds are made first or share work, all start from one solution, which none of them replaces.
+        Where seeds are made first or share work, all start from one solution, which none of them replaces. A round that
+        begins with shrinking is left to Python.
         """
+        if self.runner.is_large:
+            known = {*self._kept}
+            for number, each in enumerate(rounds):
+                if number > 0 and not self.runner.is_short(each, known):
+                    rounds = rounds[:number]
+                    break
+                known |= {each.keep} - {None}
         if self._waits:
             for number, each in enumerate(rounds):
                 if each.origin != rounds[0].origin:

@@ -1,0 +1,69 @@
+"""Workers take the steps of one thread, however long rounds are: bits of decision values do not depend on n_jobs."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, SIR, Cold, DualProblem, Rounds, cross_validate, leave_one_out
+from refsvm.datasets import make_banana
+from refsvm.rounds.round import Round
+
+from ..settings import needs_numba
+
+BANANA = make_banana(60, rng=3)
+X, y = BANANA.X, BANANA.y
+weights = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+FOLDS = {"kernel": RBF(0.5), "folds": 10, "rng": 0}
+
+CALLS = {
+    "folds": lambda **how: cross_validate(X, y, C=100.0, **FOLDS, **how).decision_values,
+    "folds from SIR": lambda **how: (
+        cross_validate(X, y, C=100.0, **FOLDS, seeder=SIR(), **how).decision_values
+    ),
+    "cold folds": lambda **how: (
+        cross_validate(X, y, C=100.0, **FOLDS, seeder=Cold(), from_full=False, **how).decision_values
+    ),
+    "folds of a regression": lambda **how: (
+        cross_validate(X, X[:, 0] ** 2, C=100.0, epsilon=0.05, **FOLDS, **how).decision_values
+    ),
+    "folds with weights": lambda **how: (
+        cross_validate(X, y, C=100.0 * weights, **FOLDS, **how).decision_values
+    ),
+    "leave-one-out": lambda **how: (
+        leave_one_out(X[:50], y[:50], kernel=RBF(0.5), C=100.0, **how).decision_values
+    ),
+}
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Rounds of which some go on with shrinking, shared among workers whatever they take."""
+    monkeypatch.setattr("refsvm.rounds.runner.SHORT_ROUND", 20)
+    monkeypatch.setattr("refsvm.rounds.runner.is_worth_sharing", lambda *arguments: True)
+
+
+@pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
+@pytest.mark.parametrize("name", CALLS)
+def test_workers_take_the_steps_of_one_thread(name, large, engine, short, monkeypatch):
+    monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
+    one, two = (CALLS[name](n_jobs=n_jobs, engine=engine) for n_jobs in (1, 2))
+    assert np.array_equal(one, two, equal_nan=True)
+
+
+@needs_numba
+@pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
+@pytest.mark.parametrize("name", CALLS)
+def test_engines_take_the_same_steps_in_long_rounds(name, large, short, monkeypatch):
+    monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
+    readable, fast = (CALLS[name](engine=engine) for engine in ("numpy", "numba"))
+    assert np.array_equal(readable, fast, equal_nan=True)
+
+
+def test_what_a_round_asks_of_those_before_it_goes_to_another_process(monkeypatch):
+    monkeypatch.setattr("refsvm.rounds.runner.LARGE", 20)
+    rounds = Rounds(DualProblem.classification(X, y, kernel=RBF(0.5)))
+    [first] = rounds.run([Round(keep="all")])
+    assert pickle.loads(pickle.dumps(rounds)).first_iterations == first.iterations > 0
