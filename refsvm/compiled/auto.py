@@ -27,6 +27,7 @@ from refsvm.result import Trace
 from refsvm.seeders import Cold
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import Rules
+from refsvm.solver.stacked import are_stacked
 from refsvm.state import SolverState
 
 ALLOWANCE_SECONDS = 0.2
@@ -36,7 +37,7 @@ PIECE_STEPS = 50
 """Readable steps between two looks at the clock."""
 
 PIECE_PROBLEMS = 8
-"""Small problems between two looks."""
+"""Small problems between two looks, if each is solved by itself."""
 
 LOOK_SECONDS = 0.1
 """Between two looks for code on disk, at least."""
@@ -100,12 +101,13 @@ class Auto:
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
         """Take the steps of small problems, in compiled code from when it is there."""
-        for first in range(0, len(problems), PIECE_PROBLEMS):
+        piece = len(problems) if are_stacked(problems, rules) else PIECE_PROBLEMS
+        for first in range(0, len(problems), piece):
             if self._has("small", rules):
                 self._compiled.small(problems.part(slice(first, None)), rules, limit)
                 return
             began = time.perf_counter()
-            self._numpy.small(problems.part(slice(first, first + PIECE_PROBLEMS)), rules, limit)
+            self._numpy.small(problems.part(slice(first, first + piece)), rules, limit)
             process.seconds += time.perf_counter() - began
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from refsvm.backend import BACKENDS
 from refsvm.result import Trace
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules
+from refsvm.solver.stacked import are_stacked, stacked_steps
 from refsvm.state import SolverState
 
 
@@ -38,7 +39,11 @@ class NumPyBackend:
         return 0
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
-        """Take the steps of one problem after another."""
+        """Take the steps of all problems together, or, where the rules are others, of one after another."""
+        if are_stacked(problems, rules):
+            self.used["numpy"] = None
+            stacked_steps(problems, rules, limit)
+            return
         for p in range(len(problems)):
             state = problems.state(p, rules)
             problems.take(p, state, self.steps(state, rules, limit))

@@ -2,9 +2,9 @@
 
 A solve costs some tenths of a millisecond of Python, whatever it has to do. Of many classes with few examples each the
 pairs are thousands of problems of a few variables, whose steps take microseconds. So the arrays of all problems are
-stacked, a backend takes the steps of one problem after another (`refsvm.solver.loop.steps`, or its twin in one compiled
-call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not small after all
-is left to it.
+stacked, a backend takes the steps (of all problems at once by `refsvm.solver.stacked`, or of one after another in one
+compiled call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not small
+after all is left to it.
 """
 
 from __future__ import annotations
