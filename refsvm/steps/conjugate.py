@@ -39,7 +39,7 @@ class ConjugateStep(StepRule):
 
     Parameters
     ----------
-    max_support : int
+    max_support : int, default 80
         Most variables that a step moves.
 
     Raises

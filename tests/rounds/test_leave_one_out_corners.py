@@ -25,6 +25,7 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import make_chessboard
+from refsvm.kernels import Gram
 from refsvm.rounds.round import Round
 from refsvm.rounds.runner import for_example
 
@@ -196,3 +197,22 @@ class NeverAPair(WorkingSetSelector):
 def test_a_solution_that_is_none_is_warned_about():
     with pytest.warns(UserWarning, match=r"selector=NeverAPair\(\) .* stalled at ψ = 2, above 0\.001"):
         leave_one_out(*data("heart", 30), kernel=RBF(0.01), selector=NeverAPair(), engine="numpy")
+
+
+@pytest.mark.parametrize(
+    ("v", "lower", "z"),
+    [
+        ([1.0, 0.5, 1.0, 0.5], 0.0, 1.0),  # a target for each example
+        ([0.0] * 4, -1.0, 1.0),  # α of both signs
+        ([0.0] * 4, 0.0, 0.0),  # nothing to share
+    ],
+)
+def test_a_problem_of_another_kind_is_refused(v, lower, z):
+    """Novelty detection has v = 0, L = 0 and z > 0."""
+    gram = Gram(RBF(0.5), np.arange(4.0)[:, None])
+    box = np.full(4, lower), np.ones(4)
+    with pytest.raises(ValueError, match="another kind than"):
+        leave_one_out(DualProblem(gram, np.array(v), z, *box))
+    assert leave_one_out(
+        DualProblem(gram, np.zeros(4), 1.0, np.zeros(4), np.ones(4)), engine="numpy"
+    ).predictions.shape == (4,)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 
-from refsvm import RBF, cross_validate, leave_one_out
+from refsvm import RBF, Status, cross_validate, leave_one_out
 from refsvm.datasets import load
 from refsvm.rounds import runner
 
@@ -46,3 +47,22 @@ def test_the_time_is_that_of_the_rounds_before(rounds, seconds, sentence, caplog
     with caplog.at_level(logging.INFO, "refsvm"):
         assert runner.tell_rest(rounds, seconds) == (sentence is not None)
     assert [record.getMessage() for record in caplog.records] == [sentence] * (sentence is not None)
+
+
+def test_the_seconds_are_those_of_one_round_on_each_of_the_workers(monkeypatch, caplog):
+    """Three rounds in 30 s: nine more take two workers 45 s. Said once, after the first that leaves something out."""
+    clock, asked = iter([10.0, 11.0, 20.0, 50.0, 60.0, 90.0, 90.0, 120.0, 120.0, 150.0]), []
+    results = iter([[None], [4, 5, 6], [7, 8, 9], [10, 11, 12], [13, 14, 15]])
+    backend = SimpleNamespace(
+        rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(results)]
+    )
+    family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend)
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(runner, "is_worth_sharing", lambda _, each, chunk: asked.append((each, chunk)))
+    chain = object.__new__(runner.Runner)
+    chain.family = family
+    with caplog.at_level(logging.INFO, logger="refsvm"):
+        found = [each.left_out for each in chain.run(range(13))]
+    assert found == [None, *range(4, 16)]
+    assert caplog.messages == ["9 rounds are left; they take about 45 s"]
+    assert asked == [(1.0, False)] + [(10.0, True)] * 4

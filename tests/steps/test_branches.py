@@ -274,6 +274,11 @@ class Own(StepRule):
         return 0.0
 
 
+def test_a_conjugate_step_moves_80_variables_at_most():
+    """With which 45 problems took the fewest steps, as its page says."""
+    assert ConjugateStep() == ConjugateStep(max_support=80)
+
+
 @pytest.mark.parametrize("history", [-1, 1.0, "1", None])
 def test_a_history_is_a_whole_number(history):
     with pytest.raises(

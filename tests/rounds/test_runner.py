@@ -1,0 +1,120 @@
+"""What a chain of rounds begins with, what its seeder is given, and where it ends with others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, TOP, DualProblem, Rounds, Seeder, Solution, Status
+from refsvm.rounds import runner
+from refsvm.rounds.grid import rounds_of
+from refsvm.rounds.round import Round
+from refsvm.rounds.runner import SHORT_ROUND, Runner
+
+
+@pytest.mark.parametrize(
+    ("options", "n", "limit", "is_short"),
+    [
+        pytest.param({}, 20, SHORT_ROUND, True, id="a round is short at first"),
+        pytest.param({}, 21, SHORT_ROUND, False, id="that of a large problem is not"),
+        pytest.param({"shrinking": False}, 21, 10**9, True, id="without shrinking there is no other"),
+        pytest.param({"max_iter": 30}, 20, 30, True, id="a limit on steps is one of short rounds"),
+        pytest.param({"callback": lambda _: None}, 20, -1, False, id="a callback asks for the ordinary run"),
+        pytest.param({"time_limit": 1e6}, 20, -1, False, id="so does a limit on time with shrinking"),
+        pytest.param({"time_limit": 1e6, "shrinking": False}, 20, 10**9, True, id="and not without"),
+        pytest.param({"cache_mb": 0.001}, 20, -1, False, id="not all rows are in memory"),
+    ],
+)
+def test_whether_the_first_round_begins_without_shrinking(options, n, limit, is_short, monkeypatch):
+    monkeypatch.setattr(runner, "LARGE", 20)
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(n) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family = Rounds(problem, engine="numpy", **options)
+    first = Runner(family, TOP(), family.rules)
+    assert first.limit == min(limit, family.max_iter)
+    assert (family.last_iterations <= first.limit) == is_short
+    # what is known of rounds before it stays
+    family.last_iterations = 7
+    Runner(family, TOP(), family.rules)
+    assert family.last_iterations == 7
+
+
+class Noting(Seeder):
+    """A seeder of the user's that notes what it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[Solution] = []
+
+    def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
+        self.given.append(solved)
+        return np.zeros(problem.n)
+
+
+def test_a_seeder_is_given_the_solution_that_its_round_begins_with_to_read():
+    """One read-only view of each serves all seeds from it."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family, seeder = Rounds(problem, engine="numpy"), Noting()
+    first = Runner(family, seeder, family.rules)
+    solutions = [family.solve(box) for box in (problem, problem.without(3))]
+    order = [0, 0, 1, 1, 0]
+    for at in order:
+        first.seed(Round(np.array([5])), solutions[at], problem.without(5))
+    for at, solved in zip(order, seeder.given, strict=True):
+        assert np.shares_memory(solved.alpha, solutions[at].alpha)
+        assert np.shares_memory(solved.gradient, solutions[at].gradient)
+        assert not solved.alpha.flags.writeable
+        assert not solved.gradient.flags.writeable
+        assert solutions[at].alpha.flags.writeable
+    assert seeder.given[0] is seeder.given[1]
+    assert seeder.given[2] is seeder.given[3]
+
+
+class Pair:
+    """Rounds of one pair of classes: so many results, and a last look once they are asked for one more."""
+
+    def __init__(self, results: list[str], status: Status) -> None:
+        self.results, self.status, self.left, self.has_looked = results, status, len(results), False
+
+    def run(self, plan: list[Round], seeder: Seeder) -> Iterator[str]:
+        for result in self.results:
+            self.left -= 1
+            yield result
+        self.has_looked = True
+
+
+def test_rounds_of_all_pairs_end_with_those_of_the_first():
+    """All look at what rounding does then; after Ctrl-C none takes another step."""
+    one, other = Pair(["a", "b"], Status.CONVERGED), Pair(["c", "d"], Status.CONVERGED)
+    assert [*rounds_of([one, other], [], TOP())] == [("a", "c"), ("b", "d")]
+    assert one.has_looked
+    assert other.has_looked
+    one, other = Pair(["a"], Status.INTERRUPTED), Pair(["c", "d", "e"], Status.CONVERGED)
+    assert [*rounds_of([one, other], [], TOP())] == [("a", "c")]
+    assert (other.left, other.has_looked) == (2, False)
+
+
+def test_boxes_of_the_given_problem_take_their_rows_from_the_store():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family = Rounds(problem, engine="numpy")
+    first = family.solve(problem)
+    assert first.kernel_rows > 0
+    for box in (problem, problem.without(3), first.problem.without(3)):
+        solution = family.solve(box)
+        assert solution.problem.gram is family.problem.gram
+        assert solution.kernel_rows == 0
+    assert family.rows.computed == first.kernel_rows
+
+
+def test_one_solve_may_be_limited_to_one_step():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family = Rounds(problem, engine="numpy")
+    once = family.solve(problem, max_iter=1)
+    assert (once.iterations, once.status) == (1, Status.MAX_ITER)
+    assert family.solve(problem).status is Status.CONVERGED
+    with pytest.raises(ValueError, match="max_iter"):
+        family.solve(problem, max_iter=0)
