@@ -15,30 +15,38 @@ from refsvm.rounds.runner import SHORT_ROUND, Runner
 
 
 @pytest.mark.parametrize(
-    ("options", "n", "limit", "is_short"),
+    ("options", "n", "limit", "cold", "first"),
     [
-        pytest.param({}, 20, SHORT_ROUND, True, id="a round is short at first"),
-        pytest.param({}, 21, SHORT_ROUND, False, id="that of a large problem is not"),
-        pytest.param({"shrinking": False}, 21, 10**9, True, id="without shrinking there is no other"),
-        pytest.param({"max_iter": 30}, 20, 30, True, id="a limit on steps is one of short rounds"),
-        pytest.param({"callback": lambda _: None}, 20, -1, False, id="a callback asks for the ordinary run"),
-        pytest.param({"time_limit": 1e6}, 20, -1, False, id="so does a limit on time with shrinking"),
-        pytest.param({"time_limit": 1e6, "shrinking": False}, 20, 10**9, True, id="and not without"),
-        pytest.param({"cache_mb": 0.001}, 20, -1, False, id="not all rows are in memory"),
+        pytest.param({}, 20, SHORT_ROUND, True, 0, id="all rounds are short at first"),
+        pytest.param({}, 21, SHORT_ROUND, False, 0, id="of a large problem not those from 0"),
+        pytest.param(
+            {}, 21, SHORT_ROUND, False, SHORT_ROUND + 1, id="nor folds, if the first round was long"
+        ),
+        pytest.param({"shrinking": False}, 21, 10**9, True, 10**8, id="without shrinking there is no other"),
+        pytest.param({"max_iter": 30}, 20, 30, True, 0, id="a limit on steps is one of short rounds"),
+        pytest.param(
+            {"callback": lambda _: None}, 20, -1, False, 0, id="a callback asks for the ordinary run"
+        ),
+        pytest.param({"time_limit": 1e6}, 20, -1, False, 0, id="so does a limit on time with shrinking"),
+        pytest.param({"time_limit": 1e6, "shrinking": False}, 20, 10**9, True, 0, id="and not without"),
+        pytest.param({"cache_mb": 0.001}, 20, -1, False, 0, id="not all rows are in memory"),
     ],
 )
-def test_whether_the_first_round_begins_without_shrinking(options, n, limit, is_short, monkeypatch):
+def test_which_rounds_begin_without_shrinking(options, n, limit, cold, first, monkeypatch):
     monkeypatch.setattr(runner, "LARGE", 20)
+    monkeypatch.setattr(runner, "FOLD_SHARE", 0.15)
     X = np.random.default_rng(0).normal(size=(n, 2))
     problem = DualProblem.classification(X, np.where(np.arange(n) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
     family = Rounds(problem, engine="numpy", **options)
-    first = Runner(family, TOP(), family.rules)
-    assert first.limit == min(limit, family.max_iter)
-    assert (family.last_iterations <= first.limit) == is_short
-    # what is known of rounds before it stays
-    family.last_iterations = 7
-    Runner(family, TOP(), family.rules)
-    assert family.last_iterations == 7
+    family.first_iterations = first
+    chain = Runner(family, TOP(), family.rules)
+    assert chain.limit == min(limit, family.max_iter)
+    assert chain.is_large == (n > 20 and options == {})
+    fold, seeded = Round(np.arange(5), origin="all"), Round(np.arange(2), origin="all")
+    assert chain.is_short(Round(None)) == chain.is_short(fold) == cold  # nothing is kept by that name
+    was_long = chain.is_large and first > chain.limit
+    assert chain.is_short(fold, {"all"}) == (chain.limit >= 0 and not was_long)
+    assert chain.is_short(seeded, {"all"}) == (chain.limit >= 0)
 
 
 class Noting(Seeder):
