@@ -35,6 +35,7 @@ extensions = [
     "stepper",  # SMO and the path of C, driven by the reader
     "rules",  # the table of all rules
     "book",  # shipped code on the page, folded answers, notebooks without reST
+    "kit",  # plans of lectures, slides and exercises, made from the chapters
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
 exclude_patterns = ["_build", "examples"]
@@ -64,6 +65,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "image_srcset": ["2x"],
+    "image_scrapers": ("figures.scraper",),  # with descriptions in sentences, and as SVG
     "plot_gallery": "True",
     "first_notebook_cell": book.INSTALL,
     "write_computation_times": False,
@@ -98,6 +100,8 @@ html_sidebars = {
         "glossary",
         "citing",
         "stepper",
+        "lecturing",
+        "lecturing/**",
         "papers/**",
         "choosing",
         "adding",

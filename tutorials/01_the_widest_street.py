@@ -9,6 +9,9 @@ the street where none fits. It needs nothing but vectors.
 """
 
 # fold: Imports, the examples, and the code of this figure
+# alt: Two panels with the same points of two kinds. Left: four different lines, each of which separates them.
+#     Right: the line in the middle of the widest street, which is shaded; its dashed margins touch the nearest
+#     points.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -111,6 +114,8 @@ print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h
 # %%
 
 # fold: The code of this figure
+# alt: The widest street between the two kinds of points, shaded, with the boundary in its middle and dashed
+#     margins. The points on a margin are ringed; all others lie further out.
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
 axes.scatter(*X[on_margin].T, s=150, facecolors="none", edgecolors=INK, label="on a margin")
@@ -147,6 +152,8 @@ plt.show()
 # %%
 
 # fold: The code of this figure
+# alt: Three losses over y times h. The count of errors drops from one to zero at 0. The hinge loss falls in a
+#     straight line and is zero from the margin at 1 on. The logistic loss is a smooth curve that stays above zero.
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
@@ -188,6 +195,8 @@ for C, (soft_w, _, slack) in streets.items():
 # %%
 
 # fold: The code of this figure
+# alt: The same points, one of them with its label turned round, and the soft street for three values of C. With
+#     the smallest C the street is widest and holds many points; with the largest C it is narrow.
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
 for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True):
     draw(axes, X, turned, soft_w, soft_b)
@@ -242,9 +251,19 @@ print("without slack:", hard.status.value)
 # Exercises
 # ---------
 #
-# 1. Take away all points of the first picture that are not on a margin, and find the street again. Has it moved?
-# 2. Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
-# 3. Why does a general optimiser not do for ten thousand points?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Take away all points of the first picture that are not on a margin, and find the street again. Has it moved?
+# 2. ★ Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
+# 3. ★ Why does a general optimiser not do for ten thousand points?
+#
+# .. fold:: Hints
+#
+# 1. ``widest_street`` takes any points and labels.
+# 2. What does a machine cost that answers the same for every point, and which slacks does it have?
+# 3. Count the unknowns of the version with slacks, and think of the linear systems that are solved in each iteration.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -9,6 +9,8 @@ is what is solved.
 """
 
 # fold: Imports, the examples, and the code of this figure
+# alt: Two curves over the steps of a solver: the cost F of the street from above, the dual objective f from
+#     below. They approach each other and meet after a few steps.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -35,7 +37,7 @@ figure, axes = plt.subplots(figsize=(6.4, 3.2))
 steps = np.arange(1, len(values) + 1)
 axes.plot(steps, np.array(values)[:, 1], ".-", color=POSITIVE, label="$F$, an upper bound")
 axes.plot(steps, np.array(values)[:, 0], ".-", color=NEGATIVE, label="$f$, a lower bound")
-axes.set(xlabel="steps")
+axes.set(xlabel="steps", ylabel="objective")
 axes.legend(frameon=False)
 plt.show()
 
@@ -139,12 +141,14 @@ print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain
 # %%
 
 # fold: The code of this figure
+# alt: Two histograms on either side of a vertical line, which is the optimum of both: dual values of random
+#     prices to the left of it, costs of random streets to the right.
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
 axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
 axes.hist(primals, bins, color=POSITIVE, label="$F$ of random streets")
 axes.axvline(problem.objective(certain), color=INK, label="the optimum of both")
-axes.set(xlabel="value", yticks=[])
+axes.set(xlabel="value of the objective", ylabel="how many", yticks=[])
 axes.legend(frameon=False)
 plt.show()
 
@@ -204,6 +208,8 @@ print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 
 # %%
 
 # fold: The code of this figure
+# alt: Left: points on a line, the inner ones of one kind, with two thresholds between the kinds. Right: the same
+#     points on a parabola in a plane, where one straight line with its margins separates them.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
 for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
     left.plot(
@@ -265,11 +271,22 @@ print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
 # Exercises
 # ---------
 #
-# 1. Why are the :math:`a_i` called prices? Ask of example :math:`i` not :math:`y_ih(x_i)\ge1-\xi_i` but
-#    :math:`\ge1+u-\xi_i` with a small :math:`u`. By how much does the optimum grow? (In the dual
-#    :math:`v_i` becomes :math:`y_i(1+u)`.)
-# 2. Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
-# 3. Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★★ Why are the :math:`a_i` called prices? Ask of example :math:`i` not :math:`y_ih(x_i)\ge1-\xi_i` but
+#    :math:`\ge1+u-\xi_i` with a small :math:`u`. By how much does the optimum grow? (In the dual :math:`v_i` becomes
+#    :math:`y_i(1+u)`.)
+# 2. ★ Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
+# 3. ★ Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
+#
+# .. fold:: Hints
+#
+# 1. At fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimum also moves, but :math:`f` is
+#    flat there in every direction that is feasible both ways.
+# 2. Which of the three points of the list speaks of :math:`b`?
+# 3. Put :math:`w=\sum_i\alpha_i\varphi(x_i)` into :math:`h(x)=w\cdot\varphi(x)+b`.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -39,6 +39,9 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # directions.
 
 # fold: The code of this figure
+# alt: The plane of two variables with contours of the objective. The feasible region is a shaded triangle. At a
+#     point inside it arrows show the directions of the three pairs, two along the axes and one diagonal; a star on
+#     the edge of the triangle marks the optimum.
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
 K = RBF(gamma=0.5)(X, X)
@@ -163,12 +166,22 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # Exercises
 # ---------
 #
-# 1. Write a function that returns lo and hi of a pair, and try it at the start of the picture for all six ordered
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Write a function that returns lo and hi of a pair, and try it at the start of the picture for all six ordered
 #    pairs. Which number of the pair :math:`(j,i)` belongs to which of :math:`(i,j)`?
-# 2. :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be looked at to find the most violating
-#    one?
-# 3. Without :math:`b` there is no sum (exercise 2 of chapter 2). How does a solver look that moves one variable at a
-#    time? Write it in six lines.
+# 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be looked at to find the most
+#    violating one?
+# 3. ★★ Without :math:`b` there is no sum (exercise 2 of chapter 2). How does a solver look that moves one variable at
+#    a time? Write it in six lines.
+#
+# .. fold:: Hints
+#
+# 1. The formulas for lo and hi are two lines of NumPy; for :math:`(j,i)` exchange the indices in them.
+# 2. The index of the maximum does not depend on that of the minimum.
+# 3. :math:`G_i` is the slope along :math:`\alpha_i` and :math:`K_{ii}` the curvature.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -56,6 +56,9 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=10
 # A step that ends at the top is called *free*, one that ends at the box *clipped*. Here is one of each.
 
 # fold: The code of this figure
+# alt: Two steps, each seen from above and from the side. Above: the box of the two variables, contours of the
+#     objective, and the line along which their sum stays the same. Below: the parabola of the gain. The free step on
+#     the left ends at the top of its parabola, the clipped one on the right before it, at the edge of the box.
 moments = {4: "a free step", 8: "a clipped step"}
 figure, grid = plt.subplots(2, 2, figsize=(8.6, 8.4))
 for state in iterate(problem, step=NewtonStep()):
@@ -70,10 +73,10 @@ for state in iterate(problem, step=NewtonStep()):
         gain = mu * state.slope - state.curvature * mu**2 / 2
         bottom.axvspan(min(state.high, mu[-1]), mu[-1], color="0.93", lw=0, label="outside the box")
         bottom.plot(mu, gain, color=INK, lw=2, label=r"gain $g(\mu)$")
-        bottom.plot(newton, newton * state.slope / 2, "o", mfc="none", color="C0", ms=11, label="Newton")
+        bottom.plot(newton, newton * state.slope / 2, "o", mfc="none", color=NEGATIVE, ms=11, label="Newton")
         step = min(newton, state.high)
         at = step * state.slope - state.curvature * step**2 / 2
-        bottom.plot(step, at, "D", color="C1", ms=5.5, label="taken")
+        bottom.plot(step, at, "D", color=POSITIVE, ms=5.5, label="taken")
         bottom.set(xlabel=r"step length $\mu$", ylabel="gain")
         bottom.legend(frameon=False, fontsize=8)
     if not moments:
@@ -142,11 +145,22 @@ print("α =", state.alpha)
 # Exercises
 # ---------
 #
-# 1. Derive :math:`g(\mu)`.
-# 2. The exact gain of a clipped step can be written as :math:`\tfrac12q\mu(2\hat\mu-\mu)`. Show it, and conclude
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Derive :math:`g(\mu)`.
+# 2. ★★ The exact gain of a clipped step can be written as :math:`\tfrac12q\mu(2\hat\mu-\mu)`. Show it, and conclude
 #    that a step half as long as the Newton step still has three quarters of its gain.
-# 3. Which steps :math:`\mu` gain anything at all?
-# 4. In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap there?
+# 3. ★ Which steps :math:`\mu` gain anything at all?
+# 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap there?
+#
+# .. fold:: Hints
+#
+# 1. Write :math:`d=e_i-e_j` and expand :math:`(\alpha+\mu d)^\top K(\alpha+\mu d)`.
+# 2. Replace :math:`\ell` by :math:`q\hat\mu` in :math:`g`.
+# 3. A parabola through the origin is zero at a second place.
+# 4. Compute :math:`G` at :math:`\alpha=0`, and what a step changes in it if the two rows of :math:`K` are equal.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -9,6 +9,8 @@ steps.
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: Two interleaved kinds of points and the boundary of the machine after more and more steps, with the
+#     objective above each panel. At first it cuts through both kinds; the last panels look alike near the points.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -205,6 +207,9 @@ print(f"{free.sum()} free and {bounded.sum()} bounded support vectors of {len(y)
 # %%
 
 # fold: The code of this figure
+# alt: The trained machine: shading for the decision value, a solid boundary between the two kinds of points,
+#     dashed margins. Circles mark free support vectors, which lie on the margins; crosses mark bounded ones, between
+#     the margins or on the wrong side.
 figure, axes = plt.subplots(figsize=(5.6, 6))
 display = DecisionBoundaryDisplay.from_estimator(
     model, X, response_method="decision_function", grid_resolution=150, eps=0.4, ax=axes,
@@ -245,6 +250,8 @@ for (g, c), (seen, unseen) in errors.items():
 # %%
 
 # fold: The code of this figure
+# alt: Nine panels, gamma growing downwards and C to the right, with the regions of the two classes shaded. Top
+#     left one region covers everything; bottom right the boundary winds around small groups of points.
 figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
 for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):
     values = model.decision_function(grid).reshape(100, 100)
@@ -267,12 +274,25 @@ plt.show()
 # Exercises
 # ---------
 #
-# 1. Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
 #    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
 #    the package?
-# 2. Let it choose any pair that gains, at random. How many steps, on the first forty examples?
-# 3. Run it with :math:`C` = 0.1, 10 and 100. What becomes of steps, free and bounded support vectors?
-# 4. Which line would you have to change for a problem without the sum?
+# 2. ★★ Let it choose any pair that gains, at random. How many steps, on the first forty examples?
+# 3. ★ Run it with :math:`C` = 0.1, 10 and 100. What becomes of steps, free and bounded support vectors?
+# 4. ★ Which line would you have to change for a problem without the sum?
+#
+# .. fold:: Hints
+#
+# 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
+#    conditions hold.
+# 2. Two draws: first of those that may rise and lie above the lowest that may fall, then of those that may fall and
+#    lie below the first.
+# 3. Free is strictly inside the box, bounded is exactly at :math:`\pm C`.
+# 4. Exercise 3 of chapter 3 has a solver for it.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

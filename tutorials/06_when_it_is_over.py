@@ -31,6 +31,9 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 # says: the point is optimal exactly if no up-mark is above a down-mark. What still overlaps is :math:`\psi`.
 
 # fold: The code of this figure
+# alt: Three panels with the gradient of every example, upward marks for those that may rise and downward marks
+#     for those that may fall. At first they overlap in a wide shaded band; at the end all upward marks are on or
+#     below one line, all downward marks on or above it.
 moments = {0: problem.v * 0.0}
 for state in iterate(problem, step=NewtonStep()):
     moments[state.iteration] = state.alpha.copy()
@@ -127,6 +130,8 @@ print(f"bound / gap from {min(ratios):.0f} to {max(ratios):.0f}")
 # its sign.
 
 # fold: The code of this figure
+# alt: The cost F as a function of b alone, a convex curve. The best b is at its lowest point; the middle of the
+#     overlap is to the right of it, where F is higher.
 at = moments[10]
 G = problem.gradient(at)
 offsets = np.linspace(-1.5, 1.5, 400)
@@ -138,7 +143,7 @@ figure, axes = plt.subplots(figsize=(6.4, 3.2))
 axes.plot(offsets, curve, color=POSITIVE, label="$F$ after 10 steps")
 axes.axvline(middle, color=INK, lw=1, label="the middle of the overlap")
 axes.axvline(lowest, color=INK, lw=1, ls="--", label="the best $b$")
-axes.set(xlabel="$b$")
+axes.set(xlabel="$b$", ylabel="$F$")
 axes.legend(frameon=False)
 plt.show()
 print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_objective(at, gradient=G):.4f}")
@@ -154,6 +159,9 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # another.
 
 # fold: The code of this figure
+# alt: Two panels over the steps, for MostViolatingPair and SecondOrder. Left: the KKT gap, which falls in the
+#     long run and jumps up and down on the way. Right: what the objective lacks, which never rises. SecondOrder is
+#     done first.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     seen = [(s.gap, best - s.objective) for s in iterate(wide, selector=selector, step=NewtonStep())]
@@ -162,8 +170,8 @@ for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     left.semilogy(np.arange(1, len(gaps) + 1), gaps, color=colour, lw=0.8, label=f"{name}: {len(gaps)} steps")
     right.semilogy(np.arange(1, len(gaps) + 1), missing, color=colour, lw=1.5, label=name)
 left.axhline(1e-3, color=INK, lw=0.8, ls=":", label=r"$\varepsilon=10^{-3}$")
-left.set(xlabel="steps", title=r"KKT gap $\psi$")
-right.set(xlabel="steps", title=r"what the objective still lacks, $f^*-f$")
+left.set(xlabel="steps", ylabel=r"KKT gap $\psi$")
+right.set(xlabel="steps", ylabel=r"what the objective still lacks, $f^*-f$")
 left.legend(frameon=False)
 right.legend(frameon=False)
 plt.show()
@@ -200,12 +208,24 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # Exercises
 # ---------
 #
-# 1. Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
-# 2. Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples of
-#    each class.
-# 3. Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those at
-#    :math:`10^{-6}`?
-# 4. At the optimum, why is the middle of the overlap a best :math:`b`?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
+# 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty
+#    examples of each class.
+# 3. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those
+#    at :math:`10^{-6}`?
+# 4. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?
+#
+# .. fold:: Hints
+#
+# 1. Write the largest :math:`G_i` of those that may rise and the smallest of those that may fall with :math:`b` and
+#    :math:`\psi`.
+# 2. With a small :math:`C` every variable is at its bound, far from 0. Which marks are left for each class?
+# 3. Compare the signs of ``decision_values``.
+# 4. Put :math:`\psi\le0` into the inequality for :math:`F-f`.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

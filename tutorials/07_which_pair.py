@@ -29,11 +29,13 @@ from refsvm import (
 )
 from refsvm.datasets import load, make_banana
 from refsvm.display import ConvergenceDisplay, WorkingSetDisplay
+from refsvm.display.canvas import PALETTE
 from refsvm.selectors.gain import exact_gain
 
-plt.rcParams.update(
-    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
-)
+plt.rcParams.update({
+    "figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.prop_cycle": plt.cycler(color=PALETTE),
+})  # fmt: skip
 NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 
 # %%
@@ -46,6 +48,9 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # largest first. So the most violating pair is the top right corner of what may move.
 
 # fold: The code of this figure
+# alt: A map of all pairs, coloured by exact gain, white where a pair gains nothing. The most violating pair is
+#     the upper right corner of the coloured part. Second-order selection is in the same row, further left; maximum
+#     gain and the greedy choice are in the same column, further down.
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -218,6 +223,8 @@ for name, (sample, C, gamma) in problems.items():
 # The same runs as pictures, by either yardstick. The thin lines are the gap, the thick ones the smallest gap so far:
 
 # fold: The code of this figure
+# alt: The KKT gap on tic-tac-toe for three selectors, over steps on the left and over computed kernel rows on the
+#     right. By steps second-order selection ends first, by rows the hybrid does.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
 for axes, against in ((left, "iterations"), (right, "rows")):
     chosen = {type(rule).__name__: runs["tic_tac_toe", type(rule).__name__] for rule in selectors}
@@ -249,6 +256,8 @@ for selector in (MaximumGain(), HybridMaximumGain()):
 # contains neither of them:
 
 # fold: The code of this figure
+# alt: The box of the step that maximum gain cannot see. The feasible line runs from its upper left corner to its
+#     lower right corner; the Newton step ends just before that corner.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -308,12 +317,20 @@ for name, solutions in ended.items():
 # Exercises
 # ---------
 #
-# 1. How many steps does each of the five selectors take on the examples of the map? Guess the order first. (Hint: which
-#    of them sees the best pair?)
-# 2. ``HybridMaximumGain(rows="all")`` looks at every row in memory, ``rows=1`` at one of the two. How many steps does
-#    each take on tic-tac-toe?
-# 3. Give the banana room for all 400 rows. How many does each selector compute now, and what are they? (Hint: which
-#    rows does a step need?)
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
+# 2. ★ ``HybridMaximumGain(rows="all")`` looks at every row in memory, ``rows=1`` at one of the two. How many steps
+#    does each take on tic-tac-toe?
+# 3. ★★ Give the banana room for all 400 rows. How many does each selector compute now, and what are they?
+#
+# .. fold:: Hints
+#
+# 1. Which of them sees the best pair?
+# 2. Leave the budget for rows at its default, so that all rows stay in memory.
+# 3. Which rows does a step need? Compare with the examples that ever moved.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -56,6 +56,9 @@ print(f"a pass over n numbers {1e6 * update:.1f} µs")
 # would have to be in memory:
 
 # fold: The code of this figure
+# alt: Left: the steps that each example took part in, busiest first, on a logarithmic axis; a few took part in
+#     hundreds, most in a handful or in none. Right: kernel rows computed against rows that fit into memory; the curve
+#     falls steeply and then is flat.
 data = make_banana(400, rng=0)
 problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.25), C=100.0)
 trace = solve(problem, step=NewtonStep(), shrinking=False, trace=True).trace
@@ -73,7 +76,7 @@ left.legend(frameon=False)
 right.loglog(room, computed, "o-", color=POSITIVE, label="kernel rows computed")
 right.set_xticks(room, [str(r) for r in room])
 right.minorticks_off()
-right.set(xlabel="rows that fit into memory, of 400")
+right.set(xlabel="rows that fit into memory, of 400", ylabel="rows computed")
 right.legend(frameon=False)
 plt.show()
 print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are those of {busiest}")
@@ -100,6 +103,9 @@ print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are th
 # All others are the *active set*. How it shrinks while a solver works:
 
 # fold: The code of this figure
+# alt: Two panels over the steps. Left: the number of active variables falls fast from all examples to a small
+#     part. Right: the number left out by mistake jumps between zero and small values, and stays at zero towards the
+#     end.
 from refsvm.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -108,11 +114,12 @@ for state in iterate(problem, step=NewtonStep()):
     out[active_set(state, 1)] = False
     active.append(400 - out.sum())
     wrong.append((out & (state.alpha != final)).sum())
-figure, axes = plt.subplots(figsize=(6.4, 3.2))
-axes.plot(active, color=NEGATIVE, lw=1, label="active variables, of 400")
-axes.plot(wrong, color=POSITIVE, lw=1, label="left out, though they end elsewhere")
-axes.set(xlabel="steps", ylim=(0, 410))
-axes.legend(frameon=False)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
+left.plot(active, color=NEGATIVE, lw=1)
+left.set(xlabel="steps", ylabel="active variables, of 400", ylim=(0, 410))
+right.plot(wrong, color=POSITIVE, lw=1)
+right.set(xlabel="steps", ylabel="left out, though they end elsewhere", ylim=(-0.1, None))
+right.yaxis.get_major_locator().set_params(integer=True)
 plt.show()
 last = np.flatnonzero(wrong)[-1] + 1
 print(f"{len(active)} steps; after step {last} no variable is left out wrongly")
@@ -177,6 +184,9 @@ print(
 # what one step on that pair gains, and :math:`f` never falls. The stopping rule has the last word, on all variables
 # with their true gradient. If a variable was left out wrongly, the next round includes it.
 #
+# Shrinking in the package
+# ------------------------
+#
 # The default of the package is this idea with its costs counted. Steps on all variables come first, because at first
 # the gradient does not show yet which variables are out. A restriction has to pay for the copy of its small matrix.
 # Restricted problems shrink in turn. And where a kernel row is expensive the solver begins with *blocks*: the free
@@ -225,9 +235,19 @@ for name, sample, gamma, C in (
 # Exercises
 # ---------
 #
-# 1. Solve the restricted problems of ``shrunk`` only roughly (``part=0.9``) and exactly (``part=0``). What changes?
-# 2. Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
-# 3. Why would it be wrong to leave out *free* variables?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Solve the restricted problems of ``shrunk`` only roughly (``part=0.9``) and exactly (``part=0``). What changes?
+# 2. ★ Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
+# 3. ★★ Why would it be wrong to leave out *free* variables?
+#
+# .. fold:: Hints
+#
+# 1. What is the first restricted problem, and how far is it solved with ``part=0``?
+# 2. Differentiate its objective, then put in :math:`\delta=0`.
+# 3. In which directions may they move, and with which partners?
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

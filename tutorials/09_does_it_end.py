@@ -8,6 +8,8 @@ grow with the number of examples, and says when a machine of this kind is the wr
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: What the objective lacks over the steps, on a logarithmic axis, for three values of C. The curves end in
+#     straight lines; the larger C is, the flatter they fall.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -111,6 +113,9 @@ print(
 # Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power:
 
 # fold: The code of this figure
+# alt: Support vectors, kernel rows and steps against the number of examples, both axes logarithmic. Support
+#     vectors and rows grow along nearly straight lines on both data sets. The steps grow on waveform; on banana they
+#     fall first and rise at the end.
 sizes = np.array([250, 500, 1000, 2000])
 samples = {
     "waveform, classes overlap": (lambda n: make_waveform(n, rng=0), 0.05, 1.0),
@@ -137,7 +142,7 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
     ):
         power = f", p = {np.polyfit(np.log(sizes), np.log(values), 1)[0]:.2f}" if what != "steps" else ""
         axes.loglog(sizes, values, "o-", color=colour, label=what + power)
-    axes.set(title=name, xlabel="n")
+    axes.set(title=name, xlabel="n, the number of examples", ylabel="how many")
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.minorticks_off()
     axes.legend(frameon=False, fontsize=8)
@@ -186,6 +191,9 @@ for C in (0.01, 1.0, 100.0):
 # The errors below are means over a hundred draws of all directions, the decisions are those of the first draw.
 
 # fold: The code of this figure
+# alt: Left: the error of kernel values made from random features, which falls in parallel to a dashed line, one
+#     over the root of their number. Right: the share of decisions that agree with those of the kernel, which rises to
+#     one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)
@@ -207,7 +215,7 @@ left.loglog(numbers, errors, "o-", color=NEGATIVE, label="error of a kernel valu
 left.loglog(numbers, 1 / np.sqrt(numbers), "--", color=INK, label=r"$1/\sqrt{D}$")
 right.semilogx(numbers, agree, "o-", color=POSITIVE, label="decisions as with the kernel, heart")
 for axes, place in ((left, "lower left"), (right, "lower right")):
-    axes.set(xlabel="D, the number of features")
+    axes.set(xlabel="D, the number of features", ylabel="error" if axes is left else "share of the decisions")
     axes.legend(frameon=False, fontsize=8, loc=place)
 plt.show()
 
@@ -221,13 +229,26 @@ plt.show()
 # Exercises
 # ---------
 #
-# 1. Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
-# 2. Double each example and halve :math:`C`. What becomes of :math:`f^*`, of the support vectors, of the steps?
-# 3. Where in the argument was :math:`\varepsilon>0` needed?
-# 4. A hundred thousand examples, a third of them support vectors: how large is :math:`K`, and how many kernel values
-#    does training compute at least?
-# 5. From how many features of the last picture on are 97 % of the decisions those of the kernel? With how many
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
+# 2. ★★ Double each example and halve :math:`C`. What becomes of :math:`f^*`, of the support vectors, of the steps?
+# 3. ★ Where in the argument was :math:`\varepsilon>0` needed?
+# 4. ★ A hundred thousand examples, a third of them support vectors: how large is :math:`K`, and how many kernel
+#    values does training compute at least?
+# 5. ★★ From how many features of the last picture on are 97 % of the decisions those of the kernel? With how many
 #    examples is a step on them cheaper than one of this loop?
+#
+# .. fold:: Hints
+#
+# 1. For a clipped step :math:`\mu\le\ell/q`.
+# 2. What do two copies cost together, at half the price each?
+# 3. Which bound on the number of steps has :math:`\varepsilon` in it?
+# 4. Every support vector has moved at least once, and needed its row then.
+# 5. The list ``agree`` belongs to ``numbers``. One kind of step passes over the features, the other over the
+#    examples.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -27,10 +27,12 @@ from refsvm import (
 )
 from refsvm.datasets import load, make_banana, make_chessboard
 from refsvm.display import ConvergenceDisplay, StepSizeDisplay, WorkingSetDisplay
+from refsvm.display.canvas import PALETTE
 
-plt.rcParams.update(
-    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
-)
+plt.rcParams.update({
+    "figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.prop_cycle": plt.cycler(color=PALETTE),
+})  # fmt: skip
 NEWTON, PLANNED, CONJUGATE, INK = "#0072B2", "#D55E00", "#009E73", "#222222"
 
 # %%
@@ -42,6 +44,8 @@ NEWTON, PLANNED, CONJUGATE, INK = "#0072B2", "#D55E00", "#009E73", "#222222"
 # :math:`C` is so large that no step is clipped.
 
 # fold: The code of this figure
+# alt: Three panels with the way of alpha to the optimum of three points, over contours of the objective. Newton
+#     steps make a staircase of shorter and shorter steps; planned steps arrive in three, conjugate steps in two.
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
 three = DualProblem.classification(X, y, kernel=kernel, C=1e4)
@@ -116,6 +120,9 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # same. Here is the second step of the three points, in the plane of its two variables and along its line.
 
 # fold: The code of this figure
+# alt: Left: the second step in the box of its two variables; the planned step goes further along the feasible
+#     line than the Newton step. Right: the gain of this step, and of this step together with the next one, whose top
+#     is further out and higher.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4))
@@ -287,9 +294,9 @@ samples = {
 }
 named = {
     "Newton": NewtonStep(),
-    "x 1.1": OverrelaxedNewtonStep(1.1),
     "planning": PlanningAheadStep(),
     "conjugate": ConjugateStep(),
+    "x 1.1": OverrelaxedNewtonStep(1.1),
 }
 
 
@@ -324,6 +331,8 @@ for name, (sample, C, gamma) in samples.items():
 # them takes back less than a hundredth of what the objective lacks, and the next step makes up for it.
 
 # fold: The code of this figure
+# alt: What the objective lacks over the steps on the chessboard, for four step rules. Conjugate steps end first,
+#     then planned, over-relaxed and Newton steps.
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
 lost = (f[planned] - f[planned + 1]) / (top - f[planned])
 print(
@@ -342,6 +351,8 @@ plt.show()
 # backwards.
 
 # fold: The code of this figure
+# alt: Two histograms of how much longer than the Newton step a planned step is. Planned with one set, none is
+#     shorter; planned with three sets, some are, and some go backwards.
 three_sets = solve(chessboard, step=PlanningAheadStep(3), shrinking=False, trace=True)
 figure, axes = plt.subplots(figsize=(7, 3.8))
 StepSizeDisplay.from_traces({"one set": runs["planning"].trace, "three sets": three_sets.trace}, ax=axes)
@@ -357,11 +368,22 @@ plt.show()
 # Exercises
 # ---------
 #
-# 1. Derive :math:`\mu_P` from :math:`g_2`.
-# 2. Try ``OverrelaxedNewtonStep(1.5)`` on the three points and on the chessboard.
-# 3. ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
+# 2. ★ Try ``OverrelaxedNewtonStep(1.5)`` on the three points and on the chessboard.
+# 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
-# 4. Why does ``ConjugateStep`` reach the top of the three points in so few steps?
+# 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
+#
+# .. fold:: Hints
+#
+# 1. Set the derivative of :math:`g_2` to zero and multiply by :math:`Q_{22}`.
+# 2. Pass it as ``step``.
+# 3. Pass it as ``step``, without shrinking, so that all steps are counted alike.
+# 4. How many independent directions does the sum leave to three variables?
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

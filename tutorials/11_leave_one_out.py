@@ -11,6 +11,9 @@ procedure is that of V. Franc, P. Laskov and K.-R. Müller (2008); how little a 
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: Examples of the banana, coloured by what decided their leave-one-out prediction. Those without weight lie
+#     away from the boundary, the training errors beyond it, and those that needed a round along it; wrong ones are
+#     ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -223,12 +226,22 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # Exercises
 # ---------
 #
-# 1. Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
-#    are there?
-# 2. Write the first two checks yourself: from :math:`\alpha` and the decision values alone, in two lines of NumPy. Do
-#    they decide as many examples as those of the package?
-# 3. Compute both terms of what the seeds of ``TOP`` and ``AVG`` lose, for the example of largest weight that is not
-#    wrong. How much do the seeds lack of the optimum without it?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more
+#    rounds are there?
+# 2. ★ Write the first two checks yourself: from :math:`\alpha` and the decision values alone, in two lines of NumPy.
+#    Do they decide as many examples as those of the package?
+# 3. ★★ Compute both terms of what the seeds of ``TOP`` and ``AVG`` lose, for the example of largest weight that is
+#    not wrong. How much do the seeds lack of the optimum without it?
+#
+# .. fold:: Hints
+#
+# 1. ``counts`` holds how many examples each reason decided.
+# 2. Both are comparisons of arrays of length :math:`n` with zero.
+# 3. ``seeder.seed`` returns the new :math:`\alpha`; the difference to the old one is :math:`\delta`.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

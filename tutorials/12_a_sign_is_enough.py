@@ -10,6 +10,8 @@ the package's own.
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: Three curves over the steps of one round: the primal objective falls from above, the bound H and the dual
+#     objective rise from below. A vertical line marks where the sign is certain, long before the last step.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -110,6 +112,8 @@ assert distance <= radius
 # %%
 
 # fold: The code of this figure
+# alt: A disc in the plane of the two weights. The machine with the example and the seed lie inside it, joined by
+#     a dotted line whose middle is its centre. The machine without the example lies inside too.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -163,12 +167,23 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # Exercises
 # ---------
 #
-# 1. Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
-# 2. Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest weight and
-#    is not wrong.
-# 3. Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines and
-#    compare its end with the optimum of :math:`F` over the machines with :math:`h(x_r)=0`: of the linear machine of
-#    this chapter, with SciPy if you like.
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
+# 2. ★★ Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest
+#    weight and is not wrong.
+# 3. ★★★ Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines
+#    for the linear machine of the disc, and show that it ends at the :math:`F` of a machine with :math:`h(x_r)=0`.
+#
+# .. fold:: Hints
+#
+# 1. For equal examples :math:`K_{ii}=K_{rr}=K_{ri}`.
+# 2. ``primal_objective`` of the problem without the example takes the :math:`\alpha` with it: only :math:`w` matters,
+#    at its best :math:`b`. Distances are :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
+# 3. The kernel is :math:`K'`; for a linear one subtract :math:`x_r` from all examples. Then the solver of exercise 3
+#    of chapter 3 does it.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

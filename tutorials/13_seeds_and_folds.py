@@ -30,6 +30,8 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # Most of the shared have nearly the same :math:`\alpha` in both solutions; half of these are zero in both:
 
 # fold: The code of this figure
+# alt: Weights without fold 0 against weights without fold 1. Shared examples scatter about the diagonal; removed
+#     ones lie on the horizontal axis, added ones on the vertical axis.
 heart = load("heart")
 problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.02), C=10.0)
 fold = np.random.default_rng(0).permutation(problem.n) % 10
@@ -65,6 +67,9 @@ print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 #   :doc:`the next chapter <14_straight_lines>` derives.
 
 # fold: The code of this figure
+# alt: Three panels, SIR, MIR and ATO, with the weights of the seed against those of the optimum. Points on the
+#     diagonal are right from the start. Shared examples scatter about it in all three; added ones lie far from it in
+#     part.
 figure, row = plt.subplots(1, 3, figsize=(11, 3.8))
 for seeder, axes in zip((SIR(), MIR(), ATO()), row, strict=True):
     SeedDisplay.from_seeder(seeder, first, rounds.boxed(next_box.lower, next_box.upper), ax=axes)
@@ -73,6 +78,9 @@ plt.show()
 
 # %%
 # On the diagonal a seed is right from the start.
+#
+# One for one, or all at once
+# ---------------------------
 #
 # **SIR** rests on this: the terms of :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` that a removed :math:`r` and an added
 # :math:`t` contribute differ by :math:`\alpha_r\bigl(k(x_r,\cdot)-k(x_t,\cdot)\bigr)`, whose norm is
@@ -117,9 +125,12 @@ print("the seed of the package:", np.allclose(own, SIR().seed(first, next_box)))
 # sum lacks then is spread over :math:`T`. An exact solution without clipping would have kept every shared example at
 # its optimum.
 #
-# What each of the seeds saves in a whole cross-validation depends on the
-# problem. With :math:`C=10` a round is short, and ATO mostly expects its path to cost more than it saves; then it
-# does not follow it. With :math:`C=1000` rounds are long:
+# What a seed saves
+# -----------------
+#
+# What each of them saves in a whole cross-validation depends on the problem. With :math:`C=10` a round is short, and
+# ATO mostly expects its path to cost more than it saves; then it does not follow it. With :math:`C=1000` rounds are
+# long:
 
 for C in (10.0, 1000.0):
     for seeder in (Cold(), SIR(), MIR(), ATO()):
@@ -160,10 +171,15 @@ for C in (10.0, 1000.0):
 # .. shipped:: rounds/cross_validate.py
 #    :fold: The whole file
 #
+# A grid
+# ------
+#
 # ``SVCCV`` puts a grid on top: all folds and all :math:`C` of one γ are boxes over one matrix. The numbers are mean
 # steps:
 
 # fold: The code of this figure
+# alt: A grid of four values of C and four of gamma, coloured by score, with the mean number of steps in each
+#     cell. The highest scores are at a small gamma.
 model = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0]).fit(heart.X, heart.y)
 GridDisplay.from_results(model.cv_results_)
 plt.show()
@@ -180,10 +196,20 @@ print(
 # Exercises
 # ---------
 #
-# 1. Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
-# 2. Let one fold hold all positive examples. What is predicted for them?
-# 3. What does a seed of ``SIR`` lose of :math:`f`? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO`` and
-#    of a cold start for the second round of the first picture, and the optimum.
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
+# 2. ★ Let one fold hold all positive examples. What is predicted for them?
+# 3. ★★ What does a seed of ``SIR`` lose of :math:`f`? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``
+#    and of a cold start for the second round of the first picture, and the optimum.
+#
+# .. fold:: Hints
+#
+# 1. How many examples have no weight in the full solution?
+# 2. Which labels are left in the training part?
+# 3. ``rounds.boxed`` makes the problem of a box; ``seeder.seed(first, target)`` returns the seed.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -9,6 +9,8 @@ lines of NumPy. Leave-one-out, seeds and paths of :math:`C` in the package are a
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: The weights of all examples while C grows, as broken lines with a dot at each corner. Between corners all
+#     are straight. Many run along the edge of the box, plus or minus C, or stay at zero.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -152,6 +154,9 @@ print(
 )
 
 # %%
+# The walk of the package
+# -----------------------
+#
 # The package's walk takes the same three parts: the direction, how far, which example. It keeps the inverse of the
 # matrix from event to event instead of solving anew, and it has an answer where the matrix is singular.
 #
@@ -176,9 +181,20 @@ print(
 # Exercises
 # ---------
 #
-# 1. Why are there no events between two corners, and why is :math:`f` no straight line there?
-# 2. Let ``event`` leave an example out: which vectors of ``line`` change, and what is :math:`t` at the end?
-# 3. Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. What moves?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★★ Why are there no events between two corners, and why is :math:`f` no straight line there?
+# 2. ★★ Let ``event`` leave an example out: which vectors of ``line`` change, and what is :math:`t` at the end?
+# 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. What moves?
+#
+# .. fold:: Hints
+#
+# 1. What would have to change for an event to happen? And which power of :math:`t` is in :math:`\alpha^\top G`?
+# 2. The box of one variable closes while everything else stays. A variable whose box moves on its own needs the side
+#    ``CLOSED``.
+# 3. ``DualProblem.one_class`` has the box and the sum. Which of them depends on :math:`\nu`?
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -9,6 +9,8 @@ C.-J. Ong, S. Shao and J. Yang (2010).
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: The same points with boundary and margins at three values of C. Open circles lie right of their margin,
+#     filled diamonds exactly on it, squares left of it. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -49,7 +51,7 @@ for axes, C in zip(row, (0.2, 2.0, 50.0), strict=True):
             )
     axes.plot([], [], color=INK, lw=1.6, label="$h=0$")
     axes.plot([], [], "--", color=INK, lw=0.8, label=r"$h=\pm1$")
-    axes.set_title(f"C = {C:g}: {int(((share > 0) & (share < 1)).sum())} on the elbow")
+    axes.set(xticks=[], yticks=[], title=f"C = {C:g}: {int(((share > 0) & (share < 1)).sum())} on the elbow")
 figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plt.show()
 
@@ -70,6 +72,8 @@ plt.show()
 # All :math:`\alpha_i/C`, with the size of the elbow in grey and a tick for every event:
 
 # fold: The code of this figure
+# alt: All weights as shares of C over a logarithmic axis of C: lines between zero and one that bend at the
+#     events, which are ticks at the bottom. A grey staircase counts the examples on the elbow.
 PathDisplay.from_path(path)
 plt.show()
 print(path.to_frame().tail(5).to_string(index=False))
@@ -158,6 +162,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # grid in between which a minimum could hide:
 
 # fold: The code of this figure
+# alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow
+#     band, and rises slowly. The six dots of a grid are not in the band.
 validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
 low, high, error = validated.curve.best()
 print(
@@ -183,6 +189,8 @@ plt.show()
 # with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
 
 # fold: The code of this figure
+# alt: A row for each patient, with a line at those C for which the machine without that patient is wrong. Rows at
+#     the bottom are wrong for nearly all C, a large block only for small C. A vertical band marks the least error.
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
@@ -207,10 +215,20 @@ plt.show()
 # Exercises
 # ---------
 #
-# 1. Why does nothing happen any more once the left set is empty?
-# 2. Leave-one-out is ``folds=len(y)`` for the path too. Compare its curve on the sixty points with ten folds.
-# 3. How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240 points
-#    of the banana.
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Why does nothing happen any more once the left set is empty?
+# 2. ★ Leave-one-out is ``folds=len(y)`` for the path too. Compare its curve on the sixty points with ten folds.
+# 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
+#    points of the banana.
+#
+# .. fold:: Hints
+#
+# 1. Which variables depend on :math:`C` at all, once none is at :math:`\pm C`?
+# 2. ``cross_validate_path`` has the argument ``folds``; ``curve.best()`` returns the interval.
+# 3. ``len(path.C)`` counts the breakpoints.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

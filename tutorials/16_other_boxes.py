@@ -15,6 +15,9 @@ reads the gradient and the box, and does not know what they mean. More than two 
 """
 
 # fold: Imports, the data, and the code of this figure
+# alt: Left: a regression, a wavy function with a shaded tube around it; support vectors are ringed, on the edge
+#     of the tube or outside. Right: novelty detection, a function that is near zero where the examples lie and falls
+#     on both sides of them.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -59,13 +62,13 @@ left.plot(
     color=ORANGE,
     label="support vectors",
 )
-left.set(title="regression", xlabel="x", xlim=(-3.5, 3.5))
+left.set(title="regression", xlabel="x", ylabel="target", xlim=(-3.5, 3.5))
 left.legend(frameon=False, fontsize=8)
 novelty = OneClassSVM(kernel=kernel, nu=0.2).fit(X)
 right.plot(line, novelty.decision_function(line), color=BLUE, label="h(x)")
 right.plot(x, np.zeros(40), "|", color=INK, ms=12, label="examples")
 right.axhline(0.0, color="0.7", lw=0.8)
-right.set(title="novelty detection", xlabel="x")
+right.set(title="novelty detection", xlabel="x", ylabel="h(x)")
 right.legend(frameon=False, fontsize=8)
 plt.show()
 
@@ -133,6 +136,9 @@ problems = {
 
 
 # fold: The code of this figure
+# alt: Four panels with a grey bar for the box of each variable and a dot for its value. Classification: bars up
+#     or down from zero. Hard margin: bars that reach to the edge of the picture. Regression: one half up, one half
+#     down. Novelty: all bars from zero to one.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -203,6 +209,8 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # may be a tie, and the class that comes first has it, as in LIBSVM.
 
 # fold: The code of this figure
+# alt: Three clouds of points in a plane, each in the region of its class; the three regions meet in the middle. A
+#     few points lie in the region of another class.
 kind = np.repeat([0, 1, 2], 50)
 plane = np.column_stack([np.cos(2.1 * kind), np.sin(2.1 * kind)]) + 0.45 * rng.normal(size=(150, 2))
 model = SVC(kernel="rbf", gamma=1.0, C=3.0, decision_function_shape="ovo").fit(plane, kind)
@@ -255,12 +263,25 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # Exercises
 # ---------
 #
-# 1. Set :math:`\varepsilon = 1.5`, more than any target is away from 0. How many support vectors are left?
-# 2. Add a copy of an example of the hard margin, with the other label. What does ``solve(...).status`` say?
-# 3. Why can an example of a regression not have both of its variables different from zero, for :math:`\varepsilon>0`?
-# 4. Write the box of a problem in which the example :math:`r` counts three times.
-# 5. Three streets can give one vote to each of three classes. Where in the plane of the last picture does that happen,
-#    and which class wins?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Set :math:`\varepsilon = 1.5`, more than any target is away from 0. How many support vectors are left?
+# 2. ★ Add a copy of an example of the hard margin, with the other label. What does ``solve(...).status`` say?
+# 3. ★★ Why can an example of a regression not have both of its variables different from zero, for
+#    :math:`\varepsilon>0`?
+# 4. ★ Write the box of a problem in which the example :math:`r` counts three times.
+# 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does that
+#    happen, and which class wins?
+#
+# .. fold:: Hints
+#
+# 1. Is :math:`h=0` inside the tube of every target?
+# 2. The copy stands at the same place with the other label: which function could be right about both?
+# 3. Take a little off both of them. What becomes of :math:`w`, of the sum, and of :math:`v^\top\alpha`?
+# 4. Three copies have three variables in the same box. What is the box of their sum?
+# 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

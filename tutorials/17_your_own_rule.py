@@ -304,9 +304,19 @@ except AssertionError as error:
 # Exercises
 # ---------
 #
-# 1. Write a selector that returns (0, 0). What are you told?
-# 2. Return ``None``.
-# 3. Which share of ``ShortStep`` takes the fewest steps on the heart data?
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ Write a selector that returns (0, 0). What are you told?
+# 2. ★ Return ``None``.
+# 3. ★ Which share of ``ShortStep`` takes the fewest steps on the heart data?
+#
+# .. fold:: Hints
+#
+# 1. Give the class to ``check_strategy``, which reads what is returned.
+# 2. The same class will do, if the answer is a parameter.
+# 3. ``ShortStep(share)`` takes any share, also above one.
+#
+# .. endfold::
 #
 # .. fold:: Answers
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import figures
 import pictures
 import summary
 from docutils import nodes
@@ -30,9 +31,13 @@ from sphinx_gallery.notebook import add_code_cell
 import refsvm
 
 INSTALL = """\
-# Installs what this notebook needs, from a clone of refsvm; say where yours is.
+# Where refsvm is installed this does nothing, and the notebook needs no network.
+# Elsewhere it installs what the notebook needs, from a clone of refsvm; say where yours is.
+from importlib.util import find_spec
+
 CLONE = "."
-%pip install --quiet "{CLONE}[sklearn,plot,cli]"
+if find_spec("refsvm") is None:
+    %pip install --quiet "{CLONE}[sklearn,plot,cli]"
 """
 
 
@@ -142,7 +147,10 @@ def notebook(blocks, gallery_conf, target_dir):
     """Return the notebook of a script: the install cell, its helper files, no reST."""
     # tables first: their columns are those of the text as it is typed
     texts = (re.sub(TABLE, table, block[1]) if block[0] == "text" else block[1] for block in blocks)
-    typed = [(block[0], text, block[2]) for block, text in zip(blocks, texts, strict=True)]
+    typed = [
+        (block[0], figures.without_description(text), block[2])
+        for block, text in zip(blocks, texts, strict=True)
+    ]
     filled = made(typed, gallery_conf, target_dir)
     code = "\n".join(
         block.content if hasattr(block, "content") else block[1] for block in blocks if block[0] == "code"
@@ -189,6 +197,7 @@ run_script = gen_rst.execute_script
 
 def set_code(code, lang="python", lineno=None):
     """Return the directive of a block of code, folded behind its title if it begins with one."""
+    code = figures.without_description(code)
     title = re.match(r"\s*# fold: (.*)\n", code)
     if not title:
         return typeset(code, lang=lang, lineno=lineno)

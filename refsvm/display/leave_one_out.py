@@ -105,7 +105,10 @@ class _GoesOn(LOODualityGap):
         return int(super().check(state) == 1)
 
 
-COLOURS: Final = dict(zip(DECIDERS, ("0.65", *PALETTE[1::-1], *PALETTE[3:], PALETTE[2]), strict=True))
+BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
+# Without red or green, orange and vermillion are near each other, and pink is near a darker grey: those two pairs are
+# not of reasons that occur together.
+COLOURS: Final = dict(zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, GREEN), strict=True))
 
 
 @dataclass(eq=False)
@@ -173,6 +176,9 @@ class LOODecisionDisplay(Display):
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
         for label, marker in ((self.labels.max(), "o"), (self.labels.min(), "s")):
-            self.ax_.scatter([], [], s=18, color="0.8", marker=marker, label=f"class {label}")
+            name = f"{label:g}" if isinstance(label, float) else label  # np.float64 is a float
+            self.ax_.scatter([], [], s=18, color="0.45", marker=marker, label=f"class {name}")
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-        return self._labelled({"title": "decided by", **look})
+        return self._labelled(
+            {"title": "decided by", **look}, xlabel="first feature", ylabel="second feature"
+        )

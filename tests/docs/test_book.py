@@ -135,8 +135,16 @@ def test_no_description_in_a_docstring_is_taken_for_a_list():
 def test_every_chapter_has_exercises_with_answers(number):
     chapter = next(file for file in CHAPTERS if file.name.startswith(f"{number:02d}_"))
     text = chapter.read_text(encoding="utf-8")
-    assert "# Exercises\n# ---------" in text
-    assert text.count(".. fold:: Answers") == text.count(".. endfold::") == 1
+    exercises = re.search(
+        r"(?ms)^# Exercises\n# -+\n(.*?)^# \.\. fold:: Hints\n(.*?)^# \.\. endfold::\n(.*)", text
+    )
+    asked, hints, answers = (set(re.findall(r"(?m)^# (\d)\. ", part)) for part in exercises.groups())
+    assert len(asked) >= 3
+    assert hints == answers == asked
+    graded = re.findall(r"(?m)^# \d\. (★{1,3}) \S", exercises[1])
+    assert len(graded) == len(asked)
+    assert text.count(".. fold:: Answers") == 1
+    assert text.count(".. endfold::") == 2
     assert "plt.show()" in text or number == 17
     assert ".. shipped::" in text
 
@@ -204,3 +212,16 @@ def test_the_first_figure_is_on_the_first_screen(chapter):
             break
         before += count if kind != "folded" else 0
     assert before <= 30
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_figures_are_described(chapter):
+    """In sentences, for readers who do not see them; not by the titles of their panels."""
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        from figures import description
+    finally:
+        sys.path.pop(0)
+    described = [description(text) for _, _, text in lines_of(chapter) if "plt.show()" in text]
+    assert all(each.endswith(".") and len(each.split()) >= 15 for each in described), described
+    assert len(set(described)) == len(described)
