@@ -210,6 +210,17 @@ plt.show()
 # not about geometry; :doc:`chapter 5 <05_the_whole_loop>` has a picture, and chapters :doc:`11 <11_leave_one_out>` and
 # :doc:`15 <15_the_path_of_c>` come back to it.
 #
+# Here are the same points. "End" lays the street, for the :math:`C` of the slider; drag a point across the line, and
+# press it again. A press of "Step" is one step of the solver that chapters 3 to 5 build, and the two other pictures are
+# explained there.
+#
+# .. stepper::
+#    :data: clouds
+#    :n: 20
+#    :seed: 3
+#    :gamma: 0
+#    :C: 30
+#
 # In the package
 # --------------
 #

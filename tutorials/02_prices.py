@@ -186,6 +186,16 @@ for name, members in (
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
 # %%
+# Take the steps yourself: the line under the buttons has :math:`f` and :math:`F`, here with the intercept of the
+# stepper, and marks are filled by their price as a share of :math:`C`. What becomes of the prices when :math:`C` grows?
+#
+# .. stepper::
+#    :data: clouds
+#    :n: 20
+#    :seed: 3
+#    :gamma: 0
+#    :C: 0.3
+#
 # Streets that bend
 # -----------------
 #

@@ -15,8 +15,11 @@ import numpy as np
 
 from refsvm import (
     RBF,
+    ConjugateSecondOrder,
+    ConjugateStep,
     DualProblem,
     HybridMaximumGain,
+    Linear,
     MaximumGain,
     MostViolatingPair,
     NewtonStep,
@@ -35,17 +38,29 @@ SCRIPTS = {
 }
 """The files in docs/_static/stepper that each directive needs, in order; stepper.css serves both."""
 
-DATA = {"banana": make_banana, "chessboard": make_chessboard}
+
+def make_clouds(n: int, *, rng: int) -> Dataset:
+    """Make two clouds of points that a line separates, with one label turned round: the examples of chapter 2."""
+    generator = np.random.default_rng(rng)
+    y = np.repeat([-1, 1], n // 2)
+    X = generator.normal(scale=0.6, size=(n, 2)) + np.outer(y, [1.0, 0.8])
+    y[2] = 1
+    return Dataset("clouds", X, y.astype(np.float64), "two clouds of points", "this package", "")
+
+
+DATA = {"banana": make_banana, "chessboard": make_chessboard, "clouds": make_clouds}
 SELECTORS = {
     "mvp": MostViolatingPair(),
     "second-order": SecondOrder(),
     "maximum-gain": MaximumGain(),
     "hybrid": HybridMaximumGain(),
+    "conjugate": ConjugateSecondOrder(),
 }
 STEPS = {
     "newton": NewtonStep(),
     "overrelaxed": OverrelaxedNewtonStep(),
     "planning-ahead": PlanningAheadStep(),
+    "conjugate": ConjugateStep(),
 }
 
 PANEL, GRID, MARGIN = (
@@ -58,7 +73,7 @@ numbers = count()
 
 @dataclass(frozen=True)
 class Stepper:
-    """Options of ``.. stepper::``, with the names that the scripts use."""
+    """Options of ``.. stepper::``, with the names that the scripts use; γ = 0 is the linear kernel."""
 
     data: str = "banana"
     n: int = 40
@@ -145,9 +160,14 @@ class PathStepper:
         return fragment("path-stepper", self.shipped(), strip, words)
 
 
+def kernel(gamma: float) -> RBF | Linear:
+    """Return the Gaussian kernel, or the linear one for γ = 0."""
+    return RBF(gamma) if gamma else Linear()
+
+
 def gram(X: np.ndarray, gamma: float) -> np.ndarray:
     """K, exactly symmetric: its upper triangle is what the page holds."""
-    upper = np.triu(RBF(gamma)(X, X))
+    upper = np.triu(kernel(gamma)(X, X))
     return upper + np.triu(upper, 1).T
 
 
@@ -169,7 +189,7 @@ def picture(
     centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
     across = [np.linspace(c - half, c + half, GRID) for c in centre]
     places = np.stack(np.meshgrid(*across), axis=-1).reshape(-1, 2)
-    h = (RBF(gamma)(places, X) @ alpha + intercept).reshape(GRID, GRID)
+    h = (kernel(gamma)(places, X) @ alpha + intercept).reshape(GRID, GRID)
     to_svg = PANEL / (2 * half) * np.array([1, -1])
     lines = [
         f'<path class="{"boundary" if level == 0 else "margin"}" d="M'

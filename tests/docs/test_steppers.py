@@ -59,7 +59,8 @@ window.addEventListener("load", () => {
     select.dispatchEvent(new Event("change"));
   };
   found.walks = [["mvp newton", walk()]];
-  for (const rules of ["hybrid newton", "maximum-gain newton", "second-order newton", "second-order planning-ahead"]) {
+  for (const rules of ["hybrid newton", "maximum-gain newton", "second-order newton", "second-order planning-ahead",
+                       "second-order conjugate", "conjugate conjugate"]) {
     const [selector, step] = rules.split(" ");
     set("selector", selector);
     set("step", step);
@@ -78,7 +79,7 @@ window.addEventListener("load", () => {
   found.X = stepper.examples().map((x) => x.slice());
   found.moved = stepper.steps().map((state) => [Array.from(state.alpha), Array.from(state.G)]);
   press(stepper, "reset");
-  found.restored = stepper.examples();
+  found.restored = stepper.examples().map((x) => x.slice());
   found.left = stepper.steps().length;
   set("step", "newton");
   set("selector", "maximum-gain");
@@ -95,6 +96,70 @@ window.addEventListener("load", () => {
   const before = stepper.steps().length;
   press(stepper, "step");
   found.stuck = [stepper.steps().length - before, stepper.querySelector(".stepper-said").textContent];
+  // guess the next pair, once right and once not; the pair is hidden until then
+  set("selector", "mvp");
+  set("step", "newton");
+  press(stepper, "reset");
+  points.dispatchEvent(new Event("blur"));
+  const letters = () => stepper.querySelectorAll("[data-panel=points] .ring").length;
+  const shownPair = () => stepper.querySelector("[data-panel=pair]").nextElementSibling.textContent;
+  const tap = (t) => {
+    for (let k = -1; k < t; k++) points.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
+    points.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    points.dispatchEvent(new Event("blur"));
+  };
+  press(stepper, "step");
+  press(stepper, "back");
+  const [i, j] = found.walks[0][1][0];
+  found.hidden = [letters()];
+  press(stepper, "predict");
+  found.hidden.push(letters(), shownPair());
+  for (const t of [i, j]) tap(t);
+  found.guessed = [stepper.querySelector(".stepper-said").textContent];
+  press(stepper, "predict");
+  for (const t of [i, (j + 1) % y.length]) tap(t);
+  found.guessed.push(stepper.querySelector(".stepper-said").textContent);
+  press(stepper, "predict");
+  press(stepper, "predict");
+  found.guessed.push(stepper.querySelector(".stepper-said").textContent);
+  // a state is an address: rules, C and steps, or moved examples and α
+  const visit = (hash) => { location.hash = hash; window.dispatchEvent(new HashChangeEvent("hashchange")); };
+  const now = () => [stepper.examples().map((x) => x.slice()), Array.from(stepper.steps().at(-1).alpha),
+    stepper.steps().length, stepper.querySelector("[data-set=selector]").value, stepper.querySelector("[data-set=step]").value];
+  found.links = [];
+  const there = (prepare) => {
+    prepare();
+    const address = stepper.address(), before = now();
+    set("selector", "hybrid");
+    set("step", "newton");
+    press(stepper, "reset");
+    press(stepper, "end");
+    visit(address);
+    found.links.push([address, before, now()]);
+  };
+  there(() => {
+    set("selector", "conjugate");
+    set("step", "conjugate");
+    press(stepper, "reset");
+    for (let k = 0; k < 7; k++) press(stepper, "step");
+  });
+  there(() => {
+    for (const key of ["n", "ArrowUp", "ArrowRight"]) points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    press(stepper, "step");
+  });
+  press(stepper, "link");
+  found.address = location.hash;
+  stepper.querySelector("input[type=range]").value = 4;
+  stepper.querySelector("input[type=range]").dispatchEvent(new Event("input"));
+  press(stepper, "end");
+  const free = Array.from(stepper.steps().at(-1).alpha).filter((a) => a && Math.abs(a) < 1e4).length;
+  found.rings = [free, stepper.querySelectorAll("[data-panel=points] .support").length];
+  visit("#path-stepper-1?C=3");
+  found.linkedC = Number(path.querySelector("input").value);
+  press(path, "back");
+  press(path, "step");
+  path.querySelector("input").value = (Math.log10(0.05) + Math.log10(100)) / 2;
+  path.querySelector("input").dispatchEvent(new Event("input"));
   press(path, "step");
   found.C = Number(path.querySelector("input").value);
   found.path = path.at(2).alpha;
@@ -140,6 +205,7 @@ def test_the_steps_are_those_of_iterate(page, times):
     K, y = page.gram(np.repeat(data.X, times, axis=0), 0.5), np.repeat(data.y, times)
     plain = product(page.SELECTORS, ("newton", "overrelaxed"), (0.3, 100.0))
     rules = [*plain, *(("second-order", "planning-ahead", C) for C in (0.3, 10.0, 1000.0))]
+    rules += product(("mvp", "second-order", "conjugate"), ("conjugate",), (0.3, 10.0, 1000.0))
     walks = node(WALK, {"K": K.tolist(), "y": y.tolist(), "walks": rules, "tol": 1e-3})
     for chosen, found in zip(rules, walks, strict=True):
         assert found == list(walk(page, K, y, chosen)), chosen
@@ -174,6 +240,23 @@ def test_the_path_is_that_of_regularization_path(page):
         if C in middles:
             share = np.abs(path.alpha(C)) / C
             assert np.array_equal(sets, np.where(share == 0.0, -1, np.where(share == 1.0, 1, 0))), C
+
+
+@needs_node
+def test_the_straight_street_of_the_first_chapters(page):
+    """With γ = 0 the kernel is linear, and the points are those of chapter 2."""
+    data = page.make_clouds(20, rng=3)
+    K = page.gram(data.X, 0.0)
+    assert np.allclose(K, data.X @ data.X.T)
+    [found] = node(
+        WALK, {"K": K.tolist(), "y": data.y.tolist(), "walks": [("mvp", "newton", 0.3)], "tol": 1e-3}
+    )
+    assert found == list(walk(page, K, data.y, ("mvp", "newton", 0.3)))
+    chapter = (DOCS.parent / "tutorials" / "02_prices.py").read_text(encoding="utf-8")
+    names = {"np": np}
+    exec("\n".join(re.findall(r"(?m)^(?:rng|y|X|y\[2\]) = .*$", chapter)[:4]), names)
+    assert np.array_equal(names["X"], data.X)
+    assert np.array_equal(names["y"], data.y)
 
 
 def test_a_page_shows_pictures_without_scripts(page):
@@ -217,6 +300,21 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert found["restored"] == data.X.tolist()
     assert found["left"] == 1
     assert "need second-order selection" in found["flipped"]
+    assert found["hidden"] == [2, 0, "Hidden until both examples are tapped, or Reveal is pressed."]
+    assert "Right: you said" in found["guessed"][0]
+    assert "1 of 1 right" in found["guessed"][0]
+    assert "i is right: you said" in found["guessed"][1]
+    assert "1 of 2 right" in found["guessed"][1]
+    assert "The pair is (" in found["guessed"][2]
+    [(steps, before, after), (moved, moved_before, moved_after)] = found["links"]
+    assert "steps=7" in steps
+    assert after == before
+    assert "moved=" in moved
+    assert "alpha=" in moved
+    assert moved_after[:2] == moved_before[:2]
+    assert found["address"].startswith("#stepper-1?pair=conjugate&step=conjugate&C=10")
+    assert found["rings"][0] == found["rings"][1] > 0
+    assert found["linkedC"] == pytest.approx(np.log10(3.0), abs=1e-3)
     assert found["stuck"][0] == 0
     assert "cannot move" in found["stuck"][1]
     assert found["path"] == path.path().alpha(2.0).tolist()

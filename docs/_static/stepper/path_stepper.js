@@ -43,12 +43,13 @@ else picture.each("path-stepper", (root) => {
   ]);
   const { n, y, breakpoints } = data, corners = path.unpack(data), plane = new picture.Plane(data.X, y, data.gamma);
   const K = plane.gram(), ends = [breakpoints[0], breakpoints[breakpoints.length - 1]].map(Math.log10);
-  buttons.innerHTML = [["back", "Event before"], ["step", "Next event"], ["play", "Play"]]
+  buttons.innerHTML = [["back", "Event before"], ["step", "Next event"], ["play", "Play"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
   controls.innerHTML = `
     <label>C = <output></output> <input type="range" min="${ends[0]}" max="${ends[1]}" step="0.002"></label>`;
   const button = (name) => buttons.querySelector(`[data-do=${name}]`), slider = controls.querySelector("input");
   let C;
+  const name = `path-stepper-${[...document.querySelectorAll(".stepper[data-kind=path-stepper]")].indexOf(root) + 1}`;
 
   const kind = (t) => (y[t] < 0 ? "negative" : "positive");
   const names = { "-1": "right of its margin", 0: "on the elbow", 1: "left of its margin" };
@@ -122,10 +123,12 @@ else picture.each("path-stepper", (root) => {
   const actions = {
     step: forward, play: play.toggle,
     back: () => render(breakpoints.filter((each) => each < C).pop() || C),
+    link: () => picture.copy(picture.write(name, { C }), (words) => { render(C); say(words.trim()); }),
   };
   picture.press(buttons, actions, play.stop);
   picture.arrows(root, actions, play.stop);
   slider.addEventListener("input", () => { play.stop(); render(10 ** Number(slider.value)); });
   root.at = (value) => path.at(data, corners, value); // for the tests
   render(10 ** ((ends[0] + ends[1]) / 2));
+  picture.follow(name, root, (items) => { if (Number(items.C) > 0) render(Number(items.C)); });
 });

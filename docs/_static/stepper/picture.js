@@ -15,7 +15,9 @@ const picture = (() => {
     return text.replace("-", "−").replace("e−", "e-").replace("e+", "e");
   };
 
-  const kernel = (gamma, a, b) => Math.exp(-gamma * ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2));
+  // The Gaussian kernel; the linear one for γ = 0.
+  const kernel = (gamma, a, b) =>
+    (gamma ? Math.exp(-gamma * ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)) : a[0] * b[0] + a[1] * b[1]);
 
   // Level line of a function known at the nodes of a grid, rows from below: marching squares, as a path.
   function levelLine(values, nodes, level, toX, toY) {
@@ -94,11 +96,17 @@ const picture = (() => {
         `<path class="${level ? "margin" : "boundary"}" d="${levelLine(h, CELLS + 1, level, x, y)}"/>`).join("");
     }
 
-    // The mark of example t, filled by its share of C.
-    mark(t, share) {
+    // The mark of example t, filled by its share of C: enough to be seen, if it has one at all.
+    mark(t, part) {
+      const share = part > 0 ? Math.max(part, 0.15) : 0;
       const [x, y] = [this.toX(this.X[t][0]), this.toY(this.X[t][1])];
       const shape = this.y[t] < 0 ? `circle cx="${x}" cy="${y}" r="5.5"` : `path d="${triangle(x, y, 5.5)}"`;
       return `<${shape} class="${this.y[t] < 0 ? "negative" : "positive"}" fill-opacity="${share}"/>`;
+    }
+
+    // A thin ring around a free support vector, which a large C leaves almost unfilled.
+    support(t) {
+      return `<circle class="support" cx="${this.toX(this.X[t][0])}" cy="${this.toY(this.X[t][1])}" r="8.5"/>`;
     }
 
     // A ring around example t, with a letter.
@@ -167,11 +175,34 @@ const picture = (() => {
     };
   }
 
+  // A state as the fragment of an address: #stepper-1?C=10&steps=3
+  const write = (name, items) => `#${name}?${new URLSearchParams(items)}`;
+
+  // Put a fragment into the address of the page, and copy all of it if the browser allows that.
+  function copy(fragment, say) {
+    history.replaceState(null, "", fragment);
+    const done = [" The link is copied.", " The address of this page is now the link."];
+    if (!navigator.clipboard) return say(done[1]);
+    return navigator.clipboard.writeText(location.href).then(() => say(done[0]), () => say(done[1]));
+  }
+
+  // Restore what the address says of this stepper, now and whenever it changes.
+  function follow(name, root, restore) {
+    const read = () => {
+      const [where, items] = location.hash.slice(1).split("?");
+      if (where !== name || !items) return;
+      restore(Object.fromEntries(new URLSearchParams(items)));
+      root.scrollIntoView();
+    };
+    window.addEventListener("hashchange", read);
+    read();
+  }
+
   const each = (kind, start) => {
     const all = () => document.querySelectorAll(`.stepper[data-kind=${kind}]`).forEach((root) => start(root));
     if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", all);
     else all();
   };
 
-  return { SIDE, scale, show, triangle, levelLine, Plane, open, press, arrows, player, each };
+  return { SIDE, scale, show, triangle, levelLine, Plane, open, press, arrows, player, write, copy, follow, each };
 })();

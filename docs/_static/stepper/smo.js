@@ -10,6 +10,9 @@ const smo = (() => {
   const TAU = 1e-12; // curvature used where q ≤ 0
   const PLANNED_RANGE = 0.9; // η of Algorithm 3 of the planning-ahead paper
   const CORNER = 1e-8; // η of the hybrid rule
+  const CONJUGATE = 1e-10, LEAST = 1e-3; // least curvatures of the conjugate direction, when it steps and when it is chosen
+  const MAX_SUPPORT = 80; // variables that a conjugate step moves at most
+  const SNAP = 2e-15; // how near to its bound a variable of such a step is at it
 
   // K: rows of a symmetric matrix; y: ±1; C > 0.
   function problem(K, y, C) {
@@ -28,7 +31,7 @@ const smo = (() => {
     let objective = 0; // f = ½ αᵀ(y + G)
     for (let t = 0; t < p.n; t++) objective += 0.5 * alpha[t] * (p.y[t] + G[t]);
     return { alpha, G, objective, iteration: 0, sets: [], candidates: [], lastFree: false, lastPlanned: false,
-      ...mostViolatingPair(p, alpha, G) };
+      delta: null, image: null, carriedSlope: 0, carriedCurvature: 0, ...mostViolatingPair(p, alpha, G) };
   }
 
   // top = argmax of G over I_up, bottom = argmin of G over I_down, ψ = G[top] − G[bottom]; lowest index on ties.
@@ -117,6 +120,28 @@ const smo = (() => {
     return [s.top, s.bottom];
   }
 
+  // Whether a conjugate step would go on along the last displacement Δ, of which K Δ is kept.
+  const goesOn = (s) => s.image !== null && s.lastFree && s.carriedCurvature > 0;
+
+  // i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(q − βⱼ²/q_Δ),  βⱼ = (KΔ)ᵢ − (KΔ)ⱼ
+  function conjugateSecondOrder(p, s) {
+    if (s.gap <= 0) return [-1, -1];
+    const i = s.top, scale = 1 / s.carriedCurvature;
+    let j = 0, best = -Infinity;
+    for (let t = 0; t < p.n; t++) {
+      const slope = s.G[i] - s.G[t];
+      if (!(s.alpha[t] > p.lower[t] && slope > 0)) continue;
+      let q = positive(curvature(p, i, t));
+      if (goesOn(s)) {
+        const beta = s.image[i] - s.image[t];
+        q = Math.max(q - beta * beta * scale, LEAST * q);
+      }
+      const gain = slope * slope / q;
+      if (gain > best) { best = gain; j = t; }
+    }
+    return [i, j];
+  }
+
   // --- steps: (problem, state, measured pair) → μ ---
 
   // The parabola of the pair, g(μ) = μℓ − ½qμ², and the box seen along it, lo ≤ μ ≤ hi.
@@ -154,6 +179,44 @@ const smo = (() => {
     return mu;
   }
 
+  // Along the direction of the pair made conjugate to Δ: μ, and κ = −μβ/q_Δ of Δ, up to the box.
+  function conjugate(p, s, m) {
+    m.momentum = true;
+    m.kappa = 0;
+    if (goesOn(s)) {
+      const beta = s.image[m.i] - s.image[m.j], sigma = -beta / s.carriedCurvature, q = m.q + sigma * beta;
+      if (q > CONJUGATE * m.q) {
+        const [mu, kappa] = inside(p, s, m, sigma, m.slope / q);
+        if (mu > 0) { m.kappa = kappa; return mu; }
+      }
+    }
+    return newton(p, s, m);
+  }
+
+  // (μ, σμ), or less where a variable of eᵢ − eⱼ + σΔ meets its bound
+  function inside(p, s, m, sigma, mu) {
+    const direction = s.delta.map((d) => sigma * d), { i, j } = m;
+    direction[i] += 1;
+    direction[j] -= 1;
+    let ofPair = mu, ofOthers = Infinity, fits = true, support = 0;
+    direction.forEach((d, t) => {
+      if (d === 0) return;
+      support++;
+      const after = s.alpha[t] + mu * d;
+      if (!(p.lower[t] <= after && after <= p.upper[t])) fits = false;
+      const room = ((d > 0 ? p.upper[t] : p.lower[t]) - s.alpha[t]) / d;
+      if (t === i || t === j) ofPair = Math.min(ofPair, room);
+      else ofOthers = Math.min(ofOthers, room);
+    });
+    if (support > MAX_SUPPORT) return [0, 0];
+    if (fits) return [mu, mu * sigma];
+    if (ofPair <= ofOthers) return [ofPair, ofPair * sigma];
+    // Δ is cut, the pair goes on to its maximum or to its own bounds: μ = (ℓ − κβ)/q
+    const kappa = ofOthers * sigma, slope = m.slope - kappa * (s.image[i] - s.image[j]);
+    const rise = p.upper[i] - (s.alpha[i] + kappa * s.delta[i]), fall = s.alpha[j] + kappa * s.delta[j] - p.lower[j];
+    return [Math.max(ofOthers, Math.min(slope / m.q, Math.min(rise, fall))), kappa];
+  }
+
   // --- the loop ---
 
   // The step that the rules choose: the measured pair with μ; null if ψ ≤ ε or no pair is left.
@@ -173,8 +236,45 @@ const smo = (() => {
     return Math.min(Math.max(value + change, lower), upper);
   }
 
+  // α += μ(eᵢ − eⱼ) + κΔ, G −= μ(K[i] − K[j]) + κKΔ: the state after a step that keeps its displacement.
+  function carry(p, s, m) {
+    const { i, j, mu, kappa } = m, alpha = s.alpha.slice(), G = s.G.slice();
+    let delta = s.delta ? s.delta.map((d) => d * kappa) : new Float64Array(p.n);
+    const before = s.image || new Float64Array(p.n), beta = before[i] - before[j];
+    const q = mu * mu * m.raw + 2 * mu * kappa * beta + kappa * kappa * s.carriedCurvature;
+    const slope = mu * m.slope + kappa * s.carriedSlope;
+    delta[i] += mu;
+    delta[j] -= mu;
+    let image = before.map((value, t) => mu * (p.K[i][t] - p.K[j][t]) + kappa * value), cut = false;
+    delta.forEach((change, t) => {
+      if (change === 0) return;
+      const rounding = kappa ? SNAP * (Math.abs(alpha[t]) + Math.abs(mu)) : 0, lower = p.lower[t], upper = p.upper[t];
+      let after = Math.min(Math.max(alpha[t] + change, lower), upper);
+      if (change < 0 && change <= lower - alpha[t] + rounding) after = lower;
+      if (change > 0 && change >= upper - alpha[t] - rounding) after = upper;
+      alpha[t] = after;
+      cut = cut || after === lower || after === upper;
+    });
+    for (let t = 0; t < p.n; t++) G[t] -= image[t];
+    const free = [i, j].every((t) => p.lower[t] < alpha[t] && alpha[t] < p.upper[t]);
+    let carried = { carriedSlope: slope - q, carriedCurvature: q };
+    if (kappa && free && cut) { // what was carried can move no further, the pair can
+      delta = delta.map((_, t) => (t === i ? mu : t === j ? -mu : 0));
+      image = image.map((_, t) => mu * (p.K[i][t] - p.K[j][t]));
+      carried = { carriedSlope: mu * (m.slope - kappa * beta - mu * m.raw), carriedCurvature: mu * mu * m.raw };
+    }
+    return { alpha, G, delta, image, ...carried, objective: s.objective + (slope - 0.5 * q),
+      lastFree: kappa ? free : m.low < mu && mu < m.high };
+  }
+
   // αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]): the state after the chosen step.
   function step(p, s, m) {
+    if (m.momentum) {
+      const after = carry(p, s, m);
+      return { ...after, iteration: s.iteration + 1, ...mostViolatingPair(p, after.alpha, after.G),
+        sets: [[m.i, m.j, m.q], ...s.sets].slice(0, 2), candidates: [], lastStep: m.mu, lastNewton: m.slope / m.q,
+        lastPlanned: false };
+    }
     const { i, j, mu } = m, alpha = s.alpha.slice(), G = s.G.slice();
     alpha[i] = moved(alpha[i], mu, p.lower[i], p.upper[i]);
     alpha[j] = moved(alpha[j], -mu, p.lower[j], p.upper[j]);
@@ -185,13 +285,14 @@ const smo = (() => {
       sets: [[i, j, m.q], ...s.sets].slice(0, 2), candidates: m.candidates,
       lastStep: mu, lastNewton: m.slope / m.q,
       lastFree: m.low < mu && mu < m.high, lastPlanned: m.candidates.length > 0,
+      delta: null, image: null, carriedSlope: 0, carriedCurvature: 0,
     };
   }
 
   return {
     problem, start, measure, choose, step, intercept, TAU,
-    selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid },
-    steps: { newton, overrelaxed, "planning-ahead": planningAhead },
+    selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid, conjugate: conjugateSecondOrder },
+    steps: { newton, overrelaxed, "planning-ahead": planningAhead, conjugate },
   };
 })();
 

@@ -14,18 +14,22 @@ picture.each("stepper", (root) => {
   const given = () => data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
   let K = given(), C = data.C, problem, states, next, chosen = -1;
   let note = ""; // why there is no step, or what a choice has changed
+  let by = null; // the two rules of all steps so far; "" once they differ, or α did not begin at 0
+  let guess = null, right = 0, asked = 0; // the reader's next pair while it is hidden, and how often it was right
 
   const options = (list, selected) =>
     list.map(([value, name]) => `<option value="${value}"${value === selected ? " selected" : ""}>${name}</option>`).join("");
-  buttons.innerHTML = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"]]
+  buttons.innerHTML = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"],
+    ["predict", "Predict"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
   controls.innerHTML = `
     <label>pair <select data-set="selector">${options([["mvp", "most violating"], ["second-order", "second order"],
-      ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"], ["own", "your own"]], data.selector)}</select></label>
+      ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"],
+      ["conjugate", "conjugate second order"], ["own", "your own"]], data.selector)}</select></label>
     <span class="stepper-own"><label>i <input type="number" data-own="i" min="0" max="${n - 1}"></label>
     <label>j <input type="number" data-own="j" min="0" max="${n - 1}"></label></span>
     <label>step <select data-set="step">${options([["newton", "Newton"], ["overrelaxed", "over-relaxed"],
-      ["planning-ahead", "planning ahead"]], data.step)}</select></label>
+      ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]], data.step)}</select></label>
     <label>C = <output>${show(C)}</output> <input type="range" data-set="C" min="-1" max="4" step="0.05" value="${Math.log10(C)}"></label>`;
   const find = (name) => root.querySelector(`[data-${name}]`);
   const selector = find("set=selector"), rule = find("set=step"), slider = find("set=C");
@@ -38,19 +42,20 @@ picture.each("stepper", (root) => {
   function begin(alpha) {
     problem = smo.problem(K, y, C);
     states = [smo.start(problem, alpha)];
+    by = alpha && alpha.some((a) => a !== 0) ? "" : null;
     choose();
   }
 
-  // Put every example back to where it was, and begin anew.
-  function restart() {
+  // Put every example back to where it was.
+  function unmove() {
     data.X.forEach((x, t) => { if (plane.X[t].some((v, d) => v !== x[d])) plane.place(t, x.slice()); });
     K = given();
-    begin();
   }
 
   // The step that comes next, by the rules or by the reader's pair.
   function choose() {
     const s = state();
+    guess = null;
     if (selector.value === "own") {
       next = s.gap <= tol || own.i === own.j ? null : smo.measure(problem, s, own.i, own.j);
       if (next) next.mu = smo.steps[rule.value](problem, s, next);
@@ -64,19 +69,99 @@ picture.each("stepper", (root) => {
     render();
   }
 
+  function take() {
+    const rules = `${selector.value} ${rule.value}`;
+    by = (by === null || by === rules) && selector.value !== "own" ? rules : "";
+    states.push(smo.step(problem, state(), next));
+  }
+
   function forward() {
     if (!next || states.length > MOST) return false;
-    states.push(smo.step(problem, state(), next));
+    take();
     note = "";
     choose();
     return next !== null && selector.value !== "own";
   }
 
+  function back() {
+    if (states.length < 2) return;
+    states.pop();
+    if (states.length === 1 && by) by = null;
+    note = "";
+    choose();
+  }
+
   function toTheEnd() {
+    guess = null;
     while (next && states.length <= MOST) {
-      states.push(smo.step(problem, state(), next));
+      take();
       next = smo.choose(problem, state(), smo.selectors[selector.value], smo.steps[rule.value], tol);
     }
+    render();
+  }
+
+  // --- predict the next pair, then see it ---
+
+  function predict() {
+    if (guess) return reveal();
+    if (!next) return;
+    guess = [];
+    note = " Which pair is next? Tap i, which rises, then j, which falls.";
+    render();
+  }
+
+  function guessed(t) {
+    guess.push(t);
+    if (guess.length === 2) return reveal();
+    note = ` i = ${t}. And j?`;
+    render();
+  }
+
+  function reveal() {
+    const [i, j] = guess, { i: above, j: below } = next;
+    guess = null;
+    if (j === undefined) note = ` The pair is (${above}, ${below}).`;
+    else {
+      asked++;
+      if (i === above && j === below) right++;
+      const verdict = i === above && j === below ? "Right" : i === above ? "i is right" : j === below ? "j is right" : "Another one";
+      note = ` ${verdict}: you said (${i}, ${j}), the pair is (${above}, ${below}). ${right} of ${asked} right.`;
+    }
+    render();
+  }
+
+  // --- a state as an address ---
+
+  const name = `stepper-${[...document.querySelectorAll(".stepper[data-kind=stepper]")].indexOf(root) + 1}`;
+
+  // Rules, C and moved examples; the number of steps where the rules took all of them, otherwise α.
+  function address() {
+    const items = { pair: selector.value, step: rule.value, C };
+    const moved = plane.X.flatMap((x, t) => (x.some((v, d) => v !== data.X[t][d]) ? [`${t}:${x[0]}:${x[1]}`] : []));
+    if (moved.length) items.moved = moved.join("_");
+    if (selector.value === "own") items.own = `${own.i}:${own.j}`;
+    if (by === null || by === `${selector.value} ${rule.value}`) items.steps = states.length - 1;
+    else items.alpha = Array.from(state().alpha).flatMap((a, t) => (a ? [`${t}:${a}`] : [])).join("_");
+    return picture.write(name, items);
+  }
+
+  function restore(items) {
+    const lists = (text) => (text ? text.split("_").map((each) => each.split(":").map(Number)) : []);
+    const has = (select, value) => Array.from(select.options).some((each) => each.value === value);
+    if (has(selector, items.pair)) selector.value = items.pair;
+    if (has(rule, items.step)) rule.value = items.step;
+    compatible(rule);
+    if (Number(items.C) > 0) C = Number(items.C);
+    showC();
+    unmove();
+    for (const [t, ...x] of lists(items.moved)) if (plane.X[t] && x.every(Number.isFinite)) plane.place(t, x);
+    if (items.moved) K = plane.gram();
+    for (const [i, j] of lists(items.own)) Object.assign(own, { i, j });
+    const alpha = new Float64Array(n);
+    for (const [t, a] of lists(items.alpha)) if (t < n && Number.isFinite(a)) alpha[t] = a;
+    begin(items.alpha ? alpha : undefined);
+    for (let k = Math.min(Number(items.steps) || 0, MOST); k > 0 && next && selector.value !== "own"; k--) forward();
+    note = " This is the state of the link.";
     render();
   }
 
@@ -84,11 +169,13 @@ picture.each("stepper", (root) => {
 
   function points(s) {
     const marks = s.alpha.reduce((all, a, t) => all + plane.mark(t, Math.abs(a) / C), "");
-    const rings = (next ? plane.ring(next.i, "i") + plane.ring(next.j, "j") : "")
-      + (chosen >= 0 ? plane.ring(chosen, "") : "");
-    const free = s.alpha.filter((a) => a && Math.abs(a) < C).length, bounded = s.alpha.filter((a) => Math.abs(a) === C).length;
-    draw("points", `<rect class="frame" width="${SIDE}" height="${SIDE}"/>${plane.lines(s.alpha, smo.intercept(s))}${marks}${rings}`,
-      `<span class="negative">●</span> −1 <span class="positive">▲</span> +1, filled by |α|/C: ${free} free, ${bounded} at C.
+    const named = guess ? guess.map((t, k) => [t, "ij"[k]]) : next ? [[next.i, "i"], [next.j, "j"]] : [];
+    const rings = named.map(([t, letter]) => plane.ring(t, letter)).join("") + (chosen >= 0 ? plane.ring(chosen, "") : "");
+    const isFree = (t) => s.alpha[t] !== 0 && Math.abs(s.alpha[t]) < C;
+    const support = y.map((_, t) => (isFree(t) ? plane.support(t) : "")).join("");
+    const free = y.filter((_, t) => isFree(t)).length, bounded = s.alpha.filter((a) => Math.abs(a) === C).length;
+    draw("points", `<rect class="frame" width="${SIDE}" height="${SIDE}"/>${plane.lines(s.alpha, smo.intercept(s))}${marks}${support}${rings}`,
+      `<span class="negative">●</span> −1 <span class="positive">▲</span> +1, filled by |α|/C: ${free} free, in thin rings, ${bounded} at C.
        Drag an example, or tap two to choose them as the pair.`);
   }
 
@@ -97,6 +184,7 @@ picture.each("stepper", (root) => {
     if (!next) {
       return draw("pair", "", s.gap <= tol ? `No pair is left: ψ ≤ ${show(tol)}.` : "No step: choose two different examples that can move.");
     }
+    if (guess) return draw("pair", "", "Hidden until both examples are tapped, or Reveal is pressed.");
     const { i, j, mu, slope, q, raw, low, high } = next, side = 150, left = (SIDE - side) / 2, top = 22;
     const x = scale([problem.lower[i], problem.upper[i]], [left, left + side]);
     const v = scale([problem.lower[j], problem.upper[j]], [top + side, top]);
@@ -113,7 +201,9 @@ picture.each("stepper", (root) => {
     const contours = levels.map((level) => levelLine(values, nodes, level,
       scale([0, nodes - 1], [left, left + side]), scale([0, nodes - 1], [top + side, top]))).join("");
     const at = (m) => [x(s.alpha[i] + m), v(s.alpha[j] - m)];
-    const [[x0, y0], [x1, y1], [xa, ya], [xb, yb]] = [low, high, 0, mu].map(at);
+    const [[x0, y0], [x1, y1], [xa, ya]] = [low, high, 0].map(at);
+    const goesOn = next.kappa ? next.kappa : 0, moves = (t, m) => s.alpha[t] + m + (goesOn ? goesOn * s.delta[t] : 0);
+    const [xb, yb] = [x(moves(i, mu)), v(moves(j, -mu))];
     const text = (px, py, words, anchor = "middle") => `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;
     draw("pair", `<path class="level" d="${contours}"/>
       <rect class="box" x="${left}" y="${top}" width="${side}" height="${side}"/>
@@ -124,13 +214,16 @@ picture.each("stepper", (root) => {
       ${text(left - 6, top + side, show(lower[j]), "end")}${text(left - 6, top + 10, show(upper[j]), "end")}
       ${text(left - 6, top + side / 2, `α<tspan class="small">${j}</tspan>`, "end")}${parabola()}`,
       `α<sub>${i}</sub> rises and α<sub>${j}</sub> falls by μ = ${show(mu)}: ℓ = ${show(slope)}, q = ${show(raw)}, ℓ/q = ${show(slope / q)}.
-       ${next.candidates.length ? "Planned with the pair before." : low < mu && mu < high ? "The step ends inside the box." : "The box cuts the step."}`);
+       ${goesOn ? `κ = ${show(goesOn)} of the step before goes on, so other variables move too.`
+        : next.candidates.length ? "Planned with the pair before." : low < mu && mu < high ? "The step ends inside the box." : "The box cuts the step."}`);
   }
 
   // g(μ) = μℓ − ½qμ²; grey where the box is left.
   function parabola() {
-    const { mu, slope, q, raw, low, high } = next, newton = slope / q, end = 1.9 * (Math.abs(mu) > Math.abs(newton) ? mu : newton);
-    const g = (m) => m * slope - 0.5 * raw * m * m, steps = 60;
+    const { mu, slope, q, raw, low, high, kappa } = next, newton = slope / q, end = 1.9 * (Math.abs(mu) > Math.abs(newton) ? mu : newton);
+    // of a conjugate step the whole gain, with its smaller curvature
+    const along = kappa ? raw + kappa / mu * (state().image[next.i] - state().image[next.j]) : raw;
+    const g = (m) => m * slope - 0.5 * along * m * m, steps = 60;
     const span = [Math.min(0, end), Math.max(0, end)], top = 205, bottom = SIDE - 22;
     const all = Array.from({ length: steps + 1 }, (_, k) => span[0] + k / steps * (span[1] - span[0]));
     const peak = Math.max(...all.map(g), g(mu)), floor = Math.min(0, ...all.map(g), g(mu));
@@ -165,7 +258,7 @@ picture.each("stepper", (root) => {
       if (s.alpha[t] < problem.upper[t]) bars += bar(t, 15, s.G[t] > b);
       if (s.alpha[t] > problem.lower[t]) bars += bar(t, SIDE / 2 + 10, s.G[t] < b);
     }
-    const half = s.gap / 2, letters = next ? [["i", next.i, 15], ["j", next.j, SIDE / 2 + 10]].map(([letter, t, begin]) =>
+    const half = s.gap / 2, letters = next && !guess ? [["i", next.i, 15], ["j", next.j, SIDE / 2 + 10]].map(([letter, t, begin]) =>
       `<text x="${begin + (t + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
     draw("gradient", `<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}
       <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
@@ -184,6 +277,12 @@ picture.each("stepper", (root) => {
       <text x="${SIDE - 10}" y="${SIDE - 5}" text-anchor="end">steps: ${states.length - 1}</text>`;
   }
 
+  // F = ½ αᵀKα + C Σ max(0, yᵢ(Gᵢ − b)): what the machine costs, with b in the middle
+  function primal(s) {
+    const b = smo.intercept(s);
+    return y.reduce((sum, v, t) => sum + 0.5 * s.alpha[t] * (v - s.G[t]) + C * Math.max(0, v * (s.G[t] - b)), 0);
+  }
+
   function render() {
     const s = state();
     points(s);
@@ -193,16 +292,19 @@ picture.each("stepper", (root) => {
     inputs.forEach((input, k) => { input.value = k ? own.j : own.i; });
     find("do=back").disabled = states.length < 2;
     for (const name of ["step", "play"]) find(`do=${name}`).disabled = !next;
+    find("do=predict").disabled = !next || selector.value === "own";
+    find("do=predict").textContent = guess ? "Reveal" : "Predict";
     find("do=end").disabled = !next || selector.value === "own";
-    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: optimal up to ε = ${show(tol)}.` : "."}${note}`);
+    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(primal(s), 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: optimal up to ε = ${show(tol)}.` : "."}${note}`);
   }
 
   // --- the reader ---
 
   const play = picture.player(find("do=play"), forward, 300);
   const actions = {
-    reset: () => { note = ""; restart(); }, back: () => { if (states.length > 1) { note = ""; states.pop(); choose(); } },
-    step: forward, play: play.toggle, end: toTheEnd,
+    reset: () => { note = ""; unmove(); begin(); }, back,
+    step: forward, play: play.toggle, end: toTheEnd, predict,
+    link: () => picture.copy(address(), (words) => { note = words; render(); }),
   };
   picture.press(buttons, actions, play.stop);
   picture.arrows(root, actions, play.stop);
@@ -224,9 +326,13 @@ picture.each("stepper", (root) => {
     note = "";
     choose();
   }));
+  function showC() {
+    slider.value = Math.log10(C);
+    controls.querySelector("output").textContent = show(C);
+  }
   slider.addEventListener("input", () => {
     C = 10 ** Number(slider.value);
-    controls.querySelector("output").textContent = show(C);
+    showC();
     play.stop();
     note = "";
     begin();
@@ -240,6 +346,7 @@ picture.each("stepper", (root) => {
   }
   let tapped = 0;
   function choosePair(t) {
+    if (guess) return guessed(t);
     own[tapped++ % 2 ? "j" : "i"] = t;
     selector.value = "own";
     note = "";
@@ -293,5 +400,7 @@ picture.each("stepper", (root) => {
 
   root.steps = () => states; // for the tests
   root.examples = () => plane.X;
+  root.address = address;
   begin();
+  picture.follow(name, root, restore);
 });
