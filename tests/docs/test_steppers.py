@@ -125,7 +125,7 @@ window.addEventListener("load", () => {
   // a state is an address: rules, C and steps, or moved examples and α
   const visit = (hash) => { location.hash = hash; window.dispatchEvent(new HashChangeEvent("hashchange")); };
   const now = () => [stepper.examples().map((x) => x.slice()), Array.from(stepper.steps().at(-1).alpha),
-    stepper.steps().length, stepper.querySelector("[data-set=selector]").value, stepper.querySelector("[data-set=step]").value];
+    stepper.steps().length, ...["selector", "step"].map((name) => stepper.querySelector(`[data-set=${name}]`).value)];
   found.links = [];
   const there = (prepare) => {
     prepare();
@@ -144,7 +144,9 @@ window.addEventListener("load", () => {
     for (let k = 0; k < 7; k++) press(stepper, "step");
   });
   there(() => {
-    for (const key of ["n", "ArrowUp", "ArrowRight"]) points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    for (const key of ["n", "ArrowUp", "ArrowRight"]) {
+      points.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }
     press(stepper, "step");
   });
   press(stepper, "link");
@@ -268,6 +270,25 @@ def test_a_page_shows_pictures_without_scripts(page):
     assert "http" not in html
 
 
+def check_predictions_and_links(found):
+    """Whether pairs are hidden until they are guessed, and addresses restore what was seen."""
+    assert found["hidden"] == [2, 0, "Hidden until both examples are tapped, or Reveal is pressed."]
+    assert "Right: you said" in found["guessed"][0]
+    assert "1 of 1 right" in found["guessed"][0]
+    assert "i is right: you said" in found["guessed"][1]
+    assert "1 of 2 right" in found["guessed"][1]
+    assert "The pair is (" in found["guessed"][2]
+    [(steps, before, after), (moved, moved_before, moved_after)] = found["links"]
+    assert "steps=7" in steps
+    assert after == before
+    assert "moved=" in moved
+    assert "alpha=" in moved
+    assert moved_after[:2] == moved_before[:2]
+    assert found["address"].startswith("#stepper-1?pair=conjugate&step=conjugate&C=10")
+    assert found["rings"][0] == found["rings"][1] > 0
+    assert found["linkedC"] == pytest.approx(np.log10(3.0), abs=1e-3)
+
+
 @needs_chromium
 def test_the_steppers_run_in_a_browser(page, tmp_path):
     pytest.importorskip("contourpy")
@@ -300,21 +321,7 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert found["restored"] == data.X.tolist()
     assert found["left"] == 1
     assert "need second-order selection" in found["flipped"]
-    assert found["hidden"] == [2, 0, "Hidden until both examples are tapped, or Reveal is pressed."]
-    assert "Right: you said" in found["guessed"][0]
-    assert "1 of 1 right" in found["guessed"][0]
-    assert "i is right: you said" in found["guessed"][1]
-    assert "1 of 2 right" in found["guessed"][1]
-    assert "The pair is (" in found["guessed"][2]
-    [(steps, before, after), (moved, moved_before, moved_after)] = found["links"]
-    assert "steps=7" in steps
-    assert after == before
-    assert "moved=" in moved
-    assert "alpha=" in moved
-    assert moved_after[:2] == moved_before[:2]
-    assert found["address"].startswith("#stepper-1?pair=conjugate&step=conjugate&C=10")
-    assert found["rings"][0] == found["rings"][1] > 0
-    assert found["linkedC"] == pytest.approx(np.log10(3.0), abs=1e-3)
+    check_predictions_and_links(found)
     assert found["stuck"][0] == 0
     assert "cannot move" in found["stuck"][1]
     assert found["path"] == path.path().alpha(2.0).tolist()
