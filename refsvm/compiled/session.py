@@ -64,6 +64,8 @@ class Session:
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
+        if shared.slots is not state.rows.slots:  # memory for rows was released, and taken again
+            return False
         if shared.selector_memory is not state.selector_memory or shared.step_memory is not state.step_memory:
             return False
         if rules is self.rules:

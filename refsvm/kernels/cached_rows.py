@@ -57,12 +57,29 @@ class CachedRows(KernelRows):
                 f"cache_mb={cache_mb!r} does not hold two kernel rows of {n} {np.dtype(dtype).name} values; "
                 f"give at least {megabytes(2, n, dtype):.3g}."
             )
+        super().__init__(gram, cache_mb, np.empty((0, n), dtype))
+        self.dense, self._most = None, capacity
+        self._open(capacity)
+
+    def _open(self, capacity: int) -> None:
+        """Make room for so many rows, of which none is stored yet."""
+        shape, dtype = (capacity, self.n), self.values.dtype.type
         # memory of a small store needs no care
-        self._buffer = RowBuffer((capacity, n), dtype) if capacity * row_bytes >= KEPT_FROM_BYTES else None
-        values = np.empty((capacity, n), dtype) if self._buffer is None else self._buffer.values
-        super().__init__(gram, cache_mb, values)
-        # nothing is stored yet
-        self.dense, self.filled, self.slots, self.owners = None, 0, np.full(n, -1), np.full(capacity, -1)
+        is_small = capacity * self.n * self.values.itemsize < KEPT_FROM_BYTES
+        self._buffer = None if is_small else RowBuffer(shape, dtype)
+        self.values = np.empty(shape, dtype) if self._buffer is None else self._buffer.values
+        self.capacity, self.holds_all, self.filled = capacity, capacity == self.n, 0
+        self.slots, self.owners = np.full(self.n, -1), np.full(capacity, -1)
+        self.stamps = np.zeros(capacity, dtype=np.int64)
+
+    def release(self) -> None:
+        """Forget all rows and give their memory back, but for that of a pair, until `reserve`."""
+        self._open(min(2, self.n))
+
+    def reserve(self) -> None:
+        """Take memory for as many rows as the budget holds, if it was released."""
+        if self.capacity < self._most:
+            self._open(self._most)
 
     def ensure(self, i: int) -> None:
         """Compute row i if it is not stored."""

@@ -96,8 +96,12 @@ class DenseProducts:
         # a whole small matrix in parts: BLAS would start threads for it, which wait for each other
         if len(rows) == len(self.Z) and ALONE < len(rows) * self.Z.size < TILED_FROM:
             return self._in_parts(X[rows], self.features, out)
-        one = len(rows) == 1  # as nearly always on large data: a part needs no copy
-        return np.matmul(X[rows[0] : rows[0] + 1] if one else X[rows], self.features, out=out)
+        if len(rows) > 1:
+            return np.matmul(X[rows], self.features, out=out)
+        # as nearly always on large data: a part needs no copy, and a row is over before BLAS has started threads
+        x = X[rows[0] : rows[0] + 1]
+        is_short = x.size <= TILED_FEATURES and self.Z.size > ALONE
+        return self._in_parts(x, self.features, out) if is_short else np.matmul(x, self.features, out=out)
 
     def tile(self, rows: slice, columns: slice, out: np.ndarray) -> np.ndarray:
         """Write the products of at most `TILE_ROWS` rows of Z with some others to `out`, and return it."""

@@ -102,6 +102,12 @@ class KernelRows(KernelMatrix):
         An index may occur more than once.
         """
 
+    def release(self) -> None:
+        """Give the memory of stored rows back until `reserve`, for the rows of a restricted problem."""
+
+    def reserve(self) -> None:
+        """Take memory for as many rows as the budget holds, if it was released."""
+
     def fetch_if_few(self, most: int) -> None:
         """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
 

@@ -132,6 +132,7 @@ class ActiveSet:
             inner = restricted(now, A, rules, 0)
             outcome, B = self._until_shrunk(work, inner, rules, budget - now.iteration, now)
             take_over(now, A, inner)
+            del inner  # its rows give way to those of the next
             A, shrunk = (A, False) if B is None else (A[B], True)
         # --- all return: one step on all variables before the next look, unless they were only nearly solved ---
         solved = bool(outcome)
@@ -141,6 +142,7 @@ class ActiveSet:
         gradient, known = state.gradient.copy(), now.gradient[A]
         subtract_rows(state, gradient, everyone, now.alpha)
         gradient[A] = known
+        state.rows.evaluator.reserve()
         now.gradient[:] = gradient
         take_over(state, everyone, now)
         state.refresh(recompute=False)

@@ -116,6 +116,7 @@ class Run:
         now = self.limits.last_look = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
+        self.rows.evaluator.reserve()  # which a solve that failed may have left released
         # before Ctrl-C changes its meaning, because a user's kernel may refuse
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)

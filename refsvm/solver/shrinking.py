@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
+
+COPIES_MB: Final = 256.0
+"""Most MiB that the rows of restricted problems take beside those that they are copies of."""
 
 
 class Shrinking(Rule):
@@ -174,6 +177,8 @@ class Restriction(Shrinking):
         state.refresh(recompute=False)
         if trace is not None and recorder is not None:
             record(trace, recorder, inner, before, first)
+        del inner  # whose rows take the memory that was released for them
+        state.rows.evaluator.reserve()
         return ending(outcome, state, before)
 
 
@@ -236,13 +241,26 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
     # rows that are stored are copied, not computed: a copy in one piece is read faster in every step
     if len(A) <= source.capacity or source.holds_all:
-        budget = rows.cache_mb if rows.holds_all else max(rows.cache_mb / 4, megabytes(64, len(A)))
+        most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
+        budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(there), budget, dtype, read=dtype)
+        if small.holds_all:  # the rest is for what is restricted in turn
+            small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
+        # one budget for both: whatever is stored would give way to the rows of the restricted problem
+        release_rows(state)
         small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)
+
+
+def release_rows(state: SolverState) -> None:
+    """Release the rows that a state reads, with the compiled sessions on them; its parent may share them."""
+    state.rows.evaluator.release()
+    state.session = None
+    if state.parent is not None:
+        state.parent[0].session = None
 
 
 def displaced(state: SolverState, A: np.ndarray, rows: KernelRows, rules: Rules) -> SolverState:

@@ -103,8 +103,10 @@ def solve(
     rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)
     precise = partial(float64_rows, problem, rules, cache_mb) if cache_dtype == "auto" else None
     backend = chosen_backend(engine)
-    with Run(backend, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise) as run:
-        state = rules.begin(problem, starting_point(problem, start), rows)
+    run = Run(backend, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise)
+    del rows  # a solve that goes on in float64 rows gives them up
+    with run:
+        state = rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---
         ending = run.take_steps(state, rules, trace)
     return Solution.read(problem, state, ending)

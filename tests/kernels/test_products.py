@@ -100,3 +100,20 @@ def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
     blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
     assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
     assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_of_many_examples_is_multiplied_in_parts_that_take_one_thread(dtype, monkeypatch):
+    multiply, sizes = np.matmul, []
+
+    def counted(A, B, **more):
+        sizes.append(A.size * B.shape[1])
+        return multiply(A, B, **more)
+
+    monkeypatch.setattr("refsvm.kernels.products.ALONE", 100)
+    monkeypatch.setattr(np, "matmul", counted)
+    Z = X.astype(dtype)
+    row = DenseProducts(Z).of(Z, np.array([5]), np.empty((1, 37), dtype))
+    assert sum(sizes) == X.size
+    assert max(sizes) <= 100
+    np.testing.assert_allclose(row[0], Z @ Z[5], rtol=1e-6 if dtype == np.float32 else 1e-13, atol=1e-14)

@@ -278,3 +278,14 @@ def test_a_kernel_matrix_has_blocks_and_a_diagonal(missing):
     own = {name: getattr(View, name) for name in ("block", "diagonal") if name != missing}
     with pytest.raises(TypeError, match=missing):
         type("Own", (KernelMatrix,), own)()
+
+
+def test_memory_that_was_released_is_there_again_and_empty():
+    rows = CachedRows(Gram(Linear(), X), budget(4))
+    rows.fetch(np.arange(3))
+    rows.release()
+    assert (len(rows.values), rows.capacity, rows.filled) == (2, 2, 0)
+    assert rows.row(3) == pytest.approx(X @ X[3])
+    rows.reserve()
+    assert (len(rows.values), rows.capacity, rows.filled, rows.computed) == (4, 4, 0, 4)
+    assert rows.row(0) == pytest.approx(X @ X[0])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from dataclasses import dataclass
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    LIBSVMShrinking,
     NoShrinking,
     PlanningAheadStep,
     Precomputed,
@@ -22,8 +25,9 @@ from refsvm import (
     StoppingRule,
     solve,
 )
-from refsvm.datasets import make_banana
+from refsvm.datasets import make_banana, make_waveform
 from refsvm.engine.limits import Limits
+from refsvm.kernels.cached_rows import CachedRows
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import ShrinkingPolicy, restricted
@@ -274,3 +278,31 @@ def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, c
     K = PROBLEM.gram.block(A, A)
     np.testing.assert_allclose([inner.rows.row(i) for i in range(5)], K, rtol=1e-13)
     assert state.rows.computed == 4 + 2
+
+
+@pytest.fixture
+def most_mb(monkeypatch):
+    """The most MiB of kernel rows that there was memory for at any time, in a list of one number."""
+    stores, most, begin = WeakSet(), [0.0], CachedRows._open
+
+    def begun(self, capacity):
+        begin(self, capacity)
+        stores.add(self)
+        gc.collect()
+        most[0] = max(most[0], sum(store.values.nbytes for store in stores) / 2**20)
+
+    monkeypatch.setattr(CachedRows, "_open", begun)
+    monkeypatch.setattr(CachedRows, "__hash__", object.__hash__, raising=False)
+    return most
+
+
+@pytest.mark.parametrize("shrinking", [LIBSVMShrinking(100), SHRINK_EARLY], ids=repr)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_restricted_problems_share_the_budget_of_rows_that_do_not_fit(engine, shrinking, dtype, most_mb):
+    data = make_waveform(800, rng=0)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.05), C=1.0)
+    options = {"engine": engine, "shrinking": shrinking, "cache_dtype": dtype}
+    solution = solve(problem, cache_mb=0.5, **options)
+    # copies of some rows, in parts that a step reads fast, come on top
+    assert most_mb[0] <= 1.35 * 0.5
+    assert solution.objective == pytest.approx(solve(problem, **options).objective, rel=1e-7)
