@@ -1,4 +1,4 @@
-"""Pages that are lists: every module has its place in the API, and the figure of speeds says what its tables say."""
+"""What pages say of the package as a whole: its modules, its speed in a figure, its version."""
 
 from __future__ import annotations
 
@@ -33,3 +33,19 @@ def test_the_figure_of_speeds_is_described_by_the_means_that_it_shows(monkeypatc
     described = re.findall(r"\b\d\.\d+", description)
     assert described == shown
     sys.modules.pop("summary")
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("CHANGELOG.md", r"(?m)^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$"),
+        ("CITATION.cff", r"(?m)^version: ([\d.]+)$"),
+        ("README.md", r"(?m)^This is ([\d.]+)\. "),
+        ("docs/citing.md", r"version = \{([\d.]+)\}"),
+    ],
+)
+def test_every_place_that_names_the_version_names_this_one(file, place):
+    text = (DOCS.parent / file).read_text(encoding="utf-8")
+    if file == "CHANGELOG.md" and "\n## [Unreleased]\n" in text:
+        pytest.skip("changes that are not released stand above this version")
+    assert re.search(place, text)[1] == refsvm.__version__
