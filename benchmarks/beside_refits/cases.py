@@ -158,7 +158,7 @@ def _of_each(y: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
 def random_case(seed: int) -> Case:
     """Return a random small problem: whole numbers, equal examples and weights of zero among them."""
     rng = np.random.default_rng((48, seed))
-    n, d = int(rng.integers(6, 31)), int(rng.integers(1, 4))
+    n, d = int(rng.integers(6, 21)), int(rng.integers(1, 4))
     kind = rng.choice(["two", "several", "regression", "novelty"], p=[0.25, 0.35, 0.25, 0.15])
     X = rng.integers(-2, 3, (n, d)).astype(float) if rng.random() < 0.4 else rng.normal(size=(n, d))
     if rng.random() < 0.2:  # equal examples

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from refsvm import DualProblem, Status, regularization_path
+from refsvm import Status, regularization_path
 from refsvm._checks import whole
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TRACKERS, one
-from refsvm.cli.data import Opened, Output, Training
+from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
 from refsvm.datasets import binary_labels
 from refsvm.experiment import TrackPath
-from refsvm.paths import Breakpoint, RegularizationPath, cross_validate_path
+from refsvm.paths import Breakpoint, ErrorCurve, OneVsOnePath, RegularizationPath, cross_validate_path
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 
@@ -39,12 +41,12 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train for every C of a range at once, two classes or a regression: breakpoints of α, and the best C of folds."""
+    """Train for every C of a range at once, classes or a regression: breakpoints of α, and the best C of folds."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)
     opened = training.opened(data)
-    problem, n = problem_of(opened, folds), opened.data.n
+    (given, labels), n = machines_of(opened, folds, output.plot), opened.data.n
     common: dict[str, Any] = {
         "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
@@ -54,26 +56,26 @@ def path(
     with tables.working() as show:
         show(f"{n} examples: a kernel matrix of {n**2 / 2**17:.3g} MiB, and the start")
         # no callback where nothing is shown: each call takes time from the path
-        watch = None if show is tables.unseen else _Watch(show, c_min, c_max)
-        found = regularization_path(problem, time_limit=training.time_limit, callback=watch, **common)
+        k = len(np.unique(labels)) if opened.task == CLASSIFICATION else 2
+        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, k * (k - 1) // 2)
+        found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
             # a path per fold takes about as long as the one that is known
             show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
             some = {"kernel": opened.kernel, "folds": folds, **common}
-            curve = cross_validate_path(opened.data.X, problem.v, **some).curve
+            curve = cross_validate_path(opened.data.X, labels, **some).curve
         show(f"checking the optimality conditions of {len(found.C)} breakpoints")
-        summary = {**training.described(opened), **_summary(found, curve)}
+        summary = {**training.described(opened), **_summary(found), **_best(curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
-    rows = [{"C": C, "elbow": elbow} for C, elbow in zip(summary["C"], summary["elbow"], strict=True)]
-    output.show(summary, rows, partial(_tell, opened, summary))
+    output.show(summary, _rows(summary), partial(_tell, opened, summary))
     if is_cut:
         interrupted()
 
 
-def problem_of(opened: Opened, folds: int | None) -> DualProblem:
-    """Return the problem of a path of C, that of C = 1, or refuse a task that has none."""
+def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[dict[str, Any], np.ndarray]:
+    """Return what `regularization_path` follows, and the labels; refuse a task that has no path of C."""
     if opened.task == NOVELTY:
         raise ValueError(
             "task='novelty' has no path of C, which is a scale there; follow nu by refsvm.nu_path in Python."
@@ -83,39 +85,50 @@ def problem_of(opened: Opened, folds: int | None) -> DualProblem:
             f"folds={folds!r} asks for the error along the path, and that of a regression is no step function of C; "
             "leave it out, and call 'refsvm cv' at some C."
         )
-    y, several = opened.data.y, len(np.unique(opened.data.y)) > 2
-    if opened.task == CLASSIFICATION and several:
-        raise ValueError(
-            f"{opened.data.name} has {len(np.unique(y))} classes, and this command follows two of them or targets; "
-            "follow several by refsvm.regularization_path in Python, give two classes, or choose C by 'refsvm tune'."
-        )
+    y = opened.data.y
+    if opened.task == CLASSIFICATION and (k := len(np.unique(y))) > 2:
+        if plot is not None and folds is None:
+            raise ValueError(
+                f"plot={str(plot)!r} draws the error along the path where there are {k} classes; add --folds."
+            )
+        return {"X": opened.data.X, "y": y, "kernel": opened.kernel}, y
     y = y if opened.task == REGRESSION else binary_labels(y)
-    return opened._replace(data=replace(opened.data, y=y), C=1.0).instance().dual()
+    problem = opened._replace(data=replace(opened.data, y=y), C=1.0).instance().dual()
+    return {"X": problem}, problem.v
 
 
 class _Watch:
-    """Shows how far a path is, and how long the rest may take: as long as what was done, on the axis of log C."""
+    """Shows how far the paths are, and how long the rest may take: as long as what was done, on the axis of log C."""
 
-    def __init__(self, show: Callable[[str], None], c_min: float, c_max: float) -> None:
+    def __init__(self, show: Callable[[str], None], c_min: float, c_max: float, paths: int) -> None:
         self._show, self._range, self._began = show, (c_min, c_max), time.monotonic()
         self._last, self._count = 0.0, 0
+        self._paths, self._path, self._C = paths, 1, c_min
 
     def __call__(self, point: Breakpoint) -> bool:
         """Show the progress at a breakpoint; never end the path."""
         now, (low, high) = time.monotonic(), self._range
         self._count += 1
+        self._path += point.C < self._C  # the next pair of classes begins at a small C
+        self._C = point.C
         if now - self._last > tables.REFRESH_SECONDS:
-            self._last, done = now, math.log(point.C / low) / math.log(high / low)
-            rest = f", about {(now - self._began) * (1.0 / done - 1.0):.0f} s left" if done > 0.0 else ""
-            self._show(f"C = {point.C:.3g}, {self._count} breakpoints, {point.elbow} on the elbow{rest}")
+            self._last, done = now, self._path - 1 + math.log(point.C / low) / math.log(high / low)
+            left = (now - self._began) * (self._paths / done - 1.0) if done > 0.0 else 0.0
+            rest = f", about {left:.0f} s left" if done > 0.0 else ""
+            pair = f"pair {self._path} of {self._paths}, " if self._paths > 1 else ""
+            self._show(
+                f"{pair}C = {point.C:.3g}, {self._count} breakpoints, {point.elbow} on the elbow{rest}"
+            )
         return False
 
 
-def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
-    """Collect what is worth knowing about a path."""
+def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
+    """Collect what is worth knowing about a path, or about those of all pairs of classes."""
+    if isinstance(found, OneVsOnePath):
+        return _summary_of_pairs(found)
     found.check_not_empty()
     kinds, counts = np.unique(found.record.kind, return_counts=True)
-    summary = TrackPath("").measured(found) | {
+    return TrackPath("").measured(found) | {
         "tracker": found.tracker,
         "C_min": float(found.C[0]),
         "C_max": float(found.C[-1]),
@@ -123,26 +136,58 @@ def _summary(found: RegularizationPath, curve: Any) -> dict[str, Any]:
         "C": found.C.tolist(),
         "elbow": found.record.elbow.tolist(),
     }
-    if curve is not None:
-        low, high, error = curve.best()
-        summary["cross_validation"] = {
-            "best_C": [low, high],
-            "error": error,
-            "C": curve.C.tolist(),
-            "errors": curve.error.tolist(),
-        }
-    return summary
+
+
+def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
+    """Collect the path of each pair, and the sums and extremes of their numbers."""
+    parts = [_summary(path) for path in found.paths]
+    names = combinations(map(label_text, found.classes.tolist()), 2)
+    kinds = Counter[str]()
+    for part in parts:
+        kinds.update(part["kinds"])
+    summed, largest = ("breakpoints", "events"), ("largest_elbow", "kkt_violation")
+    return {
+        **{name: sum(part[name] for part in parts) for name in summed},
+        **{name: max(part[name] for part in parts) for name in largest},
+        "seconds": found.seconds,
+        "status": found.status.name,
+        "tracker": parts[0]["tracker"],
+        "C_min": max(part["C_min"] for part in parts),
+        "C_max": min(part["C_max"] for part in parts),
+        "kinds": dict(kinds),
+        "C": found.C.tolist(),
+        "pairs": [{"first": p, "second": q, **part} for (p, q), part in zip(names, parts, strict=True)],
+    }
+
+
+def _best(curve: ErrorCurve | None) -> dict[str, Any]:
+    """Describe the error of cross-validation, if it was asked for."""
+    if curve is None:
+        return {}
+    low, high, error = curve.best()
+    found = {"best_C": [low, high], "error": error, "C": curve.C.tolist(), "errors": curve.error.tolist()}
+    return {"cross_validation": found}
+
+
+def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each breakpoint, with the classes of its pair where there are several."""
+    return [
+        {name: part[name] for name in ("first", "second") if name in part} | {"C": C, "elbow": elbow}
+        for part in summary.get("pairs", [summary])
+        for C, elbow in zip(part["C"], part["elbow"], strict=True)
+    ]
 
 
 def _tell(opened: Opened, summary: dict[str, Any]) -> None:
     """Print a summary in sentences."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in summary["kinds"].items())
     sentence = (
-        "{data}, {told}: C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
+        "{data}, {told}: {pairs}C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
         "{largest_elbow} points on the elbow, {seconds:.2f} s."
     )
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
-    typer.echo(sentence.format(shown=kinds, told=own, **summary))
+    pairs = f"{len(summary['pairs'])} pairs of classes, " if "pairs" in summary else ""
+    typer.echo(sentence.format(**summary | {"shown": kinds, "told": own, "pairs": pairs}))
     typer.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
     if summary["status"] != "CONVERGED":
         typer.echo(Status[summary["status"]].value)
@@ -151,11 +196,13 @@ def _tell(opened: Opened, summary: dict[str, Any]) -> None:
         typer.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")
 
 
-def _draw(found: RegularizationPath, curve: Any, file: Path) -> None:
-    """Draw the path, and below it the error."""
+def _draw(found: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
+    """Draw the path, if there is one, and below it the error."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
-    with picture(file, rows=1 if curve is None else 2) as axes:
-        PathDisplay.from_path(found, ax=axes[0])
+    is_one = isinstance(found, RegularizationPath)
+    with picture(file, rows=is_one + (curve is not None)) as axes:
+        if is_one:
+            PathDisplay.from_path(found, ax=axes[0])
         if curve is not None:
-            ValidationPathDisplay({"cross-validation": curve}).plot(axes[1])
+            ValidationPathDisplay({"cross-validation": curve}).plot(axes[-1])

@@ -1,11 +1,14 @@
 """``refsvm loo``, ``cv``, ``tune`` and ``path`` of every task, by the column or by --task."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC, SVR, OneClassSVM
 
-from refsvm import RBF, cross_validate
+from refsvm import RBF, cross_validate, regularization_path
+from refsvm.paths import cross_validate_path
 
 from .commands import json_of, refused, works
 
@@ -117,6 +120,34 @@ def test_a_path_of_a_regression(data):
     assert "RBF(gamma=0.5), epsilon=0.05: C from 0.1 to 10" in said
 
 
+def test_a_path_of_several_classes(data, tmp_path):
+    options = ["--gamma", 0.5, "--C-min", 0.1, "--C-max", 10, "--engine", "numpy"]
+    given = [*data("kind"), *options, "--folds", 4]
+    found = json_of("path", *given)
+    path = regularization_path(X, KINDS, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    assert [(each["first"], each["second"]) for each in found["pairs"]] == [*combinations(path.classes, 2)]
+    for each, own in zip(found["pairs"], path.paths, strict=True):
+        np.testing.assert_allclose(each["C"], own.C, rtol=1e-9)
+        assert each["elbow"] == own.record.elbow.tolist()
+    assert found["breakpoints"] == sum(len(each.C) for each in path.paths)
+    assert found["largest_elbow"] == max(each.record.elbow.max() for each in path.paths)
+    np.testing.assert_allclose(found["C"], path.C, rtol=1e-9)
+    assert (found["C_min"], found["C_max"]) == pytest.approx((0.1, 10.0))
+    assert found["kkt_violation"] < 1e-6
+    curve = cross_validate_path(X, KINDS, kernel=RBF(0.5), C_min=0.1, C_max=10.0, folds=4).curve
+    assert found["cross_validation"]["errors"] == curve.error.tolist()
+    assert found["cross_validation"]["best_C"] == pytest.approx(curve.best()[:2])
+    picture = tmp_path / "path.png"
+    said = works("path", *given, "--plot", picture).stdout
+    assert f"3 pairs of classes, C from 0.1 to 10, {found['breakpoints']} breakpoints" in said
+    assert f"Least error of cross-validation: {found['cross_validation']['error']:.4f}" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    lines = works("path", *data("kind"), *options, "--csv").stdout.splitlines()
+    assert lines[0] == "first,second,C,elbow"
+    assert len(lines) == 1 + found["breakpoints"]
+    assert lines[-1].startswith("elm,oak,10.0,")
+
+
 @pytest.mark.parametrize(
     ("command", "column", "options", "sentence"),
     [
@@ -129,7 +160,7 @@ def test_a_path_of_a_regression(data):
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
         ("path", "kind", ["--task", "novelty"], "has no path of C, which is a scale there"),
         ("path", "y", ["--folds", 3, "-q"], "that of a regression is no step function of C"),
-        ("path", "kind", [], "has 3 classes, and this command follows two of them or targets"),
+        ("path", "kind", ["--plot", "path.png"], "draws the error along the path where there are 3 classes"),
     ],
 )
 def test_what_a_task_does_not_have(data, command, column, options, sentence):
