@@ -200,9 +200,9 @@ def _draw(found: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, fi
     """Draw the path, if there is one, and below it the error."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
-    is_one = isinstance(found, RegularizationPath)
-    with picture(file, rows=is_one + (curve is not None)) as axes:
-        if is_one:
-            PathDisplay.from_path(found, ax=axes[0])
+    path = found if isinstance(found, RegularizationPath) else None
+    with picture(file, rows=(path is not None) + (curve is not None)) as axes:
+        if path is not None:
+            PathDisplay.from_path(path, ax=axes[0])
         if curve is not None:
             ValidationPathDisplay({"cross-validation": curve}).plot(axes[-1])
