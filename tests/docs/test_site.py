@@ -49,3 +49,20 @@ def test_every_place_that_names_the_version_names_this_one(file, place):
     if file == "CHANGELOG.md" and "\n## [Unreleased]\n" in text:
         pytest.skip("changes that are not released stand above this version")
     assert re.search(place, text)[1] == refsvm.__version__
+
+
+def test_no_person_stands_for_a_variable_or_a_caller():
+    root = DOCS.parent
+    pages = [*root.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[adp]*/*.md"), *root.glob("tutorials/*.*")]
+    files = [*pages, *root.glob("refsvm/**/*.py"), *root.glob("docs/examples/*.py")]
+    quoted = {"0020-words.md"}  # these words are its subject
+    found = [
+        (file.name, word)
+        for file in files
+        if file.name not in quoted
+        for word in re.findall(
+            r"(?i)\b(?:whoever|nobody|somebody|anybody)\b", file.read_text(encoding="utf-8")
+        )
+    ]
+    assert len(files) > 300
+    assert found == []
