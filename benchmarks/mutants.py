@@ -3,6 +3,7 @@
     python benchmarks/mutants.py                     300 mutants, as many of each room: half an hour on one core
     python benchmarks/mutants.py --count 30          fewer: the first ones of the same order
     python benchmarks/mutants.py --again             those once more that nothing has noticed, with the tests of now
+    python benchmarks/mutants.py --again --tests F   with these files of tests alone: quicker, and what notices notices
     python benchmarks/mutants.py --report            nothing is run: write the report of what is known
 
 A mutant is the source with one change of Cosmic Ray's (`+` for `-`, `<` for `<=`, `not`, 2.0 for 1.0 …), drawn by the
@@ -29,9 +30,10 @@ WANTED: Final = 0.92
 
 
 class Store:
-    """The clone, what its tests run, and what is known of mutants, in a folder."""
+    """The clone, what its tests run (all, or some files), and what is known of mutants, in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tests: list[str] | None = None) -> None:
+        self.tests = tests or []
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.root = folder.resolve(), cloned(folder)
         self.commit = git("-C", str(self.root), "rev-parse", "--short", "HEAD").strip()
@@ -46,12 +48,13 @@ class Store:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
     def files(self, room: str) -> dict[str, str]:
-        """Return the files of the tests of a room, and the hash of each."""
+        """Return the files of the tests of a room, or those of them that were asked for, and the hash of each."""
         listed = git(
             "-C", str(self.root), "ls-tree", "-r", "HEAD", f"refsvm/{room}/", *ROOMS[room]
         ).splitlines()
         named = (each.replace("\t", " ").split(" ") for each in listed)
-        return {path: sha for _, _, sha, path in named if path.endswith(".py")}
+        found = {path: sha for _, _, sha, path in named if path.endswith(".py")}
+        return {path: sha for path, sha in found.items() if path in self.tests} if self.tests else found
 
     def is_due(self, mutant: Mutant, again: bool) -> bool:
         """Return whether a mutant is not known yet, or is to be run again because nothing has noticed it."""
@@ -136,11 +139,12 @@ def main() -> int:
     parser.add_argument(
         "--rooms", nargs="*", choices=ROOMS, default=[*ROOMS], help="run mutants of these alone"
     )
+    parser.add_argument("--tests", nargs="*", metavar="FILE", help="run these of the files of tests alone")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true")
     chosen = parser.parse_args()
     load_libraries()
-    store, mutants = Store(chosen.store), []
+    store, mutants = Store(chosen.store, chosen.tests), []
     for at, room in enumerate(ROOMS):
         number = chosen.count // len(ROOMS) + (at < chosen.count % len(ROOMS))
         drawn = draw(store.root, room, chosen.seed, number)

@@ -19,7 +19,7 @@ import numpy as np
 from refsvm._checks import is_sparse
 from refsvm.kernels.memory import reused
 from refsvm.kernels.origin import moved
-from refsvm.kernels.sparse import TABLE_FROM_ENTRIES, SparseProducts, squared_norms
+from refsvm.kernels.sparse import SparseProducts, squared_norms
 
 COPY_BYTES: Final = 2**26
 """Size of dense data up to which a transposed copy is kept."""
@@ -134,7 +134,7 @@ class PreparedExamples:
     kernel : Kernel
         Its `distance_scale` decides about the origin.
     Z : ndarray or CSR of shape (n, d), float64
-    table_from : int
+    table_from : int, optional
         See `SparseProducts`.
     dtype : numpy type
         float32 rounds the examples to it: dense ones around their mean, for a kernel of the distance.
@@ -167,7 +167,7 @@ class PreparedExamples:
     """
 
     def __init__(
-        self, kernel: Any, Z: Any, table_from: float = TABLE_FROM_ENTRIES, dtype: type = np.float64,
+        self, kernel: Any, Z: Any, table_from: float | None = None, dtype: type = np.float64,
         origin: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         scale, norms, given = kernel.distance_scale, squared_norms(Z), Z

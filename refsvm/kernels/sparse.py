@@ -47,8 +47,9 @@ class SparseProducts:
     Parameters
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
-    table_from : int
-        Stored entries of Z from which a dense table is made. A caller that multiplies many examples at once may set 0.
+    table_from : int, optional
+        Stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default. A caller that multiplies
+        many examples at once may set 0.
 
     Attributes
     ----------
@@ -72,7 +73,7 @@ class SparseProducts:
 
     prefers_batches = in_tiles = False
 
-    def __init__(self, Z: Any, table_from: float = TABLE_FROM_ENTRIES) -> None:
+    def __init__(self, Z: Any, table_from: float | None = None) -> None:
         Z = canonical(Z)
         self._columns: np.ndarray | None = None
         # hashed texts have millions of columns, nearly all of them empty, and a dense row of each example would not fit
@@ -81,7 +82,7 @@ class SparseProducts:
             shape = Z.shape[0], max(1, len(self._columns))
             Z = type(Z)((Z.data, places.astype(Z.indptr.dtype), Z.indptr), shape=shape)
         self.Z = Z
-        self._table_from = table_from
+        self._table_from = TABLE_FROM_ENTRIES if table_from is None else table_from
 
     def aligned(self, X: Any) -> Any:
         """Return examples of shape (m, d), CSR, with the columns of ``self.Z``; the products need no others."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, solve
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels.products import DenseProducts, PreparedExamples
+from refsvm.kernels.sparse import SparseProducts
 
 from ..settings import needs_jit
 
@@ -30,6 +33,8 @@ def test_products_are_sums_of_products(m, kind, monkeypatch):
         data = sparse.csr_array(X) if kind == "csr_array" else sparse.csr_matrix(X)
         if kind == "wide indices":
             data.indices, data.indptr = data.indices.astype(np.int64), data.indptr.astype(np.int64)
+    has_table = kind != "dense" and m > 8 and fastest().sparse is not None
+    assert products(data).by_columns == has_table
     rows = rng.permutation(37)[:m]
     expected = [[sum(a * b for a, b in zip(X[i], z, strict=True)) for z in X] for i in rows]
     out = np.full((m, 37), np.nan)
@@ -69,6 +74,44 @@ def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
     monkeypatch.setattr("refsvm.kernels.sparse.TABLE_FROM_ENTRIES", 1)
     monkeypatch.setattr("refsvm.kernels.sparse.TABLE_BYTES", X.nbytes - 1)
     assert not products(data).by_columns
+
+
+@pytest.mark.parametrize(("entries", "has_table"), [(2**18 - 1, False), (2**18, True)])
+def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr(
+        "refsvm.arithmetic.fastest", lambda: SimpleNamespace(sparse=...)
+    )  # as if it were compiled
+    values = np.ones((512, 512))
+    values.flat[entries:] = 0.0
+    data = sparse.csr_array(values)
+    assert SparseProducts(data).by_columns is has_table
+    assert PreparedExamples(Linear(), data).products.by_columns is has_table
+    assert SparseProducts(data, table_from=0).by_columns
+    assert not SparseProducts(data, table_from=np.inf).by_columns
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "parts"),
+    [
+        (40, 3, 1),  # 4,800 multiplications: BLAS takes one thread anyway
+        (100, 30, 2),  # 300,000, of which one thread takes 2¹⁸
+        (100, 419, 17),  # 4.19 million, of 41,900 for each column: 6 columns at a time
+        (100, 420, 1),  # 2²² and more are shared by several threads
+    ],
+)
+def test_a_whole_matrix_of_middle_size_is_made_in_parts_for_one_thread(n, d, parts, monkeypatch):
+    data, sizes, matmul = np.random.default_rng(1).normal(size=(n, d)), [], np.matmul
+    monkeypatch.setattr(
+        np, "matmul", lambda A, B, out: sizes.append(len(A) * B.size) or matmul(A, B, out=out)
+    )
+    found = DenseProducts(data).of(data, np.arange(n), np.empty((n, n)))
+    np.testing.assert_allclose(found, data @ data.T, rtol=1e-12, atol=1e-12)
+    assert len(sizes) == parts
+    assert parts == 1 or max(sizes) <= 2**18
+    sizes.clear()
+    DenseProducts(data).of(data, np.arange(n - 1), np.empty((n - 1, n)))
+    assert len(sizes) == 1
 
 
 @needs_jit

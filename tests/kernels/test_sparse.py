@@ -153,3 +153,20 @@ def test_a_wide_problem_has_the_solution_of_its_columns_in_use():
     exact = solve(DualProblem.classification(as_dense(X), y, kernel=Linear(), C=1.0))
     assert found.status is Status.CONVERGED
     assert found.objective == pytest.approx(exact.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(("d", "heights"), [(4096, [20]), (2**17, [8, 8, 4])])
+def test_scipy_multiplies_by_8_mib_of_dense_columns_at_a_time(d, heights):
+    """2²³ bytes hold 8 dense examples of 2¹⁷ features."""
+    found = []
+    data = scipy_sparse.random_array((20, d), density=0.06, format="csr", rng=np.random.default_rng(0))
+
+    class Examples:
+        def __getitem__(self, rows):
+            found.append(len(rows))
+            return data[rows]
+
+    out = np.empty((20, 20))
+    SparseProducts(data, table_from=np.inf)._several(Examples(), np.arange(20), out)
+    np.testing.assert_allclose(out, (data @ data.T).toarray(), atol=1e-12)
+    assert found == heights

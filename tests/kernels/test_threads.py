@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,6 +50,19 @@ def test_what_a_helper_raises_reaches_the_caller(three_threads):
 
     with pytest.raises(MemoryError, match="no room"):
         run_in_pieces(work, 3, 1)
+
+
+@pytest.mark.parametrize(("pieces", "helpers"), [(1, 0), (2, 1), (3, 2), (9, 2)])
+def test_no_more_helpers_are_asked_than_there_are_threads_or_pieces(pieces, helpers, monkeypatch):
+    """Of three threads the caller is one."""
+    asked = []
+    pool = SimpleNamespace(submit=lambda take: asked.append(take) or SimpleNamespace(result=lambda: None))
+    monkeypatch.setattr("refsvm.kernels.threads.helper_threads", lambda: pool)
+    monkeypatch.setattr(type(arithmetic.current), "threads", 3)
+    done = []
+    run_in_pieces(done.append, 5 * pieces, 5)
+    assert len(asked) == helpers
+    assert done == [slice(at, at + 5) for at in range(0, 5 * pieces, 5)]
 
 
 def test_a_thread_among_others_gets_no_help():
