@@ -27,8 +27,8 @@ def test_the_rows_of_the_largest_weights_and_columns_over_all_of_them_are_looked
     for i, j, is_seen in (
         (0, 0, True),
         (0, n - 1, True),
-        (m - 1, m - 1, True),
-        (m, m, False),
+        (m - 1, 0, True),
+        (m, m + 1, False),
         (n - 1, n - 1, False),
     ):
         K = np.zeros((n, n))
