@@ -12,6 +12,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from refsvm.estimators.single import SingleMachine
+from refsvm.kernels.precision import noise_of_values
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution
 from refsvm.stopping.relative import ROUNDED
@@ -147,11 +148,12 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         gradient, problem = solution.exact_ends, solution.problem
         inside, gram = solution.alpha < problem.upper, problem.gram
         b = float(gradient[inside].max()) if inside.any() else solution.intercept
-        terms = float(np.abs(gradient).max()) + float(solution.alpha.max()) * float(
-            np.abs(gram.diagonal()).max()
-        )
+        largest = float(np.abs(gram.diagonal()).max())
+        terms = float(np.abs(gradient).max()) + float(solution.alpha.max()) * largest
         share = ROUNDED * math.sqrt(problem.n) * max(1.0, gram.rounding / EPSILON)
-        return b + min(share, MOST_ROUNDED) * terms
+        # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
+        noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(solution.alpha))
+        return b + max(min(share, MOST_ROUNDED) * terms, noise)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) for each row of X, positive inside of the region.

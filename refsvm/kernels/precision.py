@@ -241,14 +241,17 @@ def decision_noise(
     return moved if moved > tolerance else 0.0
 
 
-def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray) -> float:
-    """Return about how far Σ|αᵢ|Kᵢⱼ varies over the examples j of `among`, ascending.
+def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float = 0.0) -> float:
+    """Return about how far the terms of ΣαᵢKᵢⱼ, Σαᵢ = z, vary over the examples j of `among`, ascending.
 
-    It is read off the rows of the largest |αᵢ| and columns spread over these examples.
+    It is Σ|αᵢ| times the largest range of a row of K, read off the rows of the largest |αᵢ| and columns spread over
+    these examples. Where z = 0 what the rows have in common adds nothing to the sum, and counts for nothing.
     """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
     places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
     values = gram.block(rows, among[places])
+    if z == 0.0:
+        values = values - values.mean(axis=0)
     return float(np.abs(alpha).sum() * np.ptp(values, axis=1).max(initial=0.0))
 
 

@@ -82,7 +82,7 @@ def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
 def noisy(noise: float, tolerance: float) -> str:
     """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
     return (
-        f"The kernel values are so large that rounding moves decision values by about {noise:.2g}, and the tolerance "
-        f"is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the kernel "
-        "or C."
+        f"The kernel values are so large that rounding moves decision values by about {noise:.3g}, and the tolerance "
+        f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
+        "kernel or C."
     )

@@ -252,9 +252,9 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
     """Warn if kernel values are rounded by more than the tolerance of the stopping rule."""
     if rounding > tolerance:
         warnings.warn(
-            f"The features are so large that kernel values are only right to about {rounding:.1g}, and the "
-            f"tolerance is {tolerance:g}; subtract the mean of each feature and scale it (StandardScaler), or choose a "
-            "smaller gamma.",
+            f"The features are so large that kernel values are only right to about {rounding:.3g}, and the "
+            f"tolerance is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
+            "a smaller gamma.",
             stacklevel=4,
         )
 

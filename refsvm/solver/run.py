@@ -285,7 +285,7 @@ class Run:
             self._has_warned_of_float32 = True
             warnings.warn(
                 f'float32 kernel values (cache_dtype="float32", or a matrix given so) move decision values by about '
-                f"{error:.1g}, more than a tenth of the tolerance, {tolerance:g}; give a float64 matrix and "
+                f"{error:.3g}, more than a tenth of the tolerance, {tolerance:.3g}; give a float64 matrix and "
                 'cache_dtype="float64", or scale the features.',
                 stacklevel=4,
             )

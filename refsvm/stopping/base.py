@@ -70,7 +70,7 @@ class StoppingRule(Rule):
             return self.tolerance
         # examples that are left out, or of other classes, say nothing of how far these decision values vary
         free = np.flatnonzero(problem.lower < problem.upper)
-        terms = variation(problem.gram, alpha, free) if len(free) else 0.0
+        terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
         wanted = self.tolerance * min(1.0, max(s, LEAST_SHARE * terms))
         # of values near v no rounding of K is seen below that of v itself
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
