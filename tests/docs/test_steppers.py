@@ -156,6 +156,8 @@ window.addEventListener("load", () => {
   press(stepper, "end");
   const free = Array.from(stepper.steps().at(-1).alpha).filter((a) => a && Math.abs(a) < 1e4).length;
   found.rings = [free, stepper.querySelectorAll("[data-panel=points] .support").length];
+  stepper.querySelector("[data-panel=gradient]").scrollIntoView();
+  found.buttons = stepper.querySelector(".stepper-buttons").getBoundingClientRect().top;
   visit("#path-stepper-1?C=3");
   found.linkedC = Number(path.querySelector("input").value);
   press(path, "back");
@@ -286,6 +288,9 @@ def check_predictions_and_links(found):
     assert moved_after[:2] == moved_before[:2]
     assert found["address"].startswith("#stepper-1?pair=conjugate&step=conjugate&C=10")
     assert found["rings"][0] == found["rings"][1] > 0
+    assert (
+        0.0 <= found["buttons"] < 10.0
+    )  # in sight where the panels stand below each other, in the theme's scroller too
     assert found["linkedC"] == pytest.approx(np.log10(3.0), abs=1e-3)
 
 
@@ -297,7 +302,10 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     scripts = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
     (tmp_path / "page.html").write_text(
         '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
-        f'<link rel="stylesheet" href="{SCRIPTS.as_uri()}/stepper.css">{stepper.html()}{path.html()}'
+        "<style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }</style>"
+        f'<link rel="stylesheet" href="{SCRIPTS.as_uri()}/stepper.css">'
+        '<main class="bd-main"><div class="bd-content"><div class="bd-article-container">'
+        f"{stepper.html()}{path.html()}</div></div></main>"
         + "".join(f'<script defer src="{SCRIPTS.as_uri()}/{name}"></script>' for name in scripts)
         + f"<script>{DRIVE}</script>",
         encoding="utf-8",

@@ -194,6 +194,10 @@ const picture = (() => {
       restore(Object.fromEntries(new URLSearchParams(items)));
       root.scrollIntoView();
     };
+    // once more when what is above has its height
+    window.addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(() => {
+      if (location.hash.startsWith(`#${name}?`)) root.scrollIntoView();
+    }));
     window.addEventListener("hashchange", read);
     read();
   }
