@@ -1,4 +1,4 @@
-"""The pictures of the landing page, drawn by the package while the pages are built."""
+"""The pictures of the landing page and of probabilities, drawn by the package while the pages are built."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from refsvm import (
     RBF,
@@ -19,6 +22,7 @@ from refsvm import (
     NewtonStep,
     PlanningAheadStep,
     SecondOrder,
+    leave_one_out,
     regularization_path,
     solve,
 )
@@ -75,9 +79,35 @@ def steps(axes: Axes) -> None:
     axes.legend(frameon=False)
 
 
+def reliability(axes: Axes) -> None:
+    """Draw how often new examples are +1 where that has a probability, by three calibrators of one machine."""
+    data, new, kernel, C = make_banana(200, rng=0), make_banana(5000, rng=1), RBF(4.0), 10.0
+    left_out = leave_one_out(data.X, data.y, kernel=kernel, C=C, stop=KKTGap(), checks=("zero alpha",))
+    machine = left_out.full_solutions[0]
+    h, h_new = ((kernel(X, data.X) @ machine.alpha + machine.intercept) for X in (data.X, new.X))
+    held, y = left_out.decision_values, data.y > 0
+    curves = {
+        "sigmoid, left-out values": sigmoid(held, y)(h_new),
+        "isotonic, left-out values": IsotonicRegression(out_of_bounds="clip").fit(held, y).predict(h_new),
+        "sigmoid, training values": sigmoid(h, y)(h_new),
+    }
+    axes.plot([0, 1], [0, 1], color=INK, lw=0.8, ls="--")
+    for (name, p), colour, marker in zip(curves.items(), (BLUE, GREEN, ORANGE), "os^", strict=True):
+        share, mean = calibration_curve(new.y > 0, p, n_bins=5)
+        axes.plot(mean, share, color=colour, marker=marker, ms=5, lw=1.2, label=name)
+    axes.set(xlabel="probability", ylabel="share of +1", xlim=(0, 1), ylim=(0, 1))
+    axes.legend(frameon=False, fontsize=8)
+
+
+def sigmoid(h: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from decision values to probabilities that a logistic regression finds."""
+    model = LogisticRegression(C=1e6).fit(h[:, None], y)
+    return lambda new: np.asarray(model.predict_proba(new[:, None])[:, 1])
+
+
 def draw_all(folder: Path) -> None:
     """Write the pictures as SVG, one file for each function."""
-    pictures: tuple[Callable[[Axes], None], ...] = street, path, steps
+    pictures: tuple[Callable[[Axes], None], ...] = street, path, steps, reliability
     settings = {
         "svg.hashsalt": "refsvm", "figure.constrained_layout.use": True, "font.size": 11,
         "axes.spines.top": False, "axes.spines.right": False,
