@@ -344,7 +344,8 @@ class Delivery:
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray, tol: float) -> KernelMatrix:
     """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them.
 
-    It is held as float32 where that is precise enough for penalties up to C, shape (n,), and the tolerance.
+    The budget is for both. The matrix is held as float32 where that is precise enough for penalties up to C, shape
+    (n,), and the tolerance.
     """
     gram, n = gram_on(kernel, X).centred, X.shape[0]
     # rows are then computed and stored one by one, within the budget, by each column for itself
@@ -352,13 +353,14 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
         return gram
     if not isinstance(kernel, Kernel):
         return dense_gram(gram)
+    dtype = np.float32 if share_held(gram, C, tol) else np.float64
+    if megabytes(n, n) + megabytes(n, n, dtype) > cache_mb:
+        return dense_gram(gram, dtype)
     origin = gram.origin
     if kernel.distance_scale > 0.0 and not is_sparse(X):
         origin = X.mean(axis=0)
     inner, norms = shared_products(X, token, origin)
-    return held_from_products(
-        gram, kernel, inner, norms, np.float32 if share_held(gram, C, tol) else np.float64
-    )
+    return held_from_products(gram, kernel, inner, norms, dtype)
 
 
 _products: dict[tuple[str, bytes], tuple[np.ndarray, np.ndarray]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from itertools import accumulate, islice, repeat
@@ -55,7 +56,9 @@ class PackedRounds:
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        self.runner, self._times_seeds = runner, runner.time_seeds or runner.seeder.twin() is None
+        # the backend of its family keeps this: kernel rows would wait for the garbage collector
+        self._runner = weakref.ref(runner)
+        self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
         self._seconds: float | None = None  # that a round takes, once it is known
         # a seed that Python makes, and work that seeds share, need a solution that is there
         self._waits = runner.shares or self._times_seeds
@@ -85,6 +88,11 @@ class PackedRounds:
         stop, curvature = rules.stop, -1e-8 * largest
         tolerance, named = stop.restricted_tolerance(0.0), has_target(stop)
         self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, 0.0])
+
+    @property
+    def runner(self) -> Any:
+        """The runner, None once it is gone."""
+        return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
         """Run as many rounds as take some ten milliseconds, and the one after them where that is left to Python."""
