@@ -88,3 +88,14 @@ def test_few_problems_and_other_rules_are_solved_one_after_another():
     assert not stacked.are_stacked(stack("linear", P=stacked.MANY - 1), rules)
     for step in (NewtonStep(), PlanningAheadStep(history=2)):
         assert not stacked.are_stacked(stack("linear"), chosen_rules(None, step, None))
+
+
+def test_steps_that_change_nothing_are_counted_until_one_does():
+    """After two in a row a problem ends: the first alone may be one of rounding."""
+    state = stacked.Stack(stack("gaussian", P=2, m=3), KKTGap())
+    counts = []
+    for mu in ([0.0, 0.0], [0.0, 1e-9], [0.0, 0.0]):
+        state.measure(np.array([0, 0]), np.array([1, 1]))
+        state.move(np.array(mu), np.zeros(2, dtype=bool))
+        counts.append(state.stalled.tolist())
+    assert counts == [[1, 1], [2, 0], [3, 1]]

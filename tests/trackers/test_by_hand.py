@@ -241,3 +241,22 @@ def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round(
     step = SVMP()._singular_step(walk, null[:, None], 2.0, 0.25, (0.0, 0.0))
     assert (step.length, step.db) == (0.0, 0.25)
     assert walk.of.d.tolist() == d.tolist()
+
+
+def test_the_numbers_of_a_tracker_are_those_it_was_measured_with():
+    assert SVMP() == SVMP(eps_kkt=1e-7, eps_smo=1e-9, tau=1e-12, tau_2=1e-10, gamma=0.01, ell=50, refresh=50)
+    assert Hastie() == Hastie(tol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [0.25, 1.0, 64.0])
+def test_what_is_dependent_for_hastie_is_relative_to_the_kernel(unit):
+    """A new member whose distance from the others, squared, is below 1e-8 max |K| is refused."""
+    problem = DualProblem.classification(unit * np.eye(2), [1, -1], kernel=Precomputed(), C=1.0)
+    walk = PathState(problem, unit * np.eye(2), "numpy")
+    solve_at(walk, 1.0, 1e-12, "start")
+    walk.assign(np.zeros(2, dtype=np.int8), "by hand")
+    system = Hastie()._inverse(walk)
+    assert system.least == 1e-8 * unit
+    # 0 1 1 | 1 u 0 | 1 0 u, and what it says of (0, v) for λ
+    A = np.array([[0.0, 1.0, 1.0], [1.0, unit, 0.0], [1.0, 0.0, unit]])
+    np.testing.assert_allclose(A @ system.x[:3], walk.right, atol=1e-12)
