@@ -66,3 +66,9 @@ def test_the_seconds_are_those_of_one_round_on_each_of_the_workers(monkeypatch, 
     assert found == [None, *range(4, 16)]
     assert caplog.messages == ["9 rounds are left; they take about 45 s"]
     assert asked == [(1.0, False)] + [(10.0, True)] * 4
+
+
+def test_the_times_of_rounds_add_up():
+    found = cross_validate(HEART.X[:40], HEART.y[:40], **ARGUMENTS, folds=4, engine="numpy")
+    assert found.seed_seconds == sum(each.seed_seconds for each in found.rounds)
+    assert found.solve_seconds == sum(each.solve_seconds for each in found.rounds) > 0.0
