@@ -51,6 +51,7 @@ from refsvm.rule import Rule as Rule
 from refsvm.rule import export as _export
 from refsvm.seeders import *
 from refsvm.selectors import *
+from refsvm.solver import Decomposition as Decomposition
 from refsvm.solver import LIBSVMShrinking as LIBSVMShrinking
 from refsvm.solver import NoShrinking as NoShrinking
 from refsvm.solver import Restriction as Restriction

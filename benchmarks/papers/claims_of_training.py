@@ -92,10 +92,36 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
         "both on the printed example, below; Figure 5 has an erratum",
         "holds",
     )
+    yield from _open_questions(page)
+
+
+def _open_questions(page: Tables) -> Iterator[Answer]:
+    """What Glasmachers & Igel suggest, by rules of ours."""
+    rows, sets = page.rows("Open questions"), page.rows("Open questions", 2)
+    shares: dict[str, list[float]] = {}
+    for metric in ("kernel rows", "seconds"):
+        values = [number(row[metric]) for row in rows]
+        # second order, HMG and the switch of each set
+        shares[metric] = [values[k + 2] / min(values[k], values[k + 1]) for k in range(0, len(values), 3)]
+    (least, most), (quick, slow) = ((min(each), max(each)) for each in shares.values())
     yield Answer(
         "A mixed strategy that switches by “cache and problem size” is suggested (conclusion)",
-        "nothing: there is no such selector here, nor in the paper",
-        "open",
+        f"`CacheAware`, ours: {least:.2f} to {most:.2f} times the kernel rows of the better of both on three sets, "
+        f"{quick:.2f} to {slow:.2f} times the seconds of the faster",
+        f"{holds(most <= 1.1)} in kernel rows; {holds(slow <= 1.1)} in seconds",
+    )
+    ratios = {
+        metric: [number(sets[k + 1][metric]) / number(sets[k][metric]) for k in range(0, len(sets), 3)]
+        for metric in ("seconds", "kernel rows")
+    }
+    yield Answer(
+        "SVM-light with ten variables a step is slower than pairs (Table 3)",
+        "`Decomposition`, ours: "
+        + ", ".join(f"{value:.1f}" for value in ratios["seconds"])
+        + " times the seconds, "
+        + ", ".join(f"{value:.2f}" for value in ratios["kernel rows"])
+        + " times the kernel rows of second order",
+        holds(min(ratios["seconds"]) > 1),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import data
 from newton_step_gap import NewtonStepGap
+from open_questions import HEADING as OPEN
+from open_questions import open_questions
 from page import Page, arguments, carried_out, joined, relative
 from remarks import MAXIMUM_GAIN as REMARKS
 
@@ -60,6 +62,8 @@ class Task:
 
 SIZES = {"connect-4": 30_555, "MNIST": 6000}  # connect-4 as in the paper; all 60,000 digits take hours
 FULL = ("connect-4", "MNIST")
+SMALL = {"spambase": 2000, "connect-4": 2000, "MNIST": 1000}
+"""Sizes for the open questions."""
 
 
 def tasks(data_dir: Path | None, sizes: dict[str, int]) -> dict[str, Task]:
@@ -154,6 +158,10 @@ def main() -> None:
         libsvm_shrinking(page, chosen, sizes)
     if page.wants_the_rest():
         tables(page, chosen, sizes)
+    if page.wants(OPEN):
+        every = tasks(chosen.data_dir, sizes if chosen.quick else SMALL)
+        script = Script(page, chosen.store, chosen.jobs, chosen.permutations)
+        open_questions(page, every, script.run, min(FEW, chosen.permutations))
     page.write()
 
 

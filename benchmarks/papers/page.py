@@ -21,6 +21,9 @@ from refsvm.experiment.grid import p_value, ratio_of
 from refsvm.experiment.identity import computed_by
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
+OWN_LINE = (
+    "Sections that end with a line of commit and processor were measured by that commit; it has their load."
+)
 QUIET = 1.6
 """Load, as a mean of five minutes, below which a script with one process is not disturbed by the rest."""
 
@@ -165,8 +168,11 @@ class Page:
             f"## {heading}",
             *(part.to_markdown() if isinstance(part, Grid) else part.strip() for part in parts),
         ]
-        if any(re.search(r"\bseconds\b|\bCPU\b", text) for text in texts):  # taken in the minutes before
+        timed = any(re.search(r"\bseconds\b|\bCPU\b| \(s\)", text) for text in texts)
+        if timed:  # taken in the minutes before
             self.load = max(self.load, os.getloadavg()[1])
+        if any(isinstance(part, Grid) for part in parts):
+            texts.append(self._stamp(timed))
         self.parts += filter(None, texts)
         print("\n\n".join(("", *filter(None, texts))), flush=True)
 
@@ -177,13 +183,11 @@ class Page:
             text = with_headlines(self.chosen.output.stem, "\n\n".join([*head, *self.parts]) + "\n")
             self.chosen.output.write_text(text, encoding="utf-8")
 
-    def _earlier(self) -> str:
-        """Return the command that measured the sections which are kept, and its commit."""
-        text = self.chosen.output.read_text(encoding="utf-8").partition("\n## ")[0]
-        found = re.search(r"Kept from (`[^`]+`)(?: (\([^)]*\)))?", text) or re.search(
-            r"Written by (`[^`]+`) with refsvm [\d.]+(?: (\(commit[^)]*\)))?", text
-        )
-        return " ".join(filter(None, found.groups())) if found else "an earlier run"
+    def _stamp(self, timed: bool) -> str:
+        """Say where the figures of a section come from, on a line of its own."""
+        load = f", load {max(os.getloadavg()[1], 1.0):.1f}" if timed else ""
+        machine = f"{computed_by()['processor']}, one core of {os.cpu_count()}"
+        return f"*refsvm {refsvm.__version__}{commit()}; {machine}{load}.*"
 
     def _busy(self) -> str:
         """Say what else the machine did: a load of one for each process is the script itself."""
@@ -199,9 +203,11 @@ class Page:
         versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
         command = " ".join((self.script, *options))
         published = any(" there |" in part for part in self.parts)
-        kept, busy = "", " (their seconds were taken while other work was running)"
-        if self.kept:
-            kept = f" Kept from {self._earlier()}: {'; '.join(self.kept)}{busy}."
+        if self.kept:  # what it says of them still holds
+            head = (
+                self.chosen.output.read_text(encoding="utf-8").partition("\n## ")[0].split("\n", 1)[1].strip()
+            )
+            return head if OWN_LINE in head else f"{head} {OWN_LINE}"
         seconds = (
             f" Seconds were taken on one core of a shared machine with {os.cpu_count()} cores "
             f"({computed_by()['processor']}), {self._busy()}, and not against the published ones, which are from the "
@@ -210,8 +216,8 @@ class Page:
         return (
             f"Written by `{command}` with refsvm {refsvm.__version__}{commit()}, Python {platform.python_version()}, "
             f"{versions}."
-            f"{kept} Iterations, kernel rows and objectives come out the same again on the same processor."
-            f"{seconds if self.load or self.kept else ''} Means ± standard deviations are over the "
+            f" Iterations, kernel rows and objectives come out the same again on the same processor."
+            f"{seconds if self.load else ''} Means ± standard deviations are over the "
             "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
             "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
             f"{'; columns marked *there* hold the published figures' if published else ''}."

@@ -16,9 +16,10 @@ __all__ = ["AS_PRINTED", "CHECK_OFF", "PaperSettings"]
 NEVER = 10**9
 
 AS_PRINTED = SVMP(
-    algebra=PivotedQR(), eps_kkt=1e-3, eps_smo=1e-6, tau=1e-4, tau_2=1e-8, gamma=0.01, ell=50, refresh=NEVER
-)
-"""ε_kkt, τ, τ₂, γ and ℓ of §VIII, QR with pivoting; ξ is never computed afresh, but updated by (39)."""
+    algebra=PivotedQR(), eps_kkt=1e-3, eps_smo=1e-6, tau=1e-4, tau_2=1e-8, gamma=0.01, ell=50, refresh=NEVER,
+    starts_at_bound=True,
+)  # fmt: skip
+"""ε_kkt, τ, τ₂, γ and ℓ of §VIII, QR with pivoting, a start by (55); ξ is updated by (39), never computed afresh."""
 
 CHECK_OFF = replace(AS_PRINTED, eps_kkt=1e300)
 """The same without the check (56)."""

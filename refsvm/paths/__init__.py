@@ -38,5 +38,6 @@ from refsvm.walk.breakpoint import LinePoint as LinePoint
 from refsvm.walk.breakpoint import Move as Move
 from refsvm.walk.line import ProblemLine as ProblemLine
 from refsvm.walk.state import PathState as PathState
+from refsvm.walk.updated_qr import UpdatedQR as UpdatedQR
 
 export(vars(), "EVENT")

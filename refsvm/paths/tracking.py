@@ -98,7 +98,7 @@ def followed(
     recorder = PathRecorder(walk.problem.n)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
-        _begin(walk, begin, limits)
+        _begin(walk, begin, limits, tracker)
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
@@ -126,13 +126,16 @@ def followed(
     }  # fmt: skip
 
 
-def _begin(walk: PathState, t: float, limits: PathLimits) -> None:
+def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
     """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
+    eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
+    if estimate is not None:
+        walk.of.alpha[:], eps = estimate
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
     easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
     # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
     if easy <= HARD * t or not walk.along.is_c_path:
-        solve_at(walk, t, EPS_START, "start")
+        solve_at(walk, t, eps, "start")
         if walk.status is not Status.STALLED:
             return
     _walk_from_where_it_is_easy(walk, t, easy, limits)

@@ -2,6 +2,7 @@
 
 from refsvm.rule import export
 from refsvm.selectors.base import WorkingSetSelector as WorkingSetSelector
+from refsvm.selectors.cache_aware import CacheAware as CacheAware
 from refsvm.selectors.conjugate_second_order import ConjugateSecondOrder as ConjugateSecondOrder
 from refsvm.selectors.greedy import Greedy as Greedy
 from refsvm.selectors.hybrid_maximum_gain import HybridMaximumGain as HybridMaximumGain

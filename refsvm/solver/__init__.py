@@ -12,6 +12,7 @@ The field's algorithms are compositions:
 `rules`             the three rules of a solve, its kernel rows, its first α
 `shrinking`         restrict, solve, bring the gradient up to date
 `libsvm_shrinking`  the same by the heuristic of LIBSVM
+`decomposition`     working sets of more than two variables
 `active_sets`       which variables matter
 `hard_margin`       C = ∞: the widest margin, or none
 `polish`            one exact step on the free variables
@@ -19,11 +20,13 @@ The field's algorithms are compositions:
 """
 
 import refsvm.solver.readable  # noqa: F401  which enters itself among the backends
+from refsvm.solver.decomposition import Decomposition
 from refsvm.solver.libsvm_shrinking import LIBSVMShrinking
 from refsvm.solver.loop import iterate, steps
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, ShrinkingPolicy
 from refsvm.solver.solve import solve
 
 __all__ = [
-    "LIBSVMShrinking", "NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy", "iterate", "solve", "steps",
+    "Decomposition", "LIBSVMShrinking", "NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy", "iterate",
+    "solve", "steps",
 ]  # fmt: skip

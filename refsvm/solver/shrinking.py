@@ -64,6 +64,44 @@ class Shrinking(Rule):
         at the first one.
         """
 
+    @property
+    def inside(self) -> Shrinking:
+        """How a restricted problem is shrunk in turn: alike, since what it needs is often much smaller again."""
+        return self
+
+    def solve_restricted(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
+        A: np.ndarray, budget: int, at_least: float = 0.0,
+    ) -> int:  # fmt: skip
+        """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over.
+
+        Return 0 if more may follow, −1 if nothing is gained any more.
+        """
+        stop = rules.stop
+        tolerance = stop.absolute(state).restricted_tolerance(state.gap)
+        if state.parent is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
+            # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
+            tolerance /= 2.0
+        inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
+        inner = restricted(state, A, inner_rules, self.full_gram_up_to)
+        recorder = None if trace is None else Trace(trace.every)
+        while not outcome and inner.iteration < budget:
+            outcome = self.inside.steps(
+                backend, limits, inner, inner_rules, budget - inner.iteration, recorder
+            )
+            if limits.should_return_early(inner):
+                break
+        before, first = state.objective, state.iteration
+        # G ← G − K[:, A] δ
+        subtract_rows(state, state.gradient, A, inner.alpha)
+        take_over(state, A, inner)
+        state.refresh(recompute=False)
+        if trace is not None and recorder is not None:
+            record(trace, recorder, inner, before, first)
+        del inner  # whose rows take the memory that was released for them
+        state.rows.evaluator.reserve()
+        return ending(outcome, state, before)
+
 
 @dataclass(frozen=True)
 class NoShrinking(Shrinking):
@@ -128,7 +166,7 @@ class Restriction(Shrinking):
         in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
-            outcome = self._solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
+            outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
             # restricted solves end at any step; the rule is asked again when it wants to be
             outcome = backend.steps(state, rules, min(budget, rules.stop.period - late), trace)
@@ -137,7 +175,7 @@ class Restriction(Shrinking):
             and recent
             and self._pays(state, recent, len(A := active_set(state, self.multiple)))
         ):
-            outcome = self._solve_restricted(*solve_on, A, budget)
+            outcome = self.solve_restricted(*solve_on, A, budget)
         else:
             outcome = backend.steps(state, rules, min(budget, self.period), trace)
         state.shrinking = state.iteration - before
@@ -151,35 +189,6 @@ class Restriction(Shrinking):
         n = len(state.alpha)
         carried = min(m, state.rows.evaluator.filled)
         return m < 0.8 * n and recent * (n - m) > self.copy_cost * m * carried
-
-    def _solve_restricted(
-        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
-        A: np.ndarray, budget: int, at_least: float = 0.0,
-    ) -> int:  # fmt: skip
-        """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over."""
-        stop = rules.stop
-        tolerance = stop.absolute(state).restricted_tolerance(state.gap)
-        if state.parent is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
-            # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
-            tolerance /= 2.0
-        inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
-        inner = restricted(state, A, inner_rules, self.full_gram_up_to)
-        recorder = None if trace is None else Trace(trace.every)
-        # the restricted problem is shrunk in turn: what it needs is often much smaller again
-        while not outcome and inner.iteration < budget:
-            outcome = self.steps(backend, limits, inner, inner_rules, budget - inner.iteration, recorder)
-            if limits.should_return_early(inner):
-                break
-        before, first = state.objective, state.iteration
-        # G ← G − K[:, A] δ
-        subtract_rows(state, state.gradient, A, inner.alpha)
-        take_over(state, A, inner)
-        state.refresh(recompute=False)
-        if trace is not None and recorder is not None:
-            record(trace, recorder, inner, before, first)
-        del inner  # whose rows take the memory that was released for them
-        state.rows.evaluator.reserve()
-        return ending(outcome, state, before)
 
 
 ShrinkingPolicy = Restriction

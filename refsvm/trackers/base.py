@@ -29,6 +29,10 @@ class PathTracker(Rule):
     accuracy: ClassVar[float] = 1e-6
     """Accuracy of the optimality conditions at breakpoints and between them, as `check_strategy` checks."""
 
+    def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
+        """Return ŝ from which SMO begins at C_min, and the KKT gap to which it solves there; None for the default."""
+        return None
+
     @abstractmethod
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present point of the walk to t = `end`; along 1/C t is λ, which falls.

@@ -46,7 +46,8 @@ class SVMP(PathTracker):
     Parameters
     ----------
     algebra : ElbowAlgebra, default UpdatedInverse()
-        How A is factorised, with ε_svd: `SVD`, `PivotedQR` or `UpdatedInverse`.
+        How A is factorised, with ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or
+        `UpdatedInverse`.
     eps_kkt : float
         ε_kkt: largest violation of (56) that is not repaired, in units of the margin (ξ). The paper takes 1e-6.
     eps_smo : float
@@ -63,6 +64,9 @@ class SVMP(PathTracker):
         Events without progress until the backup routine takes over, the paper's ℓ.
     refresh : int
         Events from one recomputation of g to the next.
+    starts_at_bound : bool
+        Begin SMO for the first point of the path in C as the paper does: with every ŝ at its upper bound, but for the
+        first of the larger class, eq. (55), and solved to ε_smo. By default it begins at 0 and is solved to 1e-9.
 
     Raises
     ------
@@ -113,12 +117,20 @@ class SVMP(PathTracker):
     gamma: float = 0.01
     ell: int = 50
     refresh: int = 50
+    starts_at_bound: bool = False
 
     def __post_init__(self) -> None:
         for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma"):
             positive(name, getattr(self, name))
         whole("ell", self.ell, 1)
         whole("refresh", self.refresh, 1)
+
+    def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
+        """Return ŝ by (55) and ε_smo if they are asked for."""
+        if not self.starts_at_bound:
+            return None
+        # of each box one bound is 0
+        return balanced_bounds(walk.problem.lower + walk.problem.upper), self.eps_smo
 
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present λ down to `end`."""
@@ -243,3 +255,20 @@ class SVMP(PathTracker):
                 return
         if kind:
             yield walk.breakpoint(kind)
+
+
+def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
+    """Return (55): all at their outer bound, but for the first of the class of more weight, so that they sum to 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.trackers.svmp import balanced_bounds
+    >>> balanced_bounds(np.array([1.0, 1.0, 1.0, -1.0, 1.0]))
+    array([ 0.,  0.,  0., -1.,  1.])
+    """
+    surplus = float(bounds.sum())
+    larger = np.where(bounds * surplus > 0.0, np.abs(bounds), 0.0)
+    # the first ones give up what is too much, the last of these in part
+    before = np.cumsum(larger) - larger
+    return bounds - np.sign(surplus) * (abs(surplus) - before).clip(0.0, larger)

@@ -35,7 +35,10 @@ class Factors(Protocol):
 
 
 class ElbowAlgebra(ABC):
-    """The factorisation of A: a frozen dataclass; its memory from elbow to elbow is ``walk.system``."""
+    """The factorisation of A: a frozen dataclass.
+
+    Its memory from elbow to elbow is ``walk.system``, an inverse, or ``walk.kept``.
+    """
 
     @abstractmethod
     def factorise(self, walk: PathState) -> Factors:

@@ -74,6 +74,8 @@ class PathState(Walk):
         Changes of the sets since the last breakpoint.
     factors : object or None
         The factors of the present elbow, if they were made.
+    kept : object or None
+        What an algebra other than the inverse keeps from one elbow to the next.
     began : float
         When, on the clock of `time.perf_counter`.
     backend : Backend
@@ -118,6 +120,7 @@ class PathState(Walk):
         self.backend = chosen_backend(engine)
         self.moves: list[Move] = []
         self.factors: Any = None
+        self.kept: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
         self.placed, self.deadline, self.stale_below = (np.inf, 0), np.inf, 0.0
         self.status: Status | None = None

@@ -22,7 +22,7 @@ from refsvm import (
 )
 from refsvm.backend import chosen_backend
 from refsvm.datasets import make_banana
-from refsvm.paths import PivotedQR, UpdatedInverse
+from refsvm.paths import PivotedQR, UpdatedInverse, UpdatedQR
 from refsvm.walk import elbow
 from refsvm.walk.algebra import elbow_matrix
 from refsvm.walk.state import PathState
@@ -61,6 +61,61 @@ def test_the_inverse_follows_every_change_of_the_elbow() -> None:
         np.testing.assert_allclose(elbow_matrix(state) @ made.x[: made.size], state.right, atol=1e-12)
         np.testing.assert_array_equal(state.direction(), made.x[0])
         np.testing.assert_allclose(state.of.speed[state.elbow], 0.0, atol=1e-12)
+
+
+def test_updated_qr_factors_follow_every_change_of_the_elbow() -> None:
+    """From new factors with pivots to updates alone, which solve as the inverse of A does."""
+    algebra, state = UpdatedQR(), state_of([3, 9, 4, 31, 11, 12, 13, 14])
+    algebra.factorise(state)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(PivotedQR, "factorise", lambda *arguments: pytest.fail("made anew"))
+        for change in (7, -9, 20, 21, -3, -21, 50, -31):
+            state.enter(change, "test") if change > 0 else state.drop(-change, BELOW, "test")
+            made, A = algebra.factorise(state), elbow_matrix(state)
+            assert made.null.shape == (len(A), 0)
+            for right in np.eye(len(A)):
+                np.testing.assert_allclose(made.solve(right), np.linalg.solve(A, right), atol=1e-11)
+
+
+def test_updated_qr_factors_follow_several_points_at_once() -> None:
+    algebra, state = UpdatedQR(), state_of(list(range(20)))
+    algebra.factorise(state)
+    for i in (4, 0):
+        state.drop(i, BELOW, "test")
+    state.enter(30, "test")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(PivotedQR, "factorise", lambda *arguments: pytest.fail("made anew"))
+        made, right = algebra.factorise(state), np.arange(20.0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+    # an elbow of other points shares none of these factors
+    for i in list(state.members):
+        state.drop(i, BELOW, "test")
+    for i in range(40, 45):
+        state.enter(i, "test")
+    made, right = algebra.factorise(state), np.arange(6.0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+
+
+def test_updates_of_qr_factors_leave_a_dependent_point_to_new_ones() -> None:
+    """Ten pairs of equal examples: the rank of A is found with pivots, and updates go on once it is full again."""
+    algebra, state = (
+        UpdatedQR(),
+        state_of([0, 2, 4, 6, 8], np.repeat(BANANA.X[:10], 2, axis=0), np.tile([1, -1], 10)),
+    )
+    assert algebra.factorise(state).null.shape == (6, 0)
+    state.enter(1, "test")  # the same row as 0
+    assert algebra.factorise(state).null.shape == (7, 1)
+    assert state.kept is None
+    state.drop(0, BELOW, "test")
+    made, right = algebra.factorise(state), np.arange(6.0)
+    assert made.null.shape == (6, 0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["least_indicator", "least_ratio"])
+def test_updates_of_qr_factors_need_positive_limits(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        UpdatedQR(**{name: 0.0})
 
 
 def test_a_dependent_point_is_left_to_the_qr_factors() -> None:
@@ -107,15 +162,16 @@ def test_most_events_are_followed_in_runs(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
     X, y, kernel = SETS[name]
-    one, other = (
+    one, *others = (
         regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=SVMP(algebra=algebra))
-        for algebra in (UpdatedInverse(), PivotedQR())
+        for algebra in (UpdatedInverse(), PivotedQR(), UpdatedQR())
     )
-    np.testing.assert_allclose(one.C, other.C, rtol=1e-9)
-    np.testing.assert_array_equal(one.record.elbow, other.record.elbow)
-    np.testing.assert_array_equal(one.events, other.events)
-    for C in one.C.tolist():
-        np.testing.assert_allclose(one.alpha(C), other.alpha(C), atol=1e-8 * C)
+    for other in others:
+        np.testing.assert_allclose(one.C, other.C, rtol=1e-9)
+        np.testing.assert_array_equal(one.record.elbow, other.record.elbow)
+        np.testing.assert_array_equal(one.events, other.events)
+        for C in one.C.tolist():
+            np.testing.assert_allclose(one.alpha(C), other.alpha(C), atol=1e-8 * C)
 
 
 @needs_numba

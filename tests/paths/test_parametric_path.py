@@ -19,7 +19,7 @@ from refsvm import (
     regularization_path,
     solve,
 )
-from refsvm.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse
+from refsvm.paths import PathState, PivotedQR, ProblemLine, UpdatedInverse, UpdatedQR
 from refsvm.trackers.backup import MOST_STEPS
 
 from ..settings import needs_numba
@@ -136,7 +136,9 @@ def test_the_function_of_a_regression() -> None:
     np.testing.assert_allclose(path.decision_function(X, 0.4), values, atol=1e-7)
 
 
-@pytest.mark.parametrize("algebra", [PivotedQR(), UpdatedInverse()], ids=["qr", "inverse"])
+@pytest.mark.parametrize(
+    "algebra", [PivotedQR(), UpdatedInverse(), UpdatedQR()], ids=["qr", "inverse", "updated qr"]
+)
 def test_any_algebra_follows_any_line(algebra: Any) -> None:
     for kind in ("cost", "anything"):
         start, end, t = line(kind, "whole numbers, linear")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse, track
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, track, tracking
 
 from .sets import small, solved, standardised
 
 pytest.importorskip("scipy")
 
 SETS = small()
-ALGEBRAS = [SVD(), PivotedQR(), UpdatedInverse()]
+ALGEBRAS = [SVD(), PivotedQR(), UpdatedInverse(), UpdatedQR()]
 
 
 @pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
@@ -212,3 +212,44 @@ def test_derivative_replaces_the_special_events(monkeypatch: pytest.MonkeyPatch)
     path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
     assert path.counts["derivative"] > 0
     assert path.kkt_audit().worst <= 1e-6
+
+
+def test_the_first_point_may_be_found_from_the_bounds() -> None:
+    """Eq. (55): all at their bound but for the first of the larger class, here of two for each negative one."""
+    X = np.arange(9.0)[:, None]
+    y = np.array([1, 1, 1, -1, 1, -1, 1, 1, -1])
+    seen = []
+
+    class Noted(SVMP):
+        def first_estimate(self, walk: Any) -> Any:
+            seen.append(super().first_estimate(walk))
+            return seen[-1]
+
+    paths = [
+        regularization_path(
+            X, y, kernel=RBF(0.5), C_min=1e-2, C_max=10.0, engine="numpy",
+            tracker=Noted(starts_at_bound=there, eps_smo=1e-10),
+        )
+        for there in (False, True)
+    ]  # fmt: skip
+    assert seen[0] is None
+    assert seen[1][0].tolist() == [0, 0, 0, -1, 1, -1, 1, 1, -1]
+    assert seen[1][1] == 1e-10
+    one, other = paths
+    np.testing.assert_allclose(one.C, other.C, rtol=1e-7)
+    for C in (0.01, 0.1, 1.0, 10.0):
+        np.testing.assert_allclose(one.alpha(C), other.alpha(C), atol=1e-7 * C)
+
+
+def test_the_first_point_is_solved_to_eps_smo_where_it_is_found_from_the_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y, kernel = SETS["overlapping, rbf"]
+    solve_at, gaps = tracking.solve_at, []
+    monkeypatch.setattr(
+        tracking, "solve_at", lambda walk, t, eps, kind: gaps.append(eps) or solve_at(walk, t, eps, kind)
+    )
+    for at_bound in (True, False):
+        tracker = SVMP(starts_at_bound=at_bound, eps_smo=1e-6)
+        regularization_path(X, y, kernel=kernel, C_min=0.1, C_max=0.11, tracker=tracker, engine="numpy")
+    assert gaps == [1e-6, 1e-9]

@@ -41,7 +41,7 @@ LIMITS = Limits(PROBLEM.n)
 
 
 def solve_restricted(backend, state, rules, A):
-    return SHRINK_EARLY._solve_restricted(backend, LIMITS, state, rules, None, A, 1000)
+    return SHRINK_EARLY.solve_restricted(backend, LIMITS, state, rules, None, A, 1000)
 
 
 def test_a_variable_that_reaches_its_bound_is_at_the_bound():

@@ -1,0 +1,26 @@
+"""Twin of `refsvm.CacheAware`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from refsvm.compiled.interface.layout import SELECT
+from refsvm.compiled.interface.twin import twin
+from refsvm.compiled.selectors.hybrid_maximum_gain import hybrid_maximum_gain
+from refsvm.compiled.selectors.second_order import second_order
+
+by_maximum_gain: Any = hybrid_maximum_gain.inlined  # type: ignore[attr-defined]
+by_second_order: Any = second_order.inlined  # type: ignore[attr-defined]
+
+
+@twin(SELECT)
+def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.CacheAware`."""
+    latest = state.selector_memory
+    # slots are filled in order, and carry the time of their last use
+    full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
+    # second order asks for its own row, which may take the last slot, and is called again
+    if full and latest[0] != state.now[0].iteration:
+        return by_maximum_gain(parameters, state)
+    latest[0] = state.now[0].iteration
+    return by_second_order(parameters, state)
