@@ -16,6 +16,8 @@ import numpy as np
 from event_cost import EventCost, noisy
 from libsvm_cost import AgainstLIBSVM
 from page import Page, arguments, carried_out
+from qr_updates import ALGEBRAS, updates_table
+from qr_updates import HEADING as UPDATES
 from r_svmpath import BesideR, installed, versions
 from rounds_along_c import RoundsAlongC
 from svmp_as_printed import CHECK_OFF, PaperSettings
@@ -111,6 +113,11 @@ def main() -> None:
         by_the_settings(page, chosen, names)
     if page.wants("The largest elbow"):
         corners(page, chosen)
+    if page.wants(UPDATES):
+        sets = problems(names, RBF(2.0), chosen)
+        records = carried_out(UPDATES, Experiment(ALGEBRAS, sets, chosen.store), chosen.jobs).records()
+        seconds = {name: GAUSSIAN[name].seconds for name in names}
+        page.add(f"{UPDATES}, Gaussian kernel", *updates_table(names, records, seconds))
     if page.wants("Table IV, Gaussian"):
         large_gaussian(page, chosen)
     if page.wants_the_rest():
