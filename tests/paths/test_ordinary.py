@@ -103,6 +103,13 @@ def test_updates_of_qr_factors_leave_a_dependent_point_to_new_ones() -> None:
         state_of([0, 2, 4, 6, 8], np.repeat(BANANA.X[:10], 2, axis=0), np.tile([1, -1], 10)),
     )
     assert algebra.factorise(state).null.shape == (6, 0)
+    # s = Kₖₖ − uᵀA⁻¹u, the squared distance to the plane of the others, forewarns
+    kept: Any = state.kept
+    assert kept.extended(1, state.K, 1e-8) is None
+    A, u = elbow_matrix(state), np.append(1.0, state.K[11, state.elbow])
+    s = state.K[11, 11] - u @ np.linalg.solve(A, u)
+    assert kept.extended(11, state.K, 1.001 * s) is None
+    assert kept.extended(11, state.K, 0.999 * s) is not None
     state.enter(1, "test")  # the same row as 0
     assert algebra.factorise(state).null.shape == (7, 1)
     assert state.kept is None
