@@ -209,7 +209,7 @@ def svmp(page: Tables) -> Iterator[Answer]:
         "QR and its updates save “up to 90%” of the time of the SVD, most where elbows are large (conclusion)",
         f"the inverse that stands in place of updated QR factors saves {percent(german)} on german, whose elbow is the "
         f"largest, and {percent(max(saved['Table III']))} at most (Gaussian)",
-        f"{holds(german >= 0.9)} for the inverse; updates of QR factors themselves are not built",
+        f"{holds(german >= 0.9)} for the inverse; `UpdatedQR`, the paper's own, is not in this table",
     )
     qr = [
         1 - number(row["t QR (s)"].split(" / ")[0]) / number(row["t SVD (s)"].split(" / ")[0])

@@ -117,18 +117,15 @@ def _open_questions(page: Tables) -> Iterator[Answer]:
         f"{quick:.2f} to {slow:.2f} times the seconds of the faster",
         f"{holds(most <= 1.1)} in kernel rows; {holds(slow <= 1.1)} in seconds",
     )
-    ratios = {
-        metric: [number(sets[k + 1][metric]) / number(sets[k][metric]) for k in range(0, len(sets), 3)]
-        for metric in ("seconds", "kernel rows")
-    }
+    rows_of_ten = [
+        number(sets[k + 1]["kernel rows"]) / number(sets[k]["kernel rows"]) for k in range(0, len(sets), 2)
+    ]
     yield Answer(
         "SVM-light with ten variables a step is slower than pairs (Table 3)",
         "`Decomposition`, ours: "
-        + ", ".join(f"{value:.1f}" for value in ratios["seconds"])
-        + " times the seconds, "
-        + ", ".join(f"{value:.2f}" for value in ratios["kernel rows"])
+        + ", ".join(f"{value:.2f}" for value in rows_of_ten)
         + " times the kernel rows of second order",
-        holds(min(ratios["seconds"]) > 1),
+        f"{holds(min(rows_of_ten) > 1)} in kernel rows; seconds are not told",
     )
 
 

@@ -14,12 +14,11 @@ and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** Which examples it took is not said: ours are the first in one random order, so single numbers of
 events need not agree. An event here is a breakpoint, at which λ has fallen; the paper also counts special events, at
-which it has not. Our path begins at the optimum, solved to rounding: (55) as the start of SMO, and a tolerance for
-it, cannot be chosen. On an empty elbow (Remark 4) b moves here, in the paper it does not. Tolerances are relative to
+which it has not. Our path begins at the optimum, solved to rounding; `SVMP(starts_at_bound=True)` begins SMO by (55)
+and solves to ε_smo. On an empty elbow (Remark 4) b moves here, in the paper it does not. Tolerances are relative to
 λ and to the largest rate, the step on the elbow is corrected for its residual at every event, and the backup routine
 first asks for the derivative of the path. Duplicates are left to the tracker (`merge=False`). svmguide-c is not among
-our data, HillValley is its noisy version. Updates of QR (§VII) were measured in 0.1.0 and are no longer built: the
-inverse has taken their place. Which corner the linear program ends at is the solver's choice: HiGHS here, an
+our data, HillValley is its noisy version. Updates of QR (§VII) are `UpdatedQR()`; the default keeps the inverse. Which corner the linear program ends at is the solver's choice: HiGHS here, an
 active-set method there.
 """,
     "settings, linear": """
