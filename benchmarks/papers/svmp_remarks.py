@@ -18,8 +18,8 @@ which it has not. Our path begins at the optimum, solved to rounding; `SVMP(star
 and solves to ε_smo. On an empty elbow (Remark 4) b moves here, in the paper it does not. Tolerances are relative to
 λ and to the largest rate, the step on the elbow is corrected for its residual at every event, and the backup routine
 first asks for the derivative of the path. Duplicates are left to the tracker (`merge=False`). svmguide-c is not among
-our data, HillValley is its noisy version. Updates of QR (§VII) are `UpdatedQR()`; the default keeps the inverse. Which corner the linear program ends at is the solver's choice: HiGHS here, an
-active-set method there.
+our data, HillValley is its noisy version. Updates of QR (§VII) are `UpdatedQR()`; the default keeps the inverse. Which
+corner the linear program ends at is the solver's choice: HiGHS here, an active-set method there.
 """,
     "settings, linear": """
 c^SL is the largest difference of the primal cost from that of `SVMP()`, whose cost agrees with LIBSVM's, at 100
