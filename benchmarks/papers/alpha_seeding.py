@@ -515,7 +515,7 @@ ALL_TEXT = """
 Ten folds of all examples, each round from the one before, with 1,000 MB for kernel rows: the seeds of SIR and MIR need
 no more. MNIST stands as 60,000 orthogonal unit vectors, which is what its kernel matrix is.
 `python benchmarks/papers/alpha_seeding.py --only "All examples" --full mnist adult webdata` runs what is missing; a set
-and a method that are done are kept. On an idle core MNIST should take minutes, adult and webdata hours.
+and a method that are done are kept.
 """
 MIR_TEXT = """
 Iterations of ten folds in a chain; the arguments are `max_iter` and `tol` of its conjugate gradients. The limits cost
