@@ -51,9 +51,8 @@ print(f"n = {wave.n}, d = {wave.d}: a row {1e6 * one:.0f} µs alone, {1e6 * many
 print(f"a pass over n numbers {1e6 * update:.1f} µs")
 
 # %%
-# So rows are kept, in a store with a budget (``cache_mb``). When it is full the row used least recently makes room.
-# Which rows are needed again depends on which variables move. Here is how often each example moved, and how many rows
-# would have to be in memory:
+# So rows are kept, in a store with a budget (``cache_mb``). Which rows are needed again depends on which variables
+# move. Here is how often each example moved, and how many rows would have to be in memory:
 
 # fold: The code of this figure
 # alt: Left: the steps that each example took part in, busiest first, on a logarithmic axis; a few took part in
@@ -80,6 +79,54 @@ right.set(xlabel="rows that fit into memory, of 400", ylabel="rows computed")
 right.legend(frameon=False)
 plt.show()
 print(f"{(moves > 0).sum()} of 400 examples ever moved; half of all moves are those of {busiest}")
+
+# %%
+# When the store is full the row used least recently makes room. As a function of the pairs of a run that is short:
+
+
+def lru(pairs, room):
+    """Yield, for each pair, the rows that had to be computed and those in the store, least recently used first."""
+    kept = []
+    for pair in pairs:
+        computed = []
+        for t in pair:
+            if t in kept:
+                kept.remove(t)
+            else:
+                computed.append(t)
+                kept = kept[1:] if len(kept) == room else kept
+            kept.append(t)
+        yield computed, kept.copy()
+
+
+pairs = list(zip(trace["i"].tolist(), trace["j"].tolist(), strict=True))
+for room in (4, 16):
+    own = sum(len(computed) for computed, _ in lru(pairs, room))
+    small = solve(problem, step=NewtonStep(), shrinking=False, cache_mb=(room + 0.5) * 8 * 400 / 2**20)
+    print(f"room for {room:2d} rows: {own} computed; by the package {small.kernel_rows}")
+
+# %%
+
+# fold: The code of this figure
+# alt: Rows in a store with room for eight, over sixty steps: a line for each row while it is kept, a cross where it is
+#     computed, a dot where it is used again. Some rows are used again and again; many are dropped without that, and
+#     some of these are computed anew.
+begin, many, room = 300, 60, 8
+window = list(lru(pairs, room))[begin : begin + many]
+shown = sorted({t for _, kept in window for t in kept})
+place = {t: k for k, t in enumerate(shown)}
+figure, axes = plt.subplots(figsize=(9.5, 3.6))
+for step, (computed, kept) in enumerate(window):
+    axes.hlines([place[t] for t in kept], step - 0.5, step + 0.5, color="0.8", lw=3)
+    again = [t for t in pairs[begin + step] if t not in computed]
+    axes.plot([step] * len(again), [place[t] for t in again], ".", color=NEGATIVE, ms=6)
+    axes.plot([step] * len(computed), [place[t] for t in computed], "x", color=POSITIVE, ms=6)
+axes.plot([], [], color="0.8", lw=3, label="in the store")
+axes.plot([], [], ".", color=NEGATIVE, label="used again")
+axes.plot([], [], "x", color=POSITIVE, label="computed")
+axes.set(xlabel=f"step, from {begin} on", ylabel="kernel row of an example", yticks=[])
+figure.legend(loc="outside upper right", ncols=3, frameon=False)
+plt.show()
 
 # %%
 # Variables that stay put
@@ -178,6 +225,51 @@ print("steps in each                   ", steps)
 print(
     f"objective {problem.objective(alpha):.3f}, without shrinking {solve(problem, shrinking=False).objective:.3f}"
 )
+
+# %%
+# LIBSVM shrinks in place: now and then it drops the variables that are out and goes on with the others, whose gradient
+# alone it keeps up. When the gap is within ten times its tolerance, and at the end, it computes the gradient of all
+# again and looks at all. How many numbers does each way touch, if a step touches one for each variable in it?
+
+# fold: Shrinking in place, as LIBSVM does it
+
+
+def in_place(problem, tol=1e-3):
+    """Return α, the steps, and the sum of the active variables over all steps: shrinking as LIBSVM does it."""
+    K, lower, upper = problem.gram.block(np.arange(problem.n)), problem.lower, problem.upper
+    alpha, G, A = np.zeros(problem.n), problem.v.copy(), np.arange(problem.n)
+    steps, touched, restored = 0, 0, False
+    while True:
+        up, down = A[alpha[A] < upper[A]], A[alpha[A] > lower[A]]
+        i = up[G[up].argmax()]
+        slope, q = G[i] - G[down], np.maximum(K[i, i] + K.diagonal()[down] - 2.0 * K[i, down], 1e-12)
+        j = down[np.where(slope > 0.0, slope**2 / q, -np.inf).argmax()]
+        gap = slope.max()
+        if gap <= tol and len(A) == problem.n:
+            return alpha, steps, touched
+        if gap <= tol or (gap <= 10 * tol and not restored):  # all variables again, with their gradient
+            A, G, restored = np.arange(problem.n), problem.v - K @ alpha, gap <= 10 * tol
+            continue
+        mu = min(
+            (G[i] - G[j]) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], 1e-12),
+            upper[i] - alpha[i],
+            alpha[j] - lower[j],
+        )
+        alpha[i] = upper[i] if mu == upper[i] - alpha[i] else alpha[i] + mu
+        alpha[j] = lower[j] if mu == alpha[j] - lower[j] else alpha[j] - mu
+        G[A] -= mu * (K[i, A] - K[j, A])
+        steps, touched = steps + 1, touched + len(A)
+        if steps % min(problem.n, 1000) == 0:
+            up, down = alpha[A] < upper[A], alpha[A] > lower[A]
+            highest, lowest = G[A][up].max(), G[A][down].min()
+            A = A[(up & down) | (up & (G[A] > lowest)) | (down & (G[A] < highest))]
+
+
+plain = solve(problem, step=NewtonStep(), shrinking=False)
+_, taken, touched = in_place(problem)
+print(f"all variables     {plain.iterations:5d} steps, {plain.iterations * problem.n:8d} numbers")
+print(f"in place          {taken:5d} steps, {touched:8d} numbers")
+print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps)):8d} numbers")
 
 # %%
 # Why is it safe? The most violating pair of the whole problem is always in :math:`A`. So each round gains at least

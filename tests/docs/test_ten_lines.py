@@ -113,6 +113,31 @@ def test_conjugate_steps_go_the_same_way():
     assert np.ptp(problem.gradient(path[1] + own)) < 1e-9
 
 
+@pytest.mark.parametrize("room", [4, 9])
+@pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
+def test_a_store_computes_the_same_rows(problem, room):
+    (lru,) = defined("08", "lru")
+    budget = {"cache_mb": (room + 0.5) * 8 * problem.n / 2**20, "engine": "numpy", "shrinking": False}
+    run = solve(problem, step=NewtonStep(), trace=True, **budget)
+    pairs = list(zip(run.trace["i"].tolist(), run.trace["j"].tolist(), strict=True))
+    states = list(lru(pairs, room))
+    assert sum(len(computed) for computed, _ in states) == run.kernel_rows > problem.n
+    assert all(
+        set(pair) <= set(kept) and len(kept) <= room for pair, (_, kept) in zip(pairs, states, strict=True)
+    )
+
+
+def test_shrinking_in_place_ends_at_the_optimum():
+    """With a large C, where variables are dropped that have to come back."""
+    (in_place,) = defined("08", "in_place")
+    problem = DualProblem.classification(banana.X, banana.y, kernel=RBF(0.5), C=1e3)
+    alpha, steps, touched = in_place(problem)
+    best = solve(problem, stop=KKTGap(1e-9), engine="numpy")
+    assert problem.objective(alpha) == pytest.approx(best.objective, rel=1e-5)
+    assert problem.kkt_gap(alpha) <= 1e-3 + 1e-9
+    assert touched < steps * problem.n
+
+
 @pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
 def test_seeds_are_the_same(problem):
     top, avg = defined("11", "top", "avg")
