@@ -99,6 +99,8 @@ def test_alpha_and_intercept_make_the_decision_values():
     values = path.alpha(C) @ Linear()(X + 50.0, X + 50.0) + path.intercept(C)[:, None]
     np.testing.assert_allclose(values.T, path.decision_function(X + 50.0, C), rtol=0, atol=1e-8)
     assert path.n_support(C) == (path.alpha(C) != 0).any(axis=0).sum()
+    audits = [each.kkt_audit().worst for each in path.paths]
+    assert path.kkt_audit().worst == max(audits) > min(audits)
     pytest.importorskip("pandas")
     frame = path.to_frame()
     assert set(frame["first"]) | set(frame["second"]) == set(y)
