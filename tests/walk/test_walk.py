@@ -78,7 +78,7 @@ def test_the_room_of_a_line(way):
 @pytest.mark.parametrize("is_loaded", [True, False])
 @pytest.mark.parametrize("seconds", [0.5 * LOADING, 100.0 * LOADING, np.inf])
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
-def test_numba_is_not_loaded_shortly_before_the_end(engine, seconds, is_loaded, monkeypatch):
+def test_the_engine_shortly_before_the_end_needs_no_compiler(engine, seconds, is_loaded, monkeypatch):
     """To import it takes seconds, which the time that is left may not have."""
     walk = state(engine=engine)
     walk.deadline = time.perf_counter() + seconds
