@@ -113,6 +113,7 @@ html_sidebars = {
         "saving_models",
         "several_machines",
         "how_fast",
+        "how_near_the_limit",
         "data",
         "changelog",
         "contributing",
