@@ -392,3 +392,11 @@ def zeros(capacity, *filled):
 )  # fmt: skip
 def test_the_exact_gain(slope, curvature, room, gain):
     assert exact_gain(np.array([slope]), np.array([curvature]), np.array([room])) == [gain]
+
+
+def test_cache_aware_selection_is_a_value():
+    assert CacheAware() == CacheAware()
+    assert len({CacheAware(), CacheAware()}) == 1
+    assert repr(CacheAware()).startswith("CacheAware(")
+    with pytest.raises(AttributeError):
+        CacheAware().name = "another"
