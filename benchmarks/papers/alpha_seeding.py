@@ -302,7 +302,8 @@ def all_examples(page: Page, run: Any, chosen: Any) -> None:
         "kernel rows",
         "seconds",
     )
-    page.add(ALL_EXAMPLES, ALL_TEXT, *([Grid(heads, tuple(rows))] if rows else []))
+    if rows:
+        page.add(ALL_EXAMPLES, ALL_TEXT, Grid(heads, tuple(rows)))
 
 
 def mir_limits(page: Page, run: Any, problems: list[Problem], engine: str) -> None:
@@ -482,8 +483,8 @@ starts from the one before; ε = 0.001; the leave-one-out methods AVG and TOP st
 **Not as the paper.** Heart has come to us standardised; each column is brought back to its whole numbers, up to a
 shift, which an RBF kernel does not see. How the paper shuffled is not known: ours is one random order. Of adult,
 webdata and MNIST the tables have 1,000 examples: in full their kernel matrices take 8 to 29 GB. `SIR` and `MIR` do
-not need them whole, and run in a cache for a part of the rows: the section on all examples. `ATO` follows its path
-whatever that costs (`budget=inf`, no limit on free variables), in one more column with its defaults;
+not need them whole, and run in a cache for a part of the rows, which `--only "All examples" --full` measures. `ATO`
+follows its path whatever that costs (`budget=inf`, no limit on free variables), in one more column with its defaults;
 it watches only those bounded examples that may reach b, and takes 1,000 events at most. On webdata and MNIST it was
 not run: nearly all examples are free there, and on webdata, many of whose examples are equal, a first attempt did not
 end within ten minutes of a busy machine. `MIR` ends its least squares after 50 steps or at 1e-3, see below; the paper

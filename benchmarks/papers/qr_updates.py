@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refsvm import SVMP, PathTracker, regularization_path
 from refsvm.experiment import Grid, Instance, Strategy
 from refsvm.experiment.grid import number
-from refsvm.experiment.strategy import Record, one_thread
+from refsvm.experiment.strategy import EIGHT_POINTS, Record, one_thread
 from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
 
 __all__ = ["ALGEBRAS", "HEADING", "REMARK", "CPUOfPath", "updates_table"]
@@ -19,33 +19,42 @@ HEADING = "Updates of QR factors"
 NAMES = "SVD", "QR", "updated QR", "inverse"
 
 REMARK = """
-CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances. *Of SVD*: what updates
-save of the time with the SVD; the published column is $1-t^{{UD}}/t^{{SVD}}$ of Table III. They save up to {most} %
-here and up to 94 % there ("up to 90%" in the conclusion); on {alike} of {of} sets as much as there, to 20 points. The
-factors are those of `scipy.linalg.qr_insert` and `qr_delete`, and new ones with pivots wherever the rank is in doubt.
+CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances: the least of the turns
+that fit in a second, or of one. *Of SVD*: what updates save of the time with the SVD; the published column is
+$1-t^{{UD}}/t^{{SVD}}$ of Table III. They save up to {most} % here and up to 94 % there ("up to 90%" in the conclusion);
+on {alike} of {of} sets as much as there, to 20 points. The factors are those of `scipy.linalg.qr_insert` and
+`qr_delete`, and new ones with pivots wherever the rank is in doubt.
 `SVMP` keeps the inverse by default, with which compiled code follows runs of events.
 """
 
 
 @dataclass(frozen=True)
 class CPUOfPath(Strategy):
-    """Tracks once; its record has the CPU seconds, and how many events the path has."""
+    """Tracks, again and again for a second; its record has the least CPU seconds, and how many events the path has."""
 
     tracker: PathTracker = field(default_factory=SVMP)
     C_min: float = 1e-4
     C_max: float = 1e3
+    enough: float = 1.0
+
+    def warm_up(self) -> None:
+        """Load compiled code and the linear algebra, or the first set would pay for them."""
+        regularization_path(EIGHT_POINTS.X, EIGHT_POINTS.y, kernel=EIGHT_POINTS.kernel, engine="numba")
+        replace(self, enough=0.0).run(EIGHT_POINTS)
 
     def run(self, instance: Instance) -> Record:
         """Measure."""
-        with one_thread():
-            began = time.process_time()
-            path = regularization_path(
-                instance.X, instance.y, kernel=instance.kernel, C_min=self.C_min, C_max=self.C_max,
-                tracker=self.tracker, merge=False,
-            )  # fmt: skip
-            cpu = time.process_time() - began
+        turns: list[float] = []
+        while not turns or sum(turns) < self.enough:
+            with one_thread():
+                began = time.process_time()
+                path = regularization_path(
+                    instance.X, instance.y, kernel=instance.kernel, C_min=self.C_min, C_max=self.C_max,
+                    tracker=self.tracker, merge=False,
+                )  # fmt: skip
+                turns.append(time.process_time() - began)
         return {
-            "cpu": cpu,
+            "cpu": min(turns),
             "breakpoints": len(path.C),
             "largest_elbow": int(path.record.elbow.max()),
             "kkt_violation": path.kkt_audit().worst,

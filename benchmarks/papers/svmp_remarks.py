@@ -9,17 +9,19 @@ REMARKS = {
 **As the paper**: λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ = 0.5, as many examples of
 each set as there. The sections *by the paper's settings* have its tolerances: QR with pivoting, ε_kkt = 10⁻³, τ =
 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50; ξ is updated by (39) from the first event to the last; the check (56) is on, or
-off. All other sections have the defaults of `SVMP()`, which keeps the inverse of A, computes g afresh every 50 events
-and has tolerances of 10⁻⁷ and less.
+off. They begin by (55) where they end with a line of their own commit; without one they were measured earlier, from
+the optimum. All other sections have the defaults of `SVMP()`, which keeps the inverse of A, computes g afresh every 50
+events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** Which examples it took is not said: ours are the first in one random order, so single numbers of
 events need not agree. An event here is a breakpoint, at which λ has fallen; the paper also counts special events, at
-which it has not. Our path begins at the optimum, solved to rounding; `SVMP(starts_at_bound=True)` begins SMO by (55)
-and solves to ε_smo. On an empty elbow (Remark 4) b moves here, in the paper it does not. Tolerances are relative to
-λ and to the largest rate, the step on the elbow is corrected for its residual at every event, and the backup routine
-first asks for the derivative of the path. Duplicates are left to the tracker (`merge=False`). svmguide-c is not among
-our data, HillValley is its noisy version. Updates of QR (§VII) are `UpdatedQR()`; the default keeps the inverse. Which
-corner the linear program ends at is the solver's choice: HiGHS here, an active-set method there.
+which it has not. Our path begins at the optimum, solved to rounding, by default; `SVMP(starts_at_bound=True)` begins
+SMO by (55) and solves to ε_smo. On an empty elbow (Remark 4) b moves here, in the paper it does not. Tolerances are
+relative to λ and to the largest rate, the step on the elbow is corrected for its residual at every event, and the
+backup routine first asks for the derivative of the path. Duplicates are left to the tracker (`merge=False`).
+svmguide-c is not among our data, HillValley is its noisy version. Updates of QR (§VII) are `UpdatedQR()`, in the
+section that is called so, where there is one; the default keeps the inverse. Which corner the linear program ends at
+is the solver's choice: HiGHS here, an active-set method there.
 """,
     "settings, linear": """
 c^SL is the largest difference of the primal cost from that of `SVMP()`, whose cost agrees with LIBSVM's, at 100
