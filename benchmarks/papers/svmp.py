@@ -109,8 +109,7 @@ def main() -> None:
     page = Page("The regularisation path (Ong, Shao & Yang 2010)", "benchmarks/papers/svmp.py", chosen)
     names = ["sonar", "monk 1"] if chosen.quick else list(LINEAR)
     page.add("What we did as the paper, what not", REMARKS["about"])
-    if page.wants("By the paper's settings"):
-        by_the_settings(page, chosen, names)
+    by_the_settings(page, chosen, names)
     if page.wants("The largest elbow"):
         corners(page, chosen)
     if page.wants(UPDATES):
@@ -136,6 +135,8 @@ def by_the_settings(page: Page, chosen: Any, names: list[str]) -> None:
     """Tables II and III with the tolerances of the paper, with its KKT check and without."""
     ways = [PaperSettings("check on"), PaperSettings("check off", tracker=CHECK_OFF)]
     for title, kernel, there in (("linear", Linear(), LINEAR), ("Gaussian", RBF(2.0), GAUSSIAN)):
+        if not page.wants(f"By the paper's settings: {title}"):
+            continue
         sets = problems(names, kernel, chosen)
         records = carried_out(
             f"Settings, {title}", Experiment(ways, sets, chosen.store), chosen.jobs
