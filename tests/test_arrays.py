@@ -369,6 +369,7 @@ def test_compiled_code_takes_a_kernel_matrix_that_is_read_only(seeder: Any, tmp_
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.slow
 def test_arrays_that_joblib_maps_on_their_way_to_a_process(engine: str) -> None:
     joblib = pytest.importorskip("joblib")
     pytest.importorskip("sklearn")

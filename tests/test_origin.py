@@ -128,6 +128,7 @@ def test_sparse_features_that_all_rows_store_are_moved_and_others_stay():
 @BOTH
 @FAR
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+@pytest.mark.slow
 def test_estimators_and_their_files(offset, engine, container, tmp_path):
     far, near, y, t = data(offset)
     far, three = container(far), np.digitize(t, np.quantile(t, [0.3, 0.6]))
@@ -216,6 +217,7 @@ def test_rounds_do_not_depend_on_the_origin(offset, engine):
 
 @BOTH
 @FAR
+@pytest.mark.slow
 def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
     far, near, y, t = data(offset)
     for track in (
@@ -243,6 +245,7 @@ def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
 @BOTH
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("place", [100.0, 1e6])
+@pytest.mark.slow
 def test_paths_of_equal_examples_are_around_one_origin(place, container, engine, tmp_path):
     """The mean of merged examples is not that of all; at 100 only merged ones are far enough from 0 to be moved."""
     copies = np.repeat(np.arange(6), [20, 1, 12, 1, 1, 3])

@@ -58,6 +58,7 @@ print("numba" in sys.modules)
     assert printed == ["numpy None", 'engine=\'numba\' is unknown; choose "auto" or "numpy".', "False"]
 
 
+@pytest.mark.slow
 def test_the_readable_tests_pass(copy):
     """Of solver, rounds, seeders, walk and trackers: those that need no compiled code."""
     said = run(

@@ -84,6 +84,7 @@ def circle(folder: Path, root: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("folder", "root"), [("refsvm", "."), ("benchmarks", "benchmarks"), ("tests", ".")])
+@pytest.mark.slow
 def test_no_circle_of_imports(folder, root):
     if not (ROOT / folder).is_dir():
         pytest.skip(f"{folder} is not here")

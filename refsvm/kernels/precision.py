@@ -241,7 +241,7 @@ def decision_noise(
     return moved if moved > tolerance else 0.0
 
 
-def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float = 0.0) -> float:
+def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:
     """Return about how far the terms of ΣαᵢKᵢⱼ, Σαᵢ = z, vary over the examples j of `among`, ascending.
 
     It is Σ|αᵢ| times the largest range of a row of K, read off the rows of the largest |αᵢ| and columns spread over

@@ -18,6 +18,7 @@ def started_since(before):
     return set(multiprocessing.active_children()) - before
 
 
+@pytest.mark.slow
 def test_a_crash_costs_one_cell_and_the_library_goes_on_with_the_next_problem(peers, thyroid):
     turns, fit = peers("round_robin"), peers("tasks").Fit
     few = Dataset("few", thyroid.X[100:200], thyroid.y[100:200], C=1.0, gamma=0.05)

@@ -48,6 +48,7 @@ def test_a_process_compares():
 @pytest.mark.parametrize(
     "arguments", [["compare", "nofile"], ["compare", "heart", "--C", "-1"], ["--nonsense"]]
 )
+@pytest.mark.slow
 def test_a_process_refuses_in_one_sentence(arguments):
     result = process(*arguments)
     assert_refusal(result.returncode, result.stdout, result.stderr)
@@ -69,6 +70,7 @@ def test_importing_the_command_imports_none_of_it():
     assert result.stdout == "set()\n"
 
 
+@pytest.mark.slow
 def test_commands_import_scikit_learn_only_where_they_need_it(tmp_path):
     """It takes longer to import than most of them work."""
     few = tmp_path / "few.csv"

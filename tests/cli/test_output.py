@@ -35,6 +35,7 @@ def test_csv_has_a_row_for_each_thing(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.slow
 def test_a_picture_is_drawn(name, tmp_path):
     works(*COMMANDS[name][0], "--plot", tmp_path / "p.png")
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
@@ -115,7 +116,7 @@ def test_a_path_tells_how_far_it_is():
     from refsvm.walk.breakpoint import Breakpoint
 
     said = []
-    watch = _Watch(said.append, 0.01, 100.0)
+    watch = _Watch(said.append, 0.01, 100.0, 1)
     assert watch(Breakpoint(1.0, np.zeros(1), 0.0, "full rank", (), 7)) is False
     assert said[0].startswith("C = 1, 1 breakpoints, 7 on the elbow, about ")
 

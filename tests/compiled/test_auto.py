@@ -75,6 +75,7 @@ def after_steps(monkeypatch):
     ids=repr,
 )
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
+@pytest.mark.slow
 def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cache_mb, after_steps):
     options = {
         "selector": selector,
@@ -96,6 +97,7 @@ def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cac
 @needs_jit
 @pytest.mark.parametrize("k", [0, 3, 20, 60, 10**9])
 @pytest.mark.parametrize("seeder", [TOP(), SIR(), ATO()], ids=repr)
+@pytest.mark.slow
 def test_rounds_handed_over_are_the_same_rounds(k, seeder, after_steps):
     run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
     options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}

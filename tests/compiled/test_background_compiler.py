@@ -345,12 +345,14 @@ def real(tmp_path, more="", **environment):
 
 
 @needs_jit
+@pytest.mark.slow
 def test_what_the_child_has_compiled_is_loaded(tmp_path):
     """Nothing is compiled by the parent, or it would be announced; nothing else is said."""
     assert real(tmp_path) == ("loaded\n", "")
 
 
 @needs_jit
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_on_disk_a_warning_says_so(tmp_path):
     (tmp_path / "file").touch()
     out, errors = real(

@@ -117,6 +117,7 @@ class edited:  # noqa: N801  # a context manager, used like a function
         self.file.write_text(self.text)
 
 
+@pytest.mark.slow
 def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
     code = SOLVE.replace("# selectors", "selectors = SecondOrder, MostViolatingPair")
     first, _ = run(None, code)
@@ -134,6 +135,7 @@ def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
     }
 
 
+@pytest.mark.slow
 def test_code_is_loaded_without_what_only_the_compiler_needs():
     """And a process that has loaded some still compiles: the compiler fetches that by itself."""
     run(None, SOLVE.replace("# selectors", "selectors = [SecondOrder]"))  # now it is on disk
@@ -166,6 +168,7 @@ def test_a_loop_is_compiled_again_after_an_edit_of_a_rule_built_into_it(root):
     assert other > first
 
 
+@pytest.mark.slow
 def test_rounds_are_loaded_by_the_next_process():
     """With the loop of the full solution, and the seeder's twin."""
     first, _ = run(None, LEAVE_ONE_OUT)
@@ -195,6 +198,7 @@ def test_rounds_are_loaded_by_the_next_process():
     ],
     ids=["constant", "helper", "layout", "another folder"],
 )
+@pytest.mark.slow
 def test_a_twin_follows_an_edit_of_what_it_takes_from_another_file(
     root, probed, file, before, after, expected
 ):

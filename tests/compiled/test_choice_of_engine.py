@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from refsvm import (
     KKTGap,
     Rounds,
@@ -23,6 +25,7 @@ def test_where_numba_interprets_auto_is_numpy(monkeypatch):
 
 
 @needs_jit
+@pytest.mark.slow
 def test_a_new_process_does_not_load_numba_for_a_small_problem():
     script = (
         "import sys; from refsvm import *; from refsvm.datasets import load; h = load('heart'); "

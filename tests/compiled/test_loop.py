@@ -99,6 +99,7 @@ def test_a_stopping_rule_that_asks_for_no_row_is_stopped(rule, words):
         solve(practice_problems()["duplicates"], stop=rule, step=NewtonStep(), engine="numba")
 
 
+@pytest.mark.slow
 def test_compiled_code_of_others_can_take_steps():
     """A loop of one's own around `one_step`, as a compiled driver of many rounds has."""
     from refsvm.compiled.selectors.second_order import second_order

@@ -27,6 +27,7 @@ def summed(row):
 @needs_jit
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [1, LONG - 1, LONG, LONG + 77])
+@pytest.mark.slow
 def test_compiled_code_asks_ahead_and_counts_the_same(n, dtype):
     compiled = njit(summed)
     assert compiled(np.arange(n, dtype=dtype)) == n * (n - 1) / 2

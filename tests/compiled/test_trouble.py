@@ -63,6 +63,7 @@ def solves(code: str, folder: Path) -> list[str]:
 
 @needs_jit
 @pytest.mark.parametrize("content", [b"\xd3garbage", b""], ids=["garbage", "empty"])
+@pytest.mark.slow
 def test_a_damaged_cache_is_named(tmp_path, content):
     cause = f"Numba's cache in '{tmp_path}/"
     dense, sparse, first, note, second = solves(DAMAGE.format(content=content) + SOLVE, tmp_path)

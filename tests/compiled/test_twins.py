@@ -56,6 +56,7 @@ def test_every_selector_agrees_within_a_small_cache(selector):
 
 
 @pytest.mark.parametrize("stop", STOPS, ids=repr)
+@pytest.mark.slow
 def test_every_stopping_rule_stops_both_at_the_same_step(stop):
     if stop.left_out:
         check_strategy(stop)  # on problems with a left-out example

@@ -217,6 +217,8 @@ def test_the_first_figure_is_on_the_first_screen(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
 def test_figures_are_described(chapter):
     """In sentences, for readers who do not see them; not by the titles of their panels."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("sphinx_gallery")
     sys.path.insert(0, str(ROOT / "docs" / "_ext"))
     try:
         from figures import description

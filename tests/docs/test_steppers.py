@@ -204,6 +204,7 @@ def walk(page, K, y, rules):
 
 @needs_node
 @pytest.mark.parametrize("times", [1, 2])  # of equal examples gradients tie, and q = 0
+@pytest.mark.slow
 def test_the_steps_are_those_of_iterate(page, times):
     data = page.DATA["banana"](40 // times, rng=1)
     K, y = page.gram(np.repeat(data.X, times, axis=0), 0.5), np.repeat(data.y, times)
@@ -295,6 +296,7 @@ def check_predictions_and_links(found):
 
 
 @needs_chromium
+@pytest.mark.slow
 def test_the_steppers_run_in_a_browser(page, tmp_path):
     pytest.importorskip("contourpy")
     pytest.importorskip("scipy")

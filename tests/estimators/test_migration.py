@@ -224,6 +224,7 @@ def test_ctrl_c_in_many_quick_pairs_is_never_lost(handler):
         assert raised
 
 
+@pytest.mark.slow
 def test_a_grid_search_stops_at_ctrl_c():
     script = """
 import numpy as np, signal, os, threading, time

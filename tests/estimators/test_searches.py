@@ -38,12 +38,14 @@ GRID: dict[str, Any] = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.3], "tol": 1e-9, "e
 
 
 @pytest.mark.parametrize("seed", range(len(KINDS)), ids=KINDS)
+@pytest.mark.slow
 def test_searches_on_splits_of_every_kind_are_those_of_grid_search(seed: int) -> None:
     search = any_search(seed)
     search.settings["engine"] = "numpy"
     assert complaints_about(search) == []
 
 
+@pytest.mark.slow
 def test_a_row_that_counts_once_in_place_of_twice_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     factors = SearchCV._factors
     monkeypatch.setattr(SearchCV, "_factors", lambda *given: factors(*given).clip(max=1.0))

@@ -361,6 +361,7 @@ def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, C, tol, dty
 
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.slow
 def test_a_float32_matrix_is_left_where_decision_values_vary_by_little(engine, classes, monkeypatch):
     """For a tolerance of 1e-3 it is precise enough; where s is 1e-8 a search is that of float64, and says nothing."""
     X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)

@@ -67,6 +67,7 @@ def drawn(seed: int) -> Any:
 
 
 @pytest.mark.parametrize("seed", range(42 if FAST == "numba" else 6))
+@pytest.mark.slow
 def test_random_searches_are_those_of_grid_search(seed: int) -> None:
     assert complaints_about(drawn(seed)) == []
 
@@ -101,6 +102,7 @@ def test_one_kernel_matrix_serves_all_epsilons(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.slow
 def test_threads_and_engines_find_the_same(engine: str) -> None:
     one, two = (SVRCV(**GRID | {"engine": engine}, n_jobs=jobs).fit(X, T) for jobs in (None, 2))
     for key in ("mean_test_score", "mean_iterations"):
@@ -109,6 +111,7 @@ def test_threads_and_engines_find_the_same(engine: str) -> None:
         np.testing.assert_array_equal(means(one), means(SVRCV(**GRID).fit(X, T)))
 
 
+@pytest.mark.slow
 def test_memory_that_does_not_hold_the_matrix() -> None:
     usual, scarce = (SVRCV(**GRID, cache_size=size).fit(X, T) for size in (200, 0.01))
     np.testing.assert_allclose(means(usual), means(scarce), atol=1e-8)

@@ -61,6 +61,7 @@ def test_rules_that_do_not_fit_are_refused_when_the_strategy_is_made():
 
 @needs_jit
 @pytest.mark.parametrize("strategy", ["Solve('a')", "LeaveOneOutError('a')", "Solve('a', shrinking=False)"])
+@pytest.mark.slow
 def test_a_warm_strategy_runs_in_the_compiled_loop_from_its_first_run_on(strategy):
     """Otherwise the seconds of the first runs contain loading, and are those of the readable loop."""
     code = f"""

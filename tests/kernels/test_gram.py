@@ -178,6 +178,7 @@ def test_a_kernel_need_not_work_in_place(rows, dtype):
 @pytest.mark.parametrize("d", [3, 32, 33], ids=lambda d: f"{d} features")
 @pytest.mark.parametrize("kernel", [RBF(0.1), Anew(), Linear()], ids=lambda kernel: type(kernel).__name__)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.slow
 def test_the_whole_matrix_is_its_rows(d, kernel, dtype):
     """Up to 32 features half of it is evaluated, in tiles; 1,150 examples make several of them each way."""
     X, n = np.random.default_rng(0).normal(size=(1150, d)), 1150

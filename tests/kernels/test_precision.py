@@ -18,7 +18,7 @@ def test_how_far_a_sum_varies_over_some_examples():
     K = np.array([[0.0, 9.0, 0.0, 0.0], [9.0, 5.0, 2.0, 1.0], [0.0, 2.0, 4.0, -9.0], [0.0, 1.0, -9.0, 7.0]])
     gram, alpha = Gram(Precomputed(), K), np.array([0.0, -2.0, 1.0, 0.0])
     for among, widest in (([0, 1, 2], 10.0), ([0, 1], 9.0), ([1, 3], 11.0), ([0, 3], 9.0), ([2], 0.0)):
-        assert variation(gram, alpha, np.array(among)) == 3.0 * widest
+        assert variation(gram, alpha, np.array(among), z=-1.0) == 3.0 * widest
 
 
 def test_the_rows_of_the_largest_weights_and_columns_over_all_of_them_are_looked_at():
@@ -33,7 +33,7 @@ def test_the_rows_of_the_largest_weights_and_columns_over_all_of_them_are_looked
     ):
         K = np.zeros((n, n))
         K[i, j] = K[j, i] = 1.0
-        found = variation(Gram(Precomputed(), K), alpha, np.arange(n))
+        found = variation(Gram(Precomputed(), K), alpha, np.arange(n), z=alpha.sum())
         assert found == pytest.approx(alpha.sum() if is_seen else 0.0)
 
 

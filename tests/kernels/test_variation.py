@@ -16,4 +16,4 @@ def test_what_all_rows_have_in_common_counts_where_alpha_has_a_sum():
         np.arange(3),
     )
     assert variation(gram, alpha, among, z=2.0) == pytest.approx(2.0 * 204.0)
-    assert variation(gram, alpha, among) == pytest.approx(2.0 * 2.0)
+    assert variation(gram, alpha, among, z=0.0) == pytest.approx(2.0 * 2.0)

@@ -65,6 +65,7 @@ def test_ranks_of_refits_change_at_the_ends(name, kernel, C, epsilon):
         (1, 3, RBF(0.05), 1000.0),
     ],
 )
+@pytest.mark.slow
 def test_a_machine_that_meets_every_example_finds_no_target_strange_until_its_bound(
     seed, features, kernel, C, unit
 ):

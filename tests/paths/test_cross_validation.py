@@ -36,6 +36,7 @@ def test_error_is_that_of_independent_fits(name: str, folds: int | str) -> None:
 @pytest.mark.parametrize(
     "name", ["overlapping, rbf", "every row three times", "heart", "seven, a wide kernel"]
 )
+@pytest.mark.slow
 def test_leave_one_out_is_that_of_a_path_for_each_example(name: str) -> None:
     if name == "heart":
         data = load("heart")

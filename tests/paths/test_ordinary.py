@@ -299,6 +299,7 @@ def test_a_run_ends_where_an_example_violates_its_condition(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.slow
 def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

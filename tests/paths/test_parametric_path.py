@@ -240,6 +240,7 @@ def test_the_line_is_exact_at_its_ends_and_small_near_them() -> None:
     assert PathState(start, np.eye(start.n)).along.is_c_path
 
 
+@pytest.mark.slow
 def test_a_start_that_smo_does_not_reach_is_walked_to() -> None:
     rng = np.random.default_rng(0)
     X = 20.0 * rng.normal(size=(40, 30))

@@ -110,6 +110,7 @@ def test_alpha_and_intercept_make_the_decision_values():
 
 
 @pytest.mark.parametrize("folds", [3, "loo"])
+@pytest.mark.slow
 def test_cross_validation_is_that_of_refits(folds):
     X, y = examples((5, 6, 4, 5), seed=2)
     found = cross_validate_path(X, y, kernel=RBF(0.3), **SMALL, folds=folds)

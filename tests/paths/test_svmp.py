@@ -65,6 +65,7 @@ def test_rounding_does_not_outgrow_a_penalty_that_grows_far(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["heart", "monks1", "monks2", "monks3", "thyroid"])
+@pytest.mark.slow
 def test_bundled_sets_agree_with_libsvm(name: str) -> None:
     svm = pytest.importorskip("sklearn.svm")
     X, y = standardised(name)

@@ -47,6 +47,7 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_workers_take_the_steps_of_one_thread(name, large, engine, short, monkeypatch):
     monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
     one, two = (CALLS[name](n_jobs=n_jobs, engine=engine) for n_jobs in (1, 2))
@@ -56,6 +57,7 @@ def test_workers_take_the_steps_of_one_thread(name, large, engine, short, monkey
 @needs_numba
 @pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_engines_take_the_same_steps_in_long_rounds(name, large, short, monkeypatch):
     monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
     readable, fast = (CALLS[name](engine=engine) for engine in ("numpy", "numba"))

@@ -117,6 +117,7 @@ def test_residuals_of_a_regression_beside_libsvm():
 
 
 @pytest.mark.parametrize("seeder", [TOP(), AVG(), ATO(), ATO(margin=np.inf, budget=np.inf), Cold()], ids=repr)
+@pytest.mark.slow
 def test_a_seed_changes_no_residual(seeder):
     X, y = targets(seed=3)
     loo = leave_one_out(X, y, kernel=RBF(0.3), epsilon=0.1, seeder=seeder, stop=EXACT, engine=FAST)

@@ -37,6 +37,7 @@ from .sets import data
 @pytest.mark.parametrize(
     "stop", [KKTGap(), KKTGap(1e-7), LOODualityGap(), LOODualityGap(variables=1)], ids=repr
 )
+@pytest.mark.slow
 def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
     X, y = data("heart", 24 if INTERPRETED else 60)
     for kernel, selector, step in ((RBF(0.1), None, None), (Linear(), HybridMaximumGain(), NewtonStep())):
@@ -60,6 +61,7 @@ def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
 
 @needs_numba
 @pytest.mark.parametrize("name", ["heart", "banana", "breast_cancer"])
+@pytest.mark.slow
 def test_both_engines_return_the_same(name):
     X, y = data(name, 30 if INTERPRETED else 80)
     for stop, seeder in itertools.product((KKTGap(), LOODualityGap()), (TOP(), AVG())):

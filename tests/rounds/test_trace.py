@@ -49,6 +49,7 @@ def test_recorded_folds_take_the_same_steps_where_a_round_goes_on_with_shrinking
         assert (np.diff(each.trace["seconds"]) >= 0.0).all()
 
 
+@pytest.mark.slow
 def test_every_tenth_step_is_recorded_in_threads_too():
     plain, shared = (
         cross_validate(**a_long_round(), max_iter=300, trace=10, n_jobs=n_jobs) for n_jobs in (1, 2)

@@ -72,6 +72,7 @@ def test_both_loops_carry_alike(name, selector):
 
 
 @pytest.mark.parametrize("stop", [KKTGap(1e-5), LOODualityGap(1e-5)])
+@pytest.mark.slow
 def test_rounds_carry_as_well(stop):
     X, y = HEART.X[:60], HEART.y[:60]
     options = {"kernel": RBF(0.05), "C": 3.0, "engine": FAST}

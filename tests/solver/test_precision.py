@@ -149,6 +149,7 @@ def test_a_linear_machine_far_from_the_origin_is_that_of_float64_rows(estimator,
     np.testing.assert_allclose(getattr(far, h)(X + 2e4), getattr(near, h)(X), atol=0.01)
 
 
+@pytest.mark.slow
 def test_what_was_asked_for_by_name_is_given_with_a_warning():
     said = (
         r"move decision values by about .*, more than a tenth of the tolerance, 0\.001; give a float64 matrix"

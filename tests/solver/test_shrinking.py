@@ -134,6 +134,7 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
     [({}, True), ({"step": PlanningAheadStep()}, False), ({"selector": SecondOrder()}, False)],
     ids=["none named", "a step", "a selector"],
 )
+@pytest.mark.slow
 def test_steps_are_conjugate_on_restricted_problems_by_default(rules, conjugate, engine):
     trace = solve(
         PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), trace=True, **rules
@@ -143,6 +144,7 @@ def test_steps_are_conjugate_on_restricted_problems_by_default(rules, conjugate,
     assert (plain["moved"] == 2).all()
 
 
+@pytest.mark.slow
 def test_a_large_problem_has_the_same_objective_in_both_precisions():
     """To 1e-8 of itself; solves whose restrictions end at ε differ by up to 1.9e-8 here."""
     n, found = 3000, []
@@ -298,6 +300,7 @@ def most_mb(monkeypatch):
 
 @pytest.mark.parametrize("shrinking", [LIBSVMShrinking(100), SHRINK_EARLY], ids=repr)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.slow
 def test_restricted_problems_share_the_budget_of_rows_that_do_not_fit(engine, shrinking, dtype, most_mb):
     data = make_waveform(800, rng=0)
     problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.05), C=1.0)

@@ -103,6 +103,7 @@ def with_twin(base: type, twin, **members):
         (KKTGap, "another_reason", "the engines differ .*: reason is"),
     ],
 )
+@pytest.mark.slow
 def test_a_wrong_twin_is_found_at_its_first_wrong_step(base, name, words, twins):
     members = {"reasons": ("one", "two")} if name == "another_reason" else {}
     sentence = fails(with_twin(base, twins[name], **members), words)

@@ -335,6 +335,7 @@ def plainly(family: Any, rule: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", SLIPS)
+@pytest.mark.slow
 def test_the_rule_itself_passes(family, monkeypatch):
     if family is Bisected:
         pytest.importorskip("scipy")

@@ -258,6 +258,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("family", BROKEN)
+@pytest.mark.slow
 def test_the_rule_itself_passes(family):
     if family.__name__ == "Follower":
         pytest.importorskip("scipy")  # a path begins with a linear program

@@ -45,6 +45,7 @@ def test_no_step_that_carries_loses(selector, step):
 
 
 @pytest.mark.parametrize(("selector", "step"), PAIRS_ALONE, ids=repr)
+@pytest.mark.slow
 def test_no_step_loses_and_no_planned_pair_does(selector, step):
     """Every SMO step gains; a planned step and the next gain at least (1 − η²) of the Newton gain (PA, Lemma 3)."""
     limit = 20 if isinstance(selector, Greedy) and FAST == "numpy" else LIMIT
@@ -65,6 +66,7 @@ def test_no_step_loses_and_no_planned_pair_does(selector, step):
 
 
 @pytest.mark.parametrize(("selector", "step"), COMBINATIONS, ids=repr)
+@pytest.mark.slow
 def test_all_rules_reach_the_same_objective_on_random_problems(selector, step):
     """As `test_solver` checks on the catalogue."""
     for seed in range(2 if FAST == "numpy" else 20):
