@@ -261,9 +261,10 @@ def updates_of_qr(page: Tables, inverse: list[float]) -> Answer:
         )
     own = page.column("Updates of QR", "of SVD")
     most = max(own, key=own.__getitem__)
+    largest = f"{own['german']:.0f} % on german" if "german" in own else "on german it is not measured"
     return Answer(
         claim,
-        f"`UpdatedQR`, the paper's own, saves {own['german']:.0f} % on german, whose elbow is the largest, and "
-        f"{own[most]:.0f} % at most ({most}); the inverse, our default, {here} (Gaussian)",
+        f"`UpdatedQR`, the paper's own, saves {own[most]:.0f} % at most, on {most}, {largest}; the inverse, our "
+        f"default, {here} (Gaussian)",
         f"{holds(own[most] >= 90)} for updated factors, {holds(german >= 0.9)} for the inverse",
     )
