@@ -7,7 +7,10 @@ an interval. So the best step is known in closed form: go to the top, or as far 
 chapter derives the step, draws it from two sides, and deals with the one pair that has no parabola.
 """
 
-# fold: Imports and settings
+# fold: Imports, the data, and the code of this figure
+# alt: A free step, seen from above and from the side. Left: the box of the two variables, contours of the objective,
+#     and the line along which their sum stays the same; the step ends where the line touches a contour. Right: the
+#     parabola of the gain, at whose top the step ends.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -23,7 +26,36 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 data = make_banana(200, rng=0)
 problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=10.0)
 
+
+def show_step(number):
+    """Draw a step of the solver, from above and from the side, and return the state before it."""
+    state = next(state for state in iterate(problem, step=NewtonStep()) if state.iteration == number - 1)
+    i, j = SecondOrder().select(state)
+    _, (above, side) = plt.subplots(1, 2, figsize=(9.5, 3.6), width_ratios=(5, 4))
+    WorkingSetDisplay.from_state(state, i, j, ax=above)
+    state.measure(i, j)
+    newton = state.slope / state.curvature
+    mu = np.linspace(0, 1.9 * newton, 300)
+    gain = mu * state.slope - state.curvature * mu**2 / 2
+    side.axvspan(min(state.high, mu[-1]), mu[-1], color="0.93", lw=0, label="outside the box")
+    side.plot(mu, gain, color=INK, lw=2, label=r"gain $g(\mu)$")
+    side.plot(newton, newton * state.slope / 2, "o", mfc="none", color=NEGATIVE, ms=11, label="Newton")
+    step = min(newton, state.high)
+    at = step * state.slope - state.curvature * step**2 / 2
+    side.plot(step, at, "D", color=POSITIVE, ms=5.5, label="taken")
+    side.set(xlabel=r"step length $\mu$", ylabel="gain", ylim=(0, 1.6 * newton * state.slope / 2))
+    side.legend(frameon=False, fontsize=8, loc="upper left", ncols=2)
+    return state
+
+
+show_step(4)
+plt.show()
+
 # %%
+# Left is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the dashed
+# line, here to where the line touches a contour of :math:`f`. Right is the same step as a parabola: what :math:`f`
+# gains along that line.
+#
 # A parabola
 # ----------
 #
@@ -53,41 +85,18 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=10
 # .. shipped:: steps/newton.py
 #    :twin:
 #
-# A step that ends at the top is called *free*, one that ends at the box *clipped*. Here is one of each.
+# A step that ends at the top, like the one at the head, is called *free*, one that ends at the box *clipped*. Here is a
+# clipped one, of the same run.
 
 # fold: The code of this figure
-# alt: Two steps, each seen from above and from the side. Above: the box of the two variables, contours of the
-#     objective, and the line along which their sum stays the same. Below: the parabola of the gain. The free step on
-#     the left ends at the top of its parabola, the clipped one on the right before it, at the edge of the box.
-moments = {4: "a free step", 8: "a clipped step"}
-figure, grid = plt.subplots(2, 2, figsize=(8.6, 8.4))
-for state in iterate(problem, step=NewtonStep()):
-    if state.iteration + 1 in moments:  # the state before the step
-        (top, bottom), title = grid[:, len(moments) % 2], moments.pop(state.iteration + 1)
-        i, j = SecondOrder().select(state)
-        WorkingSetDisplay.from_state(state, i, j, ax=top)
-        top.set_title(title)
-        state.measure(i, j)
-        newton = state.slope / state.curvature
-        mu = np.linspace(0, 1.9 * newton, 300)
-        gain = mu * state.slope - state.curvature * mu**2 / 2
-        bottom.axvspan(min(state.high, mu[-1]), mu[-1], color="0.93", lw=0, label="outside the box")
-        bottom.plot(mu, gain, color=INK, lw=2, label=r"gain $g(\mu)$")
-        bottom.plot(newton, newton * state.slope / 2, "o", mfc="none", color=NEGATIVE, ms=11, label="Newton")
-        step = min(newton, state.high)
-        at = step * state.slope - state.curvature * step**2 / 2
-        bottom.plot(step, at, "D", color=POSITIVE, ms=5.5, label="taken")
-        bottom.set(xlabel=r"step length $\mu$", ylabel="gain")
-        bottom.legend(frameon=False, fontsize=8)
-    if not moments:
-        break
+# alt: A clipped step, seen from above and from the side, as the free one was. The parabola goes on rising beyond the
+#     edge of the box, which is grey; the step is taken up to that edge and gains less than the Newton step would.
+state = show_step(8)
 plt.show()
 
 # %%
-# Above is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the dashed
-# line: to where the line touches a contour of :math:`f`, or to the edge of the white box. Below is the same step as a
-# parabola. The middle of the stepper shows the same two pictures for every step; with a small :math:`C` most steps are
-# clipped, with a large one few.
+# This step goes to the edge of the white box and no further. The middle of the stepper shows the same two pictures for
+# every step; with a small :math:`C` most steps are clipped, with a large one few.
 #
 # .. stepper::
 #    :selector: second-order

@@ -125,7 +125,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #     is further out and higher.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4))
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(5, 4))
 display = WorkingSetDisplay.from_state(state, i, j, step=PlanningAheadStep(), ax=left, window=45)
 
 newton, planned = display.steps["Newton"], display.steps["planned"]
@@ -140,7 +140,7 @@ for curve, name, colour in (
     right.plot(mu, curve, color=colour, lw=2, label=name)
     right.plot(top, np.interp(top, mu, curve), "o", color=colour, ms=8)
 right.axhline(0, color="0.7", lw=0.8)
-right.set(xlabel=r"length $\mu$ of this step; dots: the tops", ylabel="gain", ylim=(-8, None))
+right.set(xlabel=r"length $\mu$ of this step; dots: the tops", ylabel="gain", ylim=(-8, 68))
 right.legend(frameon=False, loc="upper left")
 plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")

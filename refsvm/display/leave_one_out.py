@@ -165,7 +165,8 @@ class LOODecisionDisplay(Display):
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw it once more."""
         self._draw_on(ax)
-        positive = self.labels == self.labels.max()
+        classes = np.unique(self.labels)  # of strings too, which have no maximum
+        positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name
             if chosen.any():
@@ -175,8 +176,8 @@ class LOODecisionDisplay(Display):
                 self.ax_.scatter([], [], s=18, color=colour, label=f"{name}: {int(chosen.sum())}")
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
-        for label, marker in ((self.labels.max(), "o"), (self.labels.min(), "s")):
-            name = f"{label:g}" if isinstance(label, float) else label  # np.float64 is a float
+        for label, marker in ((classes[-1], "o"), (classes[0], "s")):
+            name = f"{label:g}" if isinstance(label, float | np.floating) else label
             self.ax_.scatter([], [], s=18, color="0.45", marker=marker, label=f"class {name}")
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(

@@ -154,10 +154,13 @@ class WorkingSetDisplay(Display):
             If window is not positive or levels not a whole number ≥ 1.
         """
         self._draw_on(ax)
+        if ax is None:
+            self.figure_.figure.set_figwidth(7.4)  # inches: the square and its legend side by side
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
         # --- the box, and f in and around it ---
         (left, right), (bottom, top) = self.box
+        self.ax_.set_anchor("W")  # the picture is square; the room beside it is for the legend
         self.ax_.set_facecolor("0.92")
         outline = ([left, right, right, left], [bottom, bottom, top, top])
         self.ax_.fill(*outline, fc="white", ec="0.4", lw=1.2)
@@ -170,11 +173,10 @@ class WorkingSetDisplay(Display):
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        # the line falls from left to right: one of these corners is free
-        below = self.point.sum() <= limits.mean(axis=1).sum()
-        corner = "upper right" if below else "lower left"
+        # beside the picture, which is square: inside, every corner may be one of the box
+        look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
-            {"loc": corner, "fontsize": "small", "handlelength": 1.2, "framealpha": 0.92},
+            {"fontsize": "small", "handlelength": 1.2, **look},
             xlim=(x0, x1), ylim=(y0, y1), aspect="equal",
             xlabel=rf"$\alpha_{{{i}}}$, rises", ylabel=rf"$\alpha_{{{j}}}$, falls",
         )  # fmt: skip
@@ -232,7 +234,7 @@ class WorkingSetDisplay(Display):
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
             named = "Newton, free" if is_free and name == "Newton" else name
-            label = rf"{named}, $\mu={mu:.3g}$" + ("" if seen else " (outside)")
+            label = f"{named},\n$\\mu={mu:.3g}$" + ("" if seen else " (outside)")
             look: dict[str, Any] = {**mark, "mew": 1.8, "ls": "none", "zorder": 4, "label": label}
             self.ax_.plot(x if seen else np.nan, y, **look)
 

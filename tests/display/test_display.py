@@ -252,6 +252,19 @@ def test_the_legend_says_clipped_of_clipped_steps_only():
     assert said == {True: {"now", "feasible", "Newton"}, False: {"now", "feasible", "Newton", "clipped"}}
 
 
+@pytest.mark.parametrize("step", [NewtonStep(), PlanningAheadStep()], ids=["Newton", "planning"])
+def test_the_legend_covers_nothing_of_the_plane(step):
+    """Wherever the point is in the box; nor does it leave the figure."""
+    for _, (state, i, j) in zip(range(8), states_about_to_move(step), strict=False):
+        for window in (None, 30.0):
+            display = WorkingSetDisplay.from_state(state, i, j, step=step, window=window)
+            display.figure_.canvas.draw()
+            legend = display.ax_.get_legend().get_window_extent()
+            assert not legend.overlaps(display.ax_.get_window_extent())
+            assert 0.0 <= legend.x0 < legend.x1 <= display.figure_.bbox.x1
+            plt.close("all")
+
+
 def test_a_flat_box_can_be_drawn():
     """Two identical examples with no penalty: q = 0, and a box that is a point."""
     problem = DualProblem.classification(

@@ -47,6 +47,24 @@ def test_every_example_is_drawn_once():
     display.figure_.canvas.draw()
 
 
+@pytest.mark.parametrize(
+    ("labels", "named"),
+    [
+        (np.array([-1.0, 1.0], dtype=np.float32), ["class 1", "class -1"]),
+        (np.array([0.5, 2.5], dtype=np.float32), ["class 2.5", "class 0.5"]),
+        (np.array([False, True]), ["class True", "class False"]),
+        (np.array(["ill", "well"]), ["class well", "class ill"]),
+        (np.array(["ill", "well"], dtype=object), ["class well", "class ill"]),
+    ],
+    ids=["single", "halves", "bool", "str", "object"],
+)
+def test_classes_are_called_as_they_are_given(labels, named):
+    y = labels[(DATA.y[:30] > 0).astype(int)]
+    loo = leave_one_out(DATA.X[:30], y, kernel=RBF(0.25), engine="numpy")
+    display = LOODecisionDisplay.from_result(loo, DATA.X[:30])
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()][-2:] == named
+
+
 # What a display shows to readers who do not see red or green, in linear RGB (G. Machado and others, 2009).
 UNSEEN = {
     "all seen": np.eye(3),
