@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from base64 import b64decode
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
 
@@ -58,6 +61,56 @@ def test_minutes_follow_the_weights(kit, weights, given):
     assert kit.minutes(sections, total=30) == given
 
 
+@pytest.mark.parametrize(
+    ("text", "figures", "code", "weight"),
+    [
+        ("word " * 240, [], 0, 2.0),
+        (".. math:: a\n\n.. math:: b\n", [], 0, 4.0),
+        (".. stepper::\n   :C: 1\n\n.. path-stepper::\n", [], 0, 10.0),
+        ("", ["A figure.", "Another."], 0, 4.0),
+        ("", [], 16, 2.0),
+    ],
+    ids=["words", "formulas", "steppers", "figures", "code"],
+)
+def test_what_there_is_to_show_takes_time(kit, text, figures, code, weight):
+    assert kit.Section("a section", text, figures, code).weight == weight
+
+
+def test_a_plan_names_every_figure_and_every_exercise_once(kit):
+    for chapter in kit.chapters():
+        shown = [of_part for *_, of_part in kit.plan(chapter)]
+        named = []
+        for first, last in re.findall(r"\bfigures? (\d+)(?: to (\d+))?", "; ".join(shown)):
+            named += range(int(first), int(last or first) + 1)
+        head = len(chapter.sections[0].figures)
+        assert named == list(range(1 + head, 1 + len(chapter.figures)))
+        in_class, at_home = (set(re.findall(r"\b\d\b", part)) for part in shown[-2:])
+        easy = {each[0] for each in chapter.exercises if re.match(r"\d\. ★ ", each)}
+        assert in_class == easy
+        assert at_home == {each[0] for each in chapter.exercises} - easy
+
+
+def test_a_page_links_every_figure_by_its_number(kit):
+    for chapter in kit.chapters():
+        linked = re.findall(rf"/gallery/\S+_{chapter.stem}_(\d+)\.svg", kit.page(chapter))
+        assert [int(number) for number in linked] == list(range(1, 1 + len(chapter.figures)))
+
+
+def test_folded_code_takes_no_time_of_a_lecture(kit, tmp_path):
+    script = tmp_path / "01_a_chapter.py"
+    script.write_text(
+        '"""\nA chapter\n=========\n\nIntro.\n"""\n\n# %%\n# A section\n# ---------\n#\n# Words.\n\n'
+        "# fold: The code of this figure\n# alt: A figure.\na = 1\nplt.show()\n\n# %%\n# More.\n\nb = 2\nc = 3\n\n"
+        "# %%\n# Exercises\n# ---------\n#\n# 1. ★ One?\n#\n# .. fold:: Hints\n",
+        encoding="utf-8",
+    )
+    _, section = kit.read(script).sections
+    assert (section.figures, section.code) == (["A figure."], 2)
+    script.write_text('"""\nA chapter\n=========\n\nIntro.\n"""\n\n# %%\n# A section\n# ---------\n', "utf-8")
+    with pytest.raises(kit.ExtensionError, match=r"01_a_chapter\.py has no exercises"):
+        kit.read(script)
+
+
 def test_exercises_are_those_of_the_chapter_without_answers(kit):
     for chapter in kit.chapters():
         script = (ROOT / "tutorials" / f"{chapter.stem}.py").read_text(encoding="utf-8")
@@ -73,15 +126,58 @@ def test_exercises_are_those_of_the_chapter_without_answers(kit):
 
 def test_slides_hold_every_figure_and_load_nothing(kit, tmp_path):
     chapter = next(each for each in kit.chapters() if len(each.figures) == 3)
-    drawn = '<svg xmlns="http://www.w3.org/2000/svg"/>'
     for number in (1, 2, 3):
+        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" id="{number}"/>'
         file = tmp_path / kit.svg(chapter.stem, number)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(drawn, encoding="utf-8")
+    for section in chapter.sections:
+        section.figures = [f"{words} x<y" for words in section.figures]
     slides = kit.deck(chapter, tmp_path)
     assert slides.count("<section>") == 4
     assert all(words.split(":")[0] in slides for _, words in chapter.figures)
-    assert not re.search(r"https?:|<link [^>]*stylesheet|<script src", slides)
+    assert "x<y" not in slides
+    images = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', slides)
+    assert [re.search(r'id="(\d)"', b64decode(image).decode())[1] for image in images] == ["1", "2", "3"]
+    assert slides.count("src=") == 3
+    assert not re.search(r"https?:|url\(|<link [^>]*stylesheet|<script [^>]*src", slides)
+
+
+@pytest.fixture
+def one_chapter(kit, tmp_path, monkeypatch):
+    """A chapter of three figures, as a build has left it, and the application of this build."""
+    chapter = next(each for each in kit.chapters() if len(each.figures) == 3)
+    monkeypatch.setattr(kit, "chapters", lambda: [chapter])
+    for name in ("01.svg", "02.svg", "03.svg", "01.png"):
+        file = tmp_path / kit.svg(chapter.stem, 1).replace("01.svg", name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("<svg/>", encoding="utf-8")
+    (tmp_path / f"gallery/tutorials/{chapter.stem}.ipynb").write_text("{}", encoding="utf-8")
+    (tmp_path / "site").mkdir()
+    builder = SimpleNamespace(format="html")
+    return chapter, SimpleNamespace(srcdir=tmp_path, outdir=tmp_path / "site", builder=builder)
+
+
+def test_a_figure_that_was_not_drawn_ends_the_build(kit, one_chapter):
+    chapter, app = one_chapter
+    kit.write_pages(app)
+    page = app.srcdir / "lecturing" / f"{chapter.stem}.rst"
+    assert page.read_text(encoding="utf-8") == kit.page(chapter)
+    (app.srcdir / kit.svg(chapter.stem, 3)).unlink()
+    with pytest.raises(kit.ExtensionError, match=r"has 3 figures, and fewer files; run it again\.$"):
+        kit.write_pages(app)
+
+
+def test_one_file_holds_everything(kit, one_chapter):
+    chapter, app = one_chapter
+    kit.write_files(app, None)
+    with ZipFile(app.outdir / "slides" / "refsvm_lectures.zip") as everything:
+        assert set(everything.namelist()) == {
+            f"plans/{chapter.stem}.md",
+            f"notebooks/{chapter.stem}.ipynb",
+            f"slides/{chapter.stem}.html",
+            *(f"figures/{chapter.stem}_00{number}.svg" for number in (1, 2, 3)),
+        }
 
 
 def test_one_file_has_plans_in_markdown(kit):
