@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from refsvm import (
     ATO,
@@ -179,13 +178,22 @@ def test_sir_where_no_example_of_the_class_is_left(number, engine):
     check(engine, SIR(number), solved, new, [0, 0, 0, 0, 0, 0])
 
 
+def root(rising):
+    """Where a function that rises from below 0 to above it is 0, between −40 and 40."""
+    low, high = -40.0, 40.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rising(middle) < 0.0 else (low, middle)
+    return middle
+
+
 def filled(alpha, among, missing, lower, upper):
     """α where the same amount is added to all of these and cut at the box, by bisection over the amount."""
     start, low, high = alpha[among], lower[among], upper[among]
     after = high if missing > 0.0 else low
     if abs(missing) < abs((after - start).sum()):
         after = np.clip(
-            start + brentq(lambda d: (np.clip(start + d, low, high) - start).sum() - missing, -40.0, 40.0),
+            start + root(lambda d: (np.clip(start + d, low, high) - start).sum() - missing),
             low,
             high,
         )
