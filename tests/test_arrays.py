@@ -282,6 +282,7 @@ def assert_equal(found: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_what_the_caller_writes_to_an_array_later_changes_nothing(name: str) -> None:
     wanted, arrays = CALLS[name](fresh_arrays())(), fresh_arrays()
     answer = CALLS[name](arrays)
@@ -291,6 +292,7 @@ def test_what_the_caller_writes_to_an_array_later_changes_nothing(name: str) -> 
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
 def test_arrays_may_be_read_only_and_memory_mapped(name: str, tmp_path: Path) -> None:
     wanted, arrays = CALLS[name](fresh_arrays())(), {}
     for key, array in fresh_arrays().items():
@@ -348,6 +350,7 @@ def test_fit_copies_neither_examples_nor_kernel_matrix(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("seeder", [TOP(), AVG(), MIR(), ATO(), SIR()], ids=repr)
+@pytest.mark.slow
 def test_compiled_code_takes_a_kernel_matrix_that_is_read_only(seeder: Any, tmp_path: Path) -> None:
     pytest.importorskip("numba")
     arrays = fresh_arrays()

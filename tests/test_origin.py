@@ -190,6 +190,7 @@ def test_intervals_do_not_depend_on_the_origin():
 
 @BOTH
 @FAR
+@pytest.mark.slow
 def test_rounds_do_not_depend_on_the_origin(offset, engine):
     far, near, y, _ = data(offset)
     options = {"kernel": Linear(), "C": 0.3, "engine": engine}
@@ -294,6 +295,7 @@ def test_examples_come_and_go_wherever_they_are(offset, engine):
 
 @FAR
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.slow
 def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, container):
     """The sum of the others is not 0 then, but that of all is."""
     far, near, y, t = data(offset)

@@ -103,6 +103,7 @@ def test_rounding_of_sparse_distances_is_said(place):
 
 
 @pytest.mark.parametrize("place", [1e6, 1e8])
+@pytest.mark.slow
 def test_rounding_of_sparse_distances_is_said_of_paths(place):
     _, near, y, t = data(OFFSETS[0])
     near, y, t = near[:12], y[:12], t[:12]

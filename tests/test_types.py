@@ -69,6 +69,7 @@ def test_a_misspelt_name_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("missing", [[], ["sklearn"], ["sklearn", "scipy", "numba"]])
+@pytest.mark.slow
 def test_a_star_import_takes_what_is_there(missing):
     code = f"""
 import sys

@@ -28,6 +28,7 @@ def limit(monkeypatch):
 @needs_compiler
 @pytest.mark.skipif(sys.platform == "win32", reason="flags of gcc and clang")
 @pytest.mark.parametrize(("dtype", "error"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+@pytest.mark.slow
 def test_rows_are_those_of_the_kernel(limit, dtype, error, tmp_path):
     C, name = limit.compiled(str(tmp_path)), np.dtype(dtype).name
     n, d, width, gamma = 53, 7, 64, 0.3

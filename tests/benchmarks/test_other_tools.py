@@ -30,6 +30,7 @@ def in_numpy(function):
 
 
 @pytest.mark.parametrize("strategy", ["planned", "SMO, restriction", "SMO, LIBSVM's shrinking"])
+@pytest.mark.slow
 def test_the_counts_come_out_the_same_again(strategy, monkeypatch):
     suite = opened(Path("asv/suite/counts.py"), monkeypatch)
     monkeypatch.setattr(suite, "solve", in_numpy(suite.solve))

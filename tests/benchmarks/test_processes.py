@@ -33,6 +33,7 @@ def test_a_crash_costs_one_cell_and_the_library_goes_on_with_the_next_problem(pe
     assert peers("agreement").disagreements(rows) == []
 
 
+@pytest.mark.slow
 def test_early_stopping_is_found_through_the_process(peers, thyroid):
     turns, fit = peers("round_robin"), peers("tasks").Fit
     both = [library(peers, "sound"), library(peers, "hasty", "early")]
@@ -54,6 +55,7 @@ def test_early_stopping_is_found_through_the_process(peers, thyroid):
         ("raise", {}, "failed: exit code 3"),
     ],
 )
+@pytest.mark.slow
 def test_a_library_is_stopped_at_its_limits(peers, thyroid, tmp_path, fault, limits, reason):
     if fault == "eat" and not Path("/proc/self/status").is_file():
         pytest.skip("the resident size is read from /proc")

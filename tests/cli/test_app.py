@@ -33,11 +33,13 @@ def test_without_a_command_there_is_help():
     assert "second-order" in works("compare", "--help").stdout
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command():
     result = process("--version")
     assert (result.returncode, result.stdout) == (0, f"refsvm {refsvm.__version__}\n")
 
 
+@pytest.mark.slow
 def test_a_process_compares():
     result = process("compare", "heart", "--engines", "numpy", "--json")
     assert result.returncode == 0
@@ -55,6 +57,7 @@ def test_a_process_refuses_in_one_sentence(arguments):
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich", "sklearn"])
+@pytest.mark.slow
 def test_without_its_extra_the_command_names_it(missing):
     code = f"import sys; sys.modules[{missing!r}] = None; from refsvm.cli import main; main()"
     result = process("compare", "heart", code=code)
@@ -91,6 +94,7 @@ sys.exit(10 + ("sklearn" in sys.modules))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error():
     command = f"{sys.executable} -m refsvm datasets --json | true"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=60)

@@ -44,6 +44,7 @@ def ctrl_c_at(monkeypatch):
         (1, 1, []),
     ],
 )
+@pytest.mark.slow
 def test_ctrl_c_prints_what_was_computed_and_exits_130(ctrl_c_at, k, times, statuses):
     before = signal.getsignal(signal.SIGINT)
     ctrl_c_at(k, times)

@@ -51,6 +51,7 @@ def test_leave_one_out_of_several_classes(data):
 
 
 @pytest.mark.parametrize("given", [[], ["--task", "regression"]])
+@pytest.mark.slow
 def test_leave_one_out_of_a_regression(data, given):
     options = [*data("y"), *SIZES, "--epsilon", 0.05, "--tol", 1e-6, *given]
     found = json_of("loo", *options)
@@ -120,6 +121,7 @@ def test_a_path_of_a_regression(data):
     assert "RBF(gamma=0.5), epsilon=0.05: C from 0.1 to 10" in said
 
 
+@pytest.mark.slow
 def test_a_path_of_several_classes(data, tmp_path):
     options = ["--gamma", 0.5, "--C-min", 0.1, "--C-max", 10, "--engine", "numpy"]
     given = [*data("kind"), *options, "--folds", 4]

@@ -54,6 +54,7 @@ def test_a_time_limit_holds_side_by_side_too(small):
     assert [run["status"] for run in json_of(*side_by_side)["runs"]] == ["TIME_LIMIT", "TIME_LIMIT"]
 
 
+@pytest.mark.slow
 def test_seeders_and_stops_side_by_side(small):
     document = json_of("loo", small, "--seeders", "all", "--stops", "all", "--engine", "numpy")
     assert {run["seeder"] for run in document["runs"]} == set(SEEDERS)

@@ -42,6 +42,7 @@ def test_a_picture_is_drawn(name, tmp_path):
     assert "cannot be written" in refused(*COMMANDS[name][0], "--plot", tmp_path / "nowhere" / "p.png")
 
 
+@pytest.mark.slow
 def test_leave_one_out_in_the_plane_is_drawn(write, tmp_path):
     np.savez(tmp_path / "t.npz", X=np.arange(20.0).reshape(10, 2), y=[1, -1] * 5)
     works("loo", tmp_path / "t.npz", "--plot", tmp_path / "p.pdf")

@@ -12,6 +12,7 @@ def test_a_path_in_sentences():
     assert "Least error of cross-validation: 0." in said
 
 
+@pytest.mark.slow
 def test_json_holds_the_whole_curve():
     found = json_of("path", "monks1", "--kernel", "linear", "--C-min", 0.001, "--C-max", 10, "--folds", 4)
     assert found["status"] == "CONVERGED"
@@ -23,6 +24,7 @@ def test_json_holds_the_whole_curve():
     assert len(curve["C"]) == len(curve["errors"]) + 1
 
 
+@pytest.mark.slow
 def test_a_picture(tmp_path):
     file = tmp_path / "path.png"
     works("path", "heart", "--C-max", 1, "--folds", 2, "--plot", file)

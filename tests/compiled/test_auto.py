@@ -150,6 +150,7 @@ def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_meanwh
 @needs_jit
 @pytest.mark.parametrize("times", [1, 10**9])
 @pytest.mark.parametrize("seeder", [TOP(), SIR()], ids=repr)
+@pytest.mark.slow
 def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled_meanwhile):
     options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
     run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
@@ -332,6 +333,7 @@ def test_a_rule_without_a_twin_stays_in_the_readable_loop(after_steps):
 
 
 @needs_jit
+@pytest.mark.slow
 def test_a_rule_without_a_twin_is_no_error_once_compiled_code_is_loaded(after_steps):
     """No call asked for Numba but the rounds of other rules, which leave the readable loop to this one."""
     after_steps(0)

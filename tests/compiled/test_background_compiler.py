@@ -208,6 +208,7 @@ def test_ctrl_c_is_for_the_parent_and_the_child_ends_with_it(tmp_path):
 @needs_jit
 @ON_LINUX
 @pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.slow
 def test_with_one_core_the_child_leaves_most_of_it_to_its_parent(cores):
     if len(os.sched_getaffinity(0)) < cores:
         pytest.skip("this machine has one core")
@@ -229,6 +230,7 @@ background_compiler.child()
 @needs_jit
 @ON_LINUX
 @pytest.mark.parametrize("more", ["", FORK], ids=["alone", "forked"])
+@pytest.mark.slow
 def test_the_child_of_a_killed_parent_ends(tmp_path, more):
     """Also where a forked process lives on: that has no child."""
     process, child = parent(tmp_path, more)

@@ -152,6 +152,7 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
 
 @needs_jit
 @pytest.mark.parametrize("selector", [MostViolatingPair(), SecondOrder()], ids=["pointers", "built in"])
+@pytest.mark.slow
 def test_a_session_releases_its_arrays(selector):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))

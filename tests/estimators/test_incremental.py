@@ -190,6 +190,7 @@ def test_what_cannot_be_is_said() -> None:
         SVC(kernel="precomputed").partial_fit(X @ X.T, Y).forget(0)
 
 
+@pytest.mark.slow
 def test_intervals_hold_targets_like_those_before() -> None:
     held = TARGETS + 0.2 * np.random.default_rng(0).normal(size=len(X))
     model = SVR(gamma=0.5, C=5.0, engine="numpy").partial_fit(X[:30], held[:30])

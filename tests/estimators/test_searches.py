@@ -60,6 +60,7 @@ def test_a_row_that_counts_once_in_place_of_twice_is_found_out(monkeypatch: pyte
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize("jobs", [None, 2])
+@pytest.mark.slow
 def test_a_training_row_that_is_named_twice_counts_twice(engine: str, jobs: int | None) -> None:
     folds = [*KFold(4, shuffle=True, random_state=0).split(X)]
     cv = [(np.r_[a, np.repeat(a[Y[a] == 1], 3)], np.r_[b, b[:3]]) for a, b in folds]

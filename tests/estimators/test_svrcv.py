@@ -80,6 +80,7 @@ def test_weights_that_a_score_forgets_are_found_out(monkeypatch: pytest.MonkeyPa
     assert any(complaints_about(each) for each in some[:6])
 
 
+@pytest.mark.slow
 def test_cells_table_and_choice_are_those_of_scikit_learns_machines() -> None:
     ours, theirs = SVRCV(**GRID).fit(X, T), peer(PEER(tol=1e-10)).fit(X, T)
     assert ours.cv_results_["params"] == theirs.cv_results_["params"]
@@ -88,6 +89,7 @@ def test_cells_table_and_choice_are_those_of_scikit_learns_machines() -> None:
     assert ours.best_params_ == theirs.best_params_
 
 
+@pytest.mark.slow
 def test_one_kernel_matrix_serves_all_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     column_gram = search_module.column_gram
@@ -169,6 +171,7 @@ def test_leave_one_out_by_values_knows_them() -> None:
     np.testing.assert_allclose(means(ours_too), means(theirs), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_of_equal_examples_with_other_labels_none_ranks_first() -> None:
     """h = v − G + b of the two rounds apart."""
     A, b = np.repeat(X[:20], 2, axis=0), np.tile([0, 1], 20)
@@ -191,6 +194,7 @@ def test_broken_ties_of_votes_count_in_the_score() -> None:
     np.testing.assert_allclose(means(ours), means(theirs), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
     def other(model: Any, A: Any, b: Any) -> float:
         return float(model.predict(A[:1])[0])
@@ -212,6 +216,7 @@ def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
         SVRCV(**GRID, scoring="no such score").fit(X, T)
 
 
+@pytest.mark.slow
 def test_groups_weights_and_scorers_are_routed() -> None:
     groups, weights = np.arange(N) // 4, W
     with config_context(enable_metadata_routing=True):
@@ -231,6 +236,7 @@ def test_groups_weights_and_scorers_are_routed() -> None:
     np.testing.assert_array_equal(means(without), means(ours))
 
 
+@pytest.mark.slow
 def test_a_store_knows_the_score_and_epsilon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     solved, solve_cells = [], search_module.solve_cells
 
@@ -256,6 +262,7 @@ def test_a_store_knows_the_score_and_epsilon(tmp_path: Path, monkeypatch: pytest
             SVRCV(**options, scoring=scoring).fit(X, T)
 
 
+@pytest.mark.slow
 def test_scores_that_are_not_finite_rank_last_and_are_told() -> None:
     cv = [(np.arange(20), np.arange(20, 21)), (np.arange(20), np.arange(20, N))]
     with pytest.warns(UserWarning, match="12 of 12 mean test scores are not finite, and rank last"):
@@ -314,6 +321,7 @@ def test_unfinished_cells_are_told() -> None:
         SVRCV(**GRID, max_iter=3).fit(X, T)
 
 
+@pytest.mark.slow
 def test_the_display_shows_the_best_epsilon_of_each_cell() -> None:
     found = SVRCV(**GRID).fit(X, T)
     drawn = GridDisplay.from_results(found.cv_results_)

@@ -36,6 +36,7 @@ def test_seeders_by_stops(tmp_path):
 @pytest.mark.parametrize(
     "checks", [("zero alpha", "training error"), ("zero alpha", "training error", "ball")]
 )
+@pytest.mark.slow
 def test_rounds_that_the_ball_ends_are_rounds(checks):
     pytest.importorskip("scipy")
     instance = Problem("ringnorm", partial(make_ringnorm, 40, rng=0), kernel=RBF(0.1), C=2.0).instance()

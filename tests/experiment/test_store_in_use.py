@@ -178,6 +178,7 @@ def crashing(store, marks):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+@pytest.mark.slow
 def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, tmp_path):
     pytest.importorskip("joblib")
     (tmp_path / "marks").mkdir()

@@ -49,6 +49,7 @@ def problem(n_support, t=50, d=7, seed=0):
 @pytest.mark.parametrize("kernel", KERNELS, ids=["rbf", "poly", "linear", "callable"])
 @pytest.mark.parametrize("container", [np.asarray, *CSR], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("block", [1, 40, 2**18])
+@pytest.mark.slow
 def test_the_values_follow_their_formula(n_support, kernel, container, block, monkeypatch):
     monkeypatch.setattr(prediction, "BLOCK_ENTRIES", block)
     X, vectors, coefficients = problem(n_support)

@@ -18,6 +18,7 @@ TIGHT = KKTGap(1e-10)
 
 
 @pytest.mark.parametrize("kind", LINES)
+@pytest.mark.slow
 def test_the_end_of_any_line_is_reached(kind: str) -> None:
     for data in DATA[::2]:
         start, end, _ = line(kind, data)
@@ -129,6 +130,7 @@ def test_a_given_matrix_grows_by_its_rows() -> None:
         problem.extended(K[10:, :10], y[10:])
 
 
+@pytest.mark.slow
 def test_the_steps_at_the_end_of_a_walk_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where rounding hides the optimum no number of steps would find it: there are as many as where a path starts."""
     given: list[dict[str, Any]] = []

@@ -167,6 +167,7 @@ def test_most_events_are_followed_in_runs(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "name", ["overlapping, rbf", "overlapping, linear", "banana", "chessboard", "separable"]
 )
+@pytest.mark.slow
 def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
     X, y, kernel = SETS[name]
     one, *others = (

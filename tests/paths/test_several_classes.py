@@ -53,6 +53,7 @@ def beside(curve):
 @pytest.mark.parametrize(
     "given", ["rbf", "linear", "far", "sparse", "matrix", "gram", "weights", "equal", "four"]
 )
+@pytest.mark.slow
 def test_machines_votes_and_errors_are_those_of_refits(given):
     X, y = examples((6, 4, 5, 6) if given == "four" else (7, 6, 8))
     T, true = examples((6, 4, 5, 6) if given == "four" else (7, 6, 8), seed=5)
@@ -129,6 +130,7 @@ def test_cross_validation_is_that_of_refits(folds):
     assert compared >= len(found.curves) * len(found.curve.C)
 
 
+@pytest.mark.slow
 def test_an_example_alone_in_its_class_and_a_fold_with_all_of_one():
     """The other classes are left, and vote as before."""
     X, y = examples((1, 5, 6, 4), seed=4)

@@ -81,6 +81,7 @@ def test_bundled_sets_agree_with_libsvm(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["monks1", "monks2", "monks3", "thyroid", "wbc"])
+@pytest.mark.slow
 def test_linear_kernels_with_many_dependent_points(name: str) -> None:
     """LIBSVM takes minutes on these at a tight tolerance; the duality gap needs no peer."""
     X, y = standardised(name)

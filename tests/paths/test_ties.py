@@ -32,6 +32,7 @@ def whole_numbers(draw: Any) -> tuple[np.ndarray, np.ndarray]:
     algebra=st.sampled_from([SVD(), PivotedQR(), UpdatedInverse()]),
     merge=st.booleans(),
 )
+@pytest.mark.slow
 def test_never_loops_and_audits_clean(data: Any, kernel: Any, algebra: Any, merge: bool) -> None:
     X, y = data
     path = regularization_path(

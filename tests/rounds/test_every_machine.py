@@ -233,6 +233,7 @@ def test_nu_of_one_leaves_no_room():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=repr)
 @pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.slow
 def test_predictions_of_several_classes_are_those_of_refits(k, kernel, weighted):
     svm = pytest.importorskip("sklearn.svm")
     X, y = classes(k)

@@ -40,6 +40,7 @@ UNDECIDED = {("ionosphere", "RBF", 90): [17], ("monks1", "linear", 40): [12, 19,
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
 @pytest.mark.parametrize("name", SETS)
+@pytest.mark.slow
 def test_predictions_are_those_of_refits(name, kernel):
     X, y = data(name)
     values = brute_force(X, y, KERNELS[kernel], 1.0)
@@ -232,6 +233,7 @@ def test_ctrl_c_returns_what_is_decided():
 
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])
+@pytest.mark.slow
 def test_a_limit_on_the_steps_of_a_round(engine):
     X, y = data("sonar")
     exact = leave_one_out(X, y, kernel=RBF(0.02), C=10.0, checks=(), engine=engine)

@@ -90,6 +90,7 @@ def test_threads_return_the_same(monkeypatch):
 
 
 @needs_jit
+@pytest.mark.slow
 def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
     joblib = pytest.importorskip("joblib")
     monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)
@@ -157,6 +158,7 @@ class OfMyOwn(Seeder):
 
 @needs_numba
 @pytest.mark.parametrize("slip", ["sum", "float32"])
+@pytest.mark.slow
 def test_seeds_without_the_sum_are_repaired_in_both_engines(slip):
     X, y = data("heart", 24 if INTERPRETED else 60)
     problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=10.0)

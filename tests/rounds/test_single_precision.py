@@ -74,6 +74,7 @@ def test_what_does_not_read_single_precision(options, monkeypatch):
 
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 @pytest.mark.parametrize(("deviations", "dtype"), [(4.0, "float32"), (400.0, "float64")])
+@pytest.mark.slow
 def test_a_budget_for_float32_alone_is_used_up_to_the_whole_tolerance(deviations, dtype, engine, monkeypatch):
     """Before α is known its box allows too much rounding; once it is known, so is whether that is true."""
     monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
@@ -109,6 +110,7 @@ def test_processes_and_threads_read_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.slow
 def test_decision_values_that_vary_by_little_are_those_of_float64(engine, monkeypatch):
     """float32 was chosen for its speed, for a tolerance of 1e-3; where s is 1e-8, it costs more than s, and is left."""
     monkeypatch.setattr(FLOAT32_HELD_FROM, 2)

@@ -116,6 +116,7 @@ def test_where_what_is_carried_is_cut_the_pair_goes_on(selector):
 
 
 @pytest.mark.parametrize("most", [2, 3, 7])
+@pytest.mark.slow
 def test_steps_begin_anew_after_a_cut_and_where_they_would_move_too_many(most):
     """A step moves two variables, or goes on and moves `most` at most; with more allowed it does."""
     moved, free = [], []
@@ -213,6 +214,7 @@ def test_both_engines_shrunk_and_with_few_rows(name):
 @needs_numba
 @pytest.mark.parametrize("most", [2, 3, 6])
 @pytest.mark.parametrize("selector", [SecondOrder(), ConjugateSecondOrder(), HybridMaximumGain()])
+@pytest.mark.slow
 def test_both_engines_begin_anew_at_the_same_steps(selector, most):
     case = Case("board", board(), (selector, ConjugateStep(max_support=most), KKTGap(1e-4)))
     check_engines(case, shrinking=False)
@@ -252,6 +254,7 @@ def test_rounds_and_folds_take_the_same_predictions():
     np.testing.assert_allclose(folds.decision_values, others.decision_values, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_trace_says_how_many_variables_each_step_moved(engine, shrinking):
     """Those whose α has changed; and those of the pair alone for the other steps."""
     problem = board()

@@ -51,6 +51,7 @@ def solve_one_by_one(problems, rules, limit):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stop", [KKTGap(1e-15), KKTGap(1e-3), KKTGap(1e-6, relative=True)], ids=str)
+@pytest.mark.slow
 def test_steps_are_those_of_one_problem_after_another(kind, stop):
     for seed, limit in enumerate((300, 5)):
         for rules in (

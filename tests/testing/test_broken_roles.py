@@ -99,6 +99,7 @@ class Ponders(Seeder):
 
 
 @pytest.mark.parametrize(("rule", "method"), [(Searches(), "select"), (Ponders(), "seed")])
+@pytest.mark.slow
 def test_a_rule_that_hangs_is_told(rule, method, monkeypatch):
     monkeypatch.setattr(strategy, "MOST_SECONDS", 0.5)
     monkeypatch.setattr(seeds, "MOST_SECONDS", 0.5)

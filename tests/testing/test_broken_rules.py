@@ -289,6 +289,7 @@ def test_broken_seeders_are_found(seeder, words):
     fails(seeder, words)
 
 
+@pytest.mark.slow
 def test_a_good_seeder_passes():
     report = check_strategy(Sensible())
     assert report.twin in (

@@ -111,6 +111,7 @@ def test_a_wrong_twin_is_found_at_its_first_wrong_step(base, name, words, twins)
     assert "shrinking=" in sentence
 
 
+@pytest.mark.slow
 def test_a_right_twin_without_signature_passes(twins):
     from numba import njit
 
@@ -123,6 +124,7 @@ def test_a_right_twin_without_signature_passes(twins):
     assert report.twin.startswith("Both engines agree bit for bit in ")
 
 
+@pytest.mark.slow
 def test_a_twin_that_waits_for_a_row_it_has_is_stopped(twins):
     from numba import njit
 
@@ -135,6 +137,7 @@ def test_a_twin_that_waits_for_a_row_it_has_is_stopped(twins):
         check_strategy(with_twin(MostViolatingPair, insatiable))
 
 
+@pytest.mark.slow
 def test_a_twin_that_asks_as_in_0_1_is_told_how(twins):
     from numba import njit
 

@@ -315,6 +315,7 @@ class LooksSeldom(StoppingRule):
         return int(state.iteration % self.period == 0 and state.gap <= 1e-3)
 
 
+@pytest.mark.slow
 def test_a_rule_that_looks_seldom_passes():
     assert check_strategy(LooksSeldom()).steps > 500
 
