@@ -395,8 +395,6 @@ def test_the_exact_gain(slope, curvature, room, gain):
 
 
 def test_cache_aware_selection_is_a_value():
-    assert CacheAware() == CacheAware()
-    assert len({CacheAware(), CacheAware()}) == 1
-    assert repr(CacheAware()).startswith("CacheAware(")
+    assert {CacheAware()} == {CacheAware()}
     with pytest.raises(AttributeError):
         CacheAware().name = "another"
