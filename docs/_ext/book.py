@@ -31,12 +31,12 @@ from sphinx_gallery.notebook import add_code_cell
 import refsvm
 
 INSTALL = """\
-# Where refsvm is installed this does nothing, and the notebook needs no network.
+# Where all is installed this does nothing, and the notebook needs no network.
 # Elsewhere it installs what the notebook needs, from a clone of refsvm; say where yours is.
 from importlib.util import find_spec
 
 CLONE = "."
-if find_spec("refsvm") is None:
+if not all(map(find_spec, ("refsvm", "numba", "sklearn", "matplotlib"))):  # a clone alone has refsvm, too
     %pip install --quiet "{CLONE}[sklearn,plot,cli]"
 """
 
