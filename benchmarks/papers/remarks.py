@@ -100,10 +100,6 @@ behind second order where C and γ are small, and behind both where γ is large 
 every example is a support vector: the two corners that the paper describes, and calls degenerate. In kernel rows HMG
 is ahead of second order on {rows} of the 25 cells, in seconds on {seconds}.
 """,
-    "digits": """
-Of 6,000 digits the cache holds 16 rows, and a row takes 784 multiplications for each of its values. At equal accuracy
-HMG takes {steps} of the steps of second order, {rows} of its kernel rows and {seconds} of its seconds.
-""",
     "full": """
 **Reproduces.** On connect-4 second order takes 47,261 steps (there 45,504, and 45,466 without shrinking), the most
 violating pair 68,148 (65,167, 65,735), HMG by the Newton-step reading of its rule 52,024 without shrinking (49,512), at
