@@ -14,6 +14,7 @@ from typing import Any
 import data
 import numpy as np
 from candidate_step import CandidateStep
+from cpu_solve import CPUSolve
 from page import Page, arguments, carried_out, relative
 from remarks import PLANNING_AHEAD as REMARKS
 from shrinking_tables import shrinking_tables
@@ -76,12 +77,14 @@ SWEEP = (
     "spambase",
 )
 FEW = 5
-"""Orders with shrinking."""
+"""Orders with the shrinking of this package."""
+SOME = 10
+"""Orders of Figure 4, §7.2 and §7.3."""
 TRACED = ("ida_banana", "ida_image", "ida_titanic", "chessboard-1000", "tic_tac_toe", "spambase")
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 
 # Without shrinking and with memory for every kernel row: the steps of the paper's Algorithm 5, one by one.
-plain = partial(Solve, selector=SecondOrder(), shrinking=False, cache_mb=600.0)
+plain = partial(CPUSolve, selector=SecondOrder(), shrinking=False, cache_mb=600.0)
 SMO = plain("SMO", step=NewtonStep())
 PLANNED = plain("PA-SMO", step=PlanningAheadStep())
 NEWTON_GAIN = SecondOrder(planned_range=1 - 1e-9)  # §7.2 ranks by the Newton gain, never by the exact one
@@ -106,37 +109,49 @@ def main() -> None:
         shrinking(page, carried_out("With shrinking", few, chosen.jobs))
     if page.wants("Table 2 with LIBSVM's shrinking"):
         shrunk = [replace(each, shrinking=LIBSVMShrinking()) for each in (SMO, PLANNED)]
-        few = Experiment(shrunk, problems, chosen.store, min(orders, FEW))
-        libsvm_shrinking(page, carried_out("With LIBSVM's shrinking", few, chosen.jobs))
+        runs = Experiment(shrunk, problems, chosen.store, orders)
+        libsvm_shrinking(page, carried_out("With LIBSVM's shrinking", runs, chosen.jobs))
     shrinking_tables(page, chosen, problems)
-    if page.wants_the_rest():
-        tables(page, chosen, problems)
+    published_tables(page, chosen, problems)
+    of_steps(page, chosen, problems)
+    if chosen.full and page.wants("The long sets"):
+        long_sets(page, chosen)
+    if page.wants_the_rest() and not chosen.quick:
+        claims(page, main_runs(chosen, problems))
     page.write()
 
 
-def tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
-    """Carry out and write all other sections."""
-    orders = chosen.permutations
+def main_runs(chosen: Any, problems: Sequence[Problem]) -> Experiment:
+    """Carry out SMO and PA-SMO without shrinking, all of one order before the next, so that seconds compare."""
+    runs = Experiment([SMO, PLANNED], problems, chosen.store, chosen.permutations)
+    return carried_out("Tables 1 and 2", runs, chosen.jobs)
+
+
+def published_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
+    """Tables 1 and 2, and the objective that both reach."""
+    for heading, write in (
+        ("Table 1", table_1), ("Table 2: iterations", table_2), ("Table 2: seconds", seconds_of_table_2),
+        ("The objective reached", objective),
+    ):  # fmt: skip
+        if page.wants(heading):
+            write(page, main_runs(chosen, problems))
+
+
+def of_steps(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
+    """Figure 4, §7.2 and §7.3."""
+    orders = min(chosen.permutations, SOME)
     single = [SMO, PLANNED, SELECTION_ONLY, OVERRELAXED, OVERRELAXED_SELECTION]
-    # All strategies on one order, then the next: what is compared ran side by side, and the seconds are comparable.
-    both = Experiment([*single, *histories()[1:]], selected(problems, SWEEP), chosen.store, orders)
-    carried_out("Sets of Figure 4", both, chosen.jobs)
-    parts = carried_out("§7.2 and §7.3", Experiment(single, problems, chosen.store, orders), chosen.jobs)
-    main_runs = Experiment([SMO, PLANNED], problems, chosen.store, orders)
-    carried_out("Tables 1 and 2", main_runs, chosen.jobs)
-    steps = Experiment(
-        [replace(PLANNED, trace=True)], selected(problems, TRACED), chosen.store, min(2, orders)
-    )
-    carried_out("Step sizes", steps, chosen.jobs)
-    table_1(page, main_runs)
-    table_2(page, main_runs)
-    figure_4(page, replace(both, strategies=histories()))
-    section_7_2(page, parts)
-    section_7_3(page, parts, steps)
-    if chosen.full:
-        long_sets(page, chosen)
-    if not chosen.quick:
-        claims(page, main_runs)
+    if page.wants("Figure 4"):
+        both = Experiment(histories(), selected(problems, SWEEP), chosen.store, orders)
+        figure_4(page, carried_out("Figure 4", both, chosen.jobs))
+    parts = Experiment(single, problems, chosen.store, orders)
+    if page.wants("§7.2"):
+        section_7_2(page, carried_out("§7.2 and §7.3", parts, chosen.jobs))
+    if page.wants("§7.3"):
+        traced = [replace(PLANNED, trace=True)]
+        steps = Experiment(traced, selected(problems, TRACED), chosen.store, min(2, orders))
+        carried_out("Step sizes", steps, chosen.jobs)
+        section_7_3(page, carried_out("§7.2 and §7.3", parts, chosen.jobs), steps)
 
 
 def selected(problems: Sequence[Problem], names: Sequence[str]) -> list[Problem]:
@@ -171,24 +186,32 @@ def table_1(page: Page, runs: Experiment) -> None:
 
 
 def table_2(page: Page, runs: Experiment) -> None:
-    """Iterations, seconds, objectives."""
+    """Iterations."""
     there = {"SMO there": column("iterations", 0), "PA-SMO there": column("iterations", 1)}
     ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
     iterations = runs.table("iterations", "SMO", beside={**there, "ratio there": ratios})
-    times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
-    seconds = runs.table("seconds", "SMO", digits=3, beside=times)
     compared = runs.compare("iterations", "SMO")
     remark = REMARKS["table 2"].format(**baseline(runs), **tested(compared, "PA-SMO"))
     page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, remark)
-    cells = [cell for (_, name), cell in runs.compare("seconds", "SMO").cells.items() if name == "PA-SMO"]
+
+
+def seconds_of_table_2(page: Page, runs: Experiment) -> None:
+    """CPU seconds."""
+    times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
+    seconds = runs.table("cpu", "SMO", digits=3, beside=times)
+    cells = [cell for (_, name), cell in runs.compare("cpu", "SMO").cells.items() if name == "PA-SMO"]
     sure = [cell for cell in cells if cell.p is not None and cell.p < 0.05]
     slower = sum((cell.ratio or 1.0) > 1.0 for cell in sure)
     remark = REMARKS["seconds"].format(slower=slower or "none", faster=len(sure) - slower)
-    page.add("Table 2: seconds", seconds, remark)
+    page.add("Table 2: seconds", f"CPU seconds, {runs.permutations} orders.", seconds, remark)
+
+
+def objective(page: Page, runs: Experiment) -> None:
+    """The objective at the end."""
     grid = objectives(runs)
     higher = [float(row[2]) > 0.0 for row in grid.rows if sure_of(row[4])]
     remark = REMARKS["objective"].format(higher=sum(higher), lower=len(higher) - sum(higher) or "none")
-    page.add("The objective reached", grid, remark)
+    page.add("The objective reached", f"{runs.permutations} orders.", grid, remark)
 
 
 def shrinking(page: Page, runs: Experiment) -> None:
@@ -275,12 +298,12 @@ def histories() -> list[Solve]:
 
 def figure_4(page: Page, runs: Experiment) -> None:
     """Iterations and seconds relative to one working set."""
-    grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "seconds")]
+    grids = [relative(runs.compare(metric, "N = 1")) for metric in ("iterations", "cpu")]
     orders = f"{runs.permutations} orders; relative to N = 1, in brackets p."
-    both = ("Iterations:", grids[0], "Seconds:", grids[1])
+    both = ("Iterations:", grids[0], "CPU seconds:", grids[1])
     twenty = [
         cell.ratio or 1.0
-        for (_, name), cell in runs.compare("seconds", "N = 1").cells.items()
+        for (_, name), cell in runs.compare("cpu", "N = 1").cells.items()
         if name == "N = 20"
     ]
     costs = runs.compare("iterations", "N = 1")
@@ -371,7 +394,7 @@ def long_sets(page: Page, chosen: Any) -> None:
         },
     )
     page.add("The long sets, with shrinking", "One order. Iterations:",
-             runs.table("iterations", "SMO", beside=there), "Seconds:", runs.table("seconds", "SMO"), listing,
+             runs.table("iterations", "SMO", beside=there), "CPU seconds:", runs.table("cpu", "SMO"), listing,
              REMARKS["long"])  # fmt: skip
 
 
