@@ -2,6 +2,7 @@
 
     python benchmarks/questions.py                          all of them
     python benchmarks/questions.py --only loo-regressions folds    some of them
+    python benchmarks/questions.py --output benchmarks/questions.md    the page
 
 Each question is asked of refsvm and of scikit-learn (of MAPIE for intervals) on the same data at a tolerance of 1e-3,
 in turns, with compiled code loaded; the least processor seconds of one thread count. A ratio is the geometric mean over
@@ -21,10 +22,12 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import regressions
+from side_by_side.libraries import machine
 from sklearn import svm
 from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine, make_friedman3
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
@@ -164,6 +167,27 @@ QUESTIONS: Final[dict[str, tuple[float, Callable[[int], Iterator[Answer]]]]] = {
 """The ratio that is aimed at, and the measurements."""
 
 
+def page(table: str, answers: list[tuple[str, Answer]]) -> str:
+    """Return the page: the ratios, then what was measured."""
+    rows = tuple(
+        (
+            question,
+            a.name,
+            f"{a.ours:.4f}",
+            f"{a.theirs:.4f}",
+            f"{a.theirs / a.ours:.1f}",
+            f"{a.difference:.1e}",
+        )
+        for question, a in answers
+    )
+    columns = ("question", "set", "refsvm, s", "refits, s", "times as fast", "difference")
+    return (
+        "# Every question beside refits\n\n"
+        "Written by `python benchmarks/questions.py --output benchmarks/questions.md`, which says what is compared.\n"
+        f"Measured on {machine()}.\n\n{table}\n\n{Grid(columns, rows).to_markdown()}\n"
+    )
+
+
 def main() -> int:
     """Print a line for each set as it is done, and the table of ratios; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -171,9 +195,10 @@ def main() -> int:
     )
     parser.add_argument("--only", nargs="*", choices=QUESTIONS, default=[*QUESTIONS])
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--output", type=Path, help="where the page goes, beside what is printed")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    lines, is_short = [], False
+    lines, every, is_short = [], [], False
     for question in options.only:
         if question == "jackknife+" and find_spec("mapie") is None:
             print("jackknife+: left out, as MAPIE is not installed")
@@ -188,13 +213,17 @@ def main() -> int:
                 f"ratio {ratios[-1]:.2f}, difference {answer.difference:.1e}",
                 flush=True,
             )
+        every += [(question, answer) for answer in answers]
         # of many classes each size has to be within the aim
         ratio = min(ratios) if ask is many_classes else float(np.exp(np.mean(np.log(ratios))))
         is_short = is_short or ratio < aim
         worst = max(answer.difference for answer in answers)
         lines.append((question, str(len(answers)), f"{ratio:.2f}", f"{aim:g}", f"{worst:.1e}"))
     columns = ("question", "sets", "times as fast", "aim", "largest difference")
-    print(Grid(columns, tuple(lines)).to_markdown())
+    table = Grid(columns, tuple(lines)).to_markdown()
+    print(table)
+    if options.output is not None:
+        options.output.write_text(page(table, every), encoding="utf-8")
     return int(is_short)
 
 
