@@ -339,11 +339,10 @@ def voted_left_out(
 ) -> Iterator[tuple[ErrorCurve, int]]:
     """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
 
-    The path of each pair tells most signs of its examples (`refsvm.paths.left_out`), and all of the others'. Without
-    the only example of a class the other class of a pair gets the vote: as many for each of them.
+    The path of each pair tells most signs of its examples (`refsvm.paths.left_out`), and all of the others'.
     """
     turns, paths, walked = list[Turns](), list[RegularizationPath](), np.zeros(len(codes), dtype=np.int64)
-    k, sizes = int(codes.max()) + 1, np.bincount(codes)
+    k = int(codes.max()) + 1
     pairs = pair_paths(gram, X, codes, np.ones(len(codes)), PathLimits(len(codes)), **options)
     for (p, q), (rows, path) in zip(combinations(range(k), 2), pairs, strict=True):
         if interrupt.pressed:
@@ -354,9 +353,6 @@ def voted_left_out(
         events, left_out = [(at, others[index], up)], LeftOut(path, options["tracker"], options["engine"])
         known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
         for r, variable in zip(rows.tolist(), path.merged.group.tolist(), strict=True):
-            if sizes[codes[r]] == 1:
-                said[r] = codes[r] == p
-                continue
             known[variable] = known.get(variable) or left_out.crossings(variable)
             said[r], at, up = known[variable]
             events.append((at, np.full(len(at), r), up))

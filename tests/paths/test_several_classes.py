@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from refsvm import RBF, Hastie, Linear, Precomputed, Status, regularization_path
 from refsvm.formulations import votes
 from refsvm.paths import OneVsOnePath, cross_validate_path
+from refsvm.paths.several_classes import common_range
 from refsvm.paths.voted import Turns, voted_curve, voted_curves
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -128,6 +130,23 @@ def test_cross_validation_is_that_of_refits(folds):
             sum(curve.at(C) * curve.count for curve in found.curves)
         )
     assert compared >= len(found.curves) * len(found.curve.C)
+
+
+def test_breakpoints_walked_for_an_example_are_those_of_its_pairs():
+    X, y = examples((5, 6, 4), seed=2)
+    given = {"kernel": RBF(0.3), **SMALL, "folds": "loo"}
+    walked = np.zeros(len(y), dtype=int)
+    for pair in combinations(np.unique(y), 2):
+        rows = np.flatnonzero(np.isin(y, pair))
+        labels = np.where(y[rows] == pair[1], 1, -1)
+        walked[rows] += cross_validate_path(X[rows], labels, **given).breakpoints
+    assert walked.any()
+    assert cross_validate_path(X, y, **given).breakpoints == tuple(walked)
+
+
+def test_curves_stand_where_all_pairs_have_a_path():
+    paths = [SimpleNamespace(C=np.array(C), check_not_empty=lambda: None) for C in ([1.0, 8.0], [2.0, 9.0])]
+    assert common_range(paths) == (2.0, 8.0)
 
 
 @pytest.mark.slow
