@@ -261,15 +261,18 @@ def examples(X: Any, *, copy: bool = False) -> Any:
         values = X.data
     else:
         given, X = X, np.ascontiguousarray(numbers("X", X))
-        # problems outlive the call, and the caller may write to the array afterwards
-        if copy and not isinstance(given, list | tuple) and np.may_share_memory(X, np.asarray(given)):
-            X = X.copy()
-        values = X
+        values = X = owned(X, given) if copy else X
     if X.ndim != 2 or X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; expected a table of at least one row, shape (n, d).")
     if not np.isfinite(values).all():
         raise ValueError("X contains NaN or infinity; drop or impute those entries first.")
     return X
+
+
+def owned(X: Any, given: Any) -> Any:
+    """Return checked data, copied if they are an array that shares memory with what was given."""
+    is_new = not isinstance(X, np.ndarray) or isinstance(given, list | tuple)
+    return X if is_new or not np.may_share_memory(X, np.asarray(given)) else X.copy()
 
 
 def signs(y: Any, n: int) -> np.ndarray:

@@ -357,9 +357,9 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
     if megabytes(n, n) + megabytes(n, n, dtype) > cache_mb:
         return dense_gram(gram, dtype)
     origin = gram.origin
-    if kernel.distance_scale > 0.0 and not is_sparse(X):
-        origin = X.mean(axis=0)
-    inner, norms = shared_products(X, token, origin)
+    if kernel.distance_scale > 0.0 and not is_sparse(gram.X):
+        origin = gram.X.mean(axis=0)
+    inner, norms = shared_products(gram.X, token, origin)
     return held_from_products(gram, kernel, inner, norms, dtype)
 
 

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, is_sparse, not_negative, read_only, whole
+from refsvm._checks import examples, is_sparse, not_negative, owned, read_only, whole
 from refsvm.kernels.blocks import check_finite_values
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
+from refsvm.kernels.products import stored_for_products
 
 AGREEMENT: Final = 1e-6
 """Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
@@ -45,7 +46,12 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     if gram is None:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
-        return gram_on(kernel, examples(X, copy=not isinstance(kernel, Precomputed)))
+        kernel = Linear() if kernel is None else kernel
+        data = examples(X)
+        if isinstance(kernel, Kernel):
+            data = stored_for_products(kernel, data)
+        # a problem outlives the call, and the caller may write to X afterwards
+        return gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
     if X is not None or kernel is not None:
         other = "kernel" if X is None else "X"
         raise ValueError(

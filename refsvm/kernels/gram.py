@@ -18,7 +18,7 @@ from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
 from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.precision import distinct_rows, noise_of_distances
-from refsvm.kernels.products import DenseProducts, PreparedExamples, inner_products
+from refsvm.kernels.products import DenseProducts, PreparedExamples, inner_products, stored_for_products
 from refsvm.kernels.threads import run_in_pieces
 
 TILE_ENTRIES: Final = 2**17
@@ -48,7 +48,8 @@ class Gram(KernelMatrix):
     kernel : Kernel, Precomputed or callable
         A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
     X : ndarray or CSR array of shape (n, d)
-        Checked data (float64). For `Precomputed`, the (n, n) matrix, which may be float32. Neither is copied.
+        Checked data (float64), not copied; dense data with few non-zero entries are held as CSR. For `Precomputed`, the
+        (n, n) matrix, which may be float32 and is not copied.
     is_checked : bool
         Whether the values of such a matrix are known to be finite and not too large.
     origin : ndarray of shape (d,), optional
@@ -92,6 +93,7 @@ class Gram(KernelMatrix):
         self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False,
         origin: np.ndarray | None = None, may_move: bool = True,
     ) -> None:  # fmt: skip
+        X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
         self._noise: float | None = None
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)

@@ -18,8 +18,8 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.kernels.memory import reused
-from refsvm.kernels.origin import moved
-from refsvm.kernels.sparse import SparseProducts, squared_norms
+from refsvm.kernels.origin import moved, origin_of
+from refsvm.kernels.sparse import SparseProducts, compressed, squared_norms
 
 COPY_BYTES: Final = 2**26
 """Size of dense data up to which a transposed copy is kept."""
@@ -194,6 +194,37 @@ class PreparedExamples:
         if self._origin is not None:
             X = moved(X, self._origin)
         return self.products.aligned(X), squared_norms(X)
+
+
+def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -> Any:
+    """Return dense data with few non-zero entries as CSR, whose products cost less; other data as they are.
+
+    Data that are to be multiplied around an origin of their own stay dense: the move would fill a sparse matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel, Precomputed or callable
+        Only the examples of a `Kernel` are multiplied.
+    X : ndarray or CSR of shape (n, d)
+    origin : ndarray of shape (d,), optional
+        As for `PreparedExamples`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.kernels.products import stored_for_products
+    >>> stored_for_products(RBF(gamma=1.0), np.eye(500)).nnz
+    500
+    """
+    scale = getattr(kernel, "distance_scale", None)  # a callable of the user's has none
+    if scale is None or origin is not None or (csr := compressed(X)) is None:
+        return X
+    norms = squared_norms(csr)
+    is_far = scale * norms.max() > CENTRED_FROM or (
+        kernel.is_inner_product and origin_of(X, norms) is not None
+    )
+    return X if is_far else csr
 
 
 def inner_products(X: Any, Z: Any) -> np.ndarray:

@@ -21,8 +21,8 @@ from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.memory import scratch
 from refsvm.kernels.origin import around
-from refsvm.kernels.products import PreparedExamples
-from refsvm.kernels.sparse import SparseProducts
+from refsvm.kernels.products import PreparedExamples, stored_for_products
+from refsvm.kernels.sparse import SparseProducts, compressed
 from refsvm.kernels.threads import run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
 
@@ -103,6 +103,9 @@ def decision_values(
         return _told_in_blocks(lambda rows: np.asarray(X[rows] @ weights), X.shape[0], pairs, told)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
+    elif isinstance(kernel, Kernel) and (csr := compressed(X)) is not None:
+        vectors = stored_for_products(kernel, vectors, origin)
+        X = csr if is_sparse(vectors) else X
     t, m = X.shape[0], max(1, vectors.shape[0])
     # a block that stays in the cache until it is summed
     height = max(1, BLOCK_ENTRIES // m)

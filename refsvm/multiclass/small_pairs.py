@@ -11,6 +11,7 @@ import numpy as np
 from refsvm.backend import Backend, chosen_backend
 from refsvm.engine.limits import interruptible
 from refsvm.kernels.checked import gram_of_rows, origin_for
+from refsvm.kernels.products import stored_for_products
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
@@ -39,6 +40,7 @@ def train_pairs(
     """
     began, k = time.perf_counter(), int(codes.max()) + 1
     found = dict[int, BinaryResult]()
+    X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
     if k > 2 and previous is None and are_small(codes, penalties, **options):
         chosen = (
             chosen_backend(options["engine"]),
