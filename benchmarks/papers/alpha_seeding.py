@@ -7,23 +7,30 @@ on all of them.
 
 from __future__ import annotations
 
-import math
-import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from alpha_remarks import (
+    ABOUT,
+    ALL_TEXT,
+    FIGURE_2_TEXT,
+    FIRST_TEXT,
+    MIR_TEXT,
+    TABLE_1_TEXT,
+    TABLE_2_TEXT,
+    TABLE_3_TEXT,
+)
+from alpha_strategies import METHODS, FirstRound, InTurns, Likeness, Stratified
 from data import first
 from page import Page, arguments, carried_out
 
-from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold, Linear, cross_validate
+from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold, Linear
 from refsvm.datasets import Dataset, open_data, paper_suite
 from refsvm.experiment import CrossValidate, Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of
-from refsvm.experiment.problem import Instance
-from refsvm.experiment.strategy import Record, one_thread
-from refsvm.rounds.folds import fold_numbers
+from refsvm.experiment.strategy import Record
 
 LONG = ("adult", "webdata", "mnist")
 SETS = {"heart": (2182.0, 0.2), "madelon": (1.0, 0.7071), "adult": (100.0, 0.5), "webdata": (64.0, 7.8125),
@@ -37,14 +44,6 @@ CACHE_MB = 1000.0
 ALL_EXAMPLES = "All examples, in a bounded cache"
 PLACES = {"LIBSVM": 0, "Cold": -1, "ATO": 1, "ATO, default": -1, "MIR": 2, "SIR": 3, "AVG": -1}
 """Columns of Table 1, and where their published iterations stand, if anywhere."""
-METHODS = {
-    "Cold": Cold(),
-    "ATO": ATO(budget=math.inf, max_free=10**6),
-    "ATO, default": ATO(),
-    "MIR": MIR(),
-    "SIR": SIR(),
-    "AVG": AVG(),
-}
 NO_PATH = ("webdata", "mnist")
 """Sets on which ATO is not made to follow its path: nearly all examples are free, and many of webdata's are equal."""
 TABLE_1 = {  # LIBSVM s; init. and rest of ATO, MIR, SIR; iterations of the four; accuracy
@@ -65,107 +64,6 @@ TABLE_3 = {
     "heart": ("0.09 / 0.08", "0.36 / 0.25", "3.39 / 1.17"),
     "madelon": ("8.8 / 7.8", "54.5 / 14.7", "620 / 19.5"),
 }
-
-
-@dataclass(frozen=True)
-class InTurns(Strategy):
-    """LIBSVM (scikit-learn) and our methods on the same folds, one after the other, again and again.
-
-    Parameters
-    ----------
-    folds : int
-    methods : tuple of str
-        Keys of `METHODS`.
-    stratified : bool
-    turns : int
-        The least CPU seconds of so many are kept.
-    rounds : int
-        LIBSVM takes so many rounds, and is scaled up.
-    engine : str
-        Of our methods.
-    """
-
-    folds: int = 10
-    methods: tuple[str, ...] = tuple(METHODS)
-    stratified: bool = True
-    turns: int = 3
-    rounds: int = 10
-    engine: str = "numba"
-
-    def run(self, instance: Instance) -> Record:
-        """Measure every method once in each turn."""
-        k = min(self.folds, len(instance.y))
-        fold = fold_numbers(k, (instance.y > 0).astype(int), stratified=self.stratified)
-        record: Record = {}
-        for _ in range(self.turns):
-            with one_thread():
-                for name in ("LIBSVM", *self.methods):
-                    began = time.process_time()
-                    own = (
-                        self._libsvm(instance, fold)
-                        if name == "LIBSVM"
-                        else ours(instance, fold, METHODS[name], self.engine)
-                    )
-                    seconds = (time.process_time() - began) * own.pop("scale", 1.0)
-                    least = min(seconds, record.get(f"{name}: seconds", math.inf))
-                    record |= {f"{name}: {key}": value for key, value in own.items()} | {
-                        f"{name}: seconds": least
-                    }
-        return record
-
-    def _libsvm(self, instance: Instance, fold: np.ndarray) -> Record:
-        """Train without each fold and predict it."""
-        from sklearn.svm import SVC
-
-        y, k, wrong, steps, tested = instance.y, int(fold.max()) + 1, 0, 0, 0
-        count = min(self.rounds, k)
-        for h in range(count):
-            train, test = fold != h, fold == h
-            model = SVC(C=instance.C, gamma=instance.kernel.gamma, cache_size=200).fit(
-                instance.X[train], y[train]
-            )
-            wrong += int((model.predict(instance.X[test]) != y[test]).sum())
-            steps, tested = steps + int(model.n_iter_.sum()), tested + int(test.sum())
-        return {"error": wrong / tested, "iterations": steps * k // count, "scale": k / count}
-
-
-def ours(instance: Instance, fold: np.ndarray, seeder: Any, engine: str) -> Record:
-    """Cross-validate, each round from the one before."""
-    result = cross_validate(
-        instance.X, instance.y, kernel=instance.kernel, C=instance.C, folds=fold, seeder=seeder, from_full=False,
-        cache_mb=2000.0, engine=engine,
-    )  # fmt: skip
-    share = result.seed_seconds / result.seconds
-    return {"error": result.error, "iterations": result.iterations, "seed share": share}
-
-
-@dataclass(frozen=True)
-class FirstRound(Strategy):
-    """LIBSVM without the first of ten folds, on everything."""
-
-    def run(self, instance: Instance) -> Record:
-        """Train once."""
-        from sklearn.svm import SVC
-
-        fold = fold_numbers(10, (instance.y > 0).astype(int), stratified=True)
-        linear = isinstance(instance.kernel, Linear)
-        kernel = {"kernel": "linear"} if linear else {"gamma": instance.kernel.gamma}
-        model = SVC(C=instance.C, cache_size=3000, **kernel).fit(instance.X[fold != 0], instance.y[fold != 0])
-        return {"iterations": int(model.n_iter_.sum()), "support_vectors": len(model.support_)}
-
-
-@dataclass(frozen=True)
-class Likeness(Strategy):
-    """How far the kernel matrix of the first examples is from the identity."""
-
-    examples: int = PART
-
-    def run(self, instance: Instance) -> Record:
-        """Return the mean and the largest of the values beside the diagonal, and the share of the larger class."""
-        K = instance.kernel(instance.X[: self.examples], instance.X[: self.examples])
-        beside = K[~np.eye(len(K), dtype=bool)]
-        share = float(max((instance.y > 0).mean(), (instance.y < 0).mean()))
-        return {"mean": float(beside.mean()), "largest": float(beside.max()), "share": share}
 
 
 def raw(data: Dataset) -> Dataset:
@@ -396,13 +294,6 @@ def many_sets(page: Page, runs: Experiment) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Stratified(CrossValidate):
-    """Cross-validation whose folds share the classes."""
-
-    stratified: bool = True
-
-
 def main() -> None:
     """Run what is asked for; print it and write the page."""
     chosen = arguments(__doc__ or "", "alpha_seeding", 1, LONG)
@@ -472,67 +363,6 @@ def left_out_one_by_one(page: Page, run: Any, problems: list[Problem], engine: s
     libsvm = {each["problem"]: each["LIBSVM: iterations"] for each in estimates}
     figure_2(page, run("Figure 2", ways, problems), libsvm)
 
-
-ABOUT = """
-**As the paper**: its C and γ, on features as they are. That these were not scaled is told by its accuracies: 55.56,
-50.0 and 50.85 % are the shares of the larger class in heart, madelon and the odd and even digits of MNIST. At the
-paper's γ, features as they are make K the identity on these three, nearly so on heart and exactly on the other two;
-no machine can then predict anything else. Folds share the classes, as in LIBSVM's own cross-validation. Each round
-starts from the one before; ε = 0.001; the leave-one-out methods AVG and TOP start from the solution on all examples.
-
-**Not as the paper.** Heart has come to us standardised; each column is brought back to its whole numbers, up to a
-shift, which an RBF kernel does not see. How the paper shuffled is not known: ours is one random order. Of adult,
-webdata and MNIST the tables have 1,000 examples: in full their kernel matrices take 8 to 29 GB. `SIR` and `MIR` do
-not need them whole, and run in a cache for a part of the rows, which `--only "All examples" --full` measures. `ATO`
-follows its path whatever that costs (`budget=inf`, no limit on free variables), in one more column with its defaults;
-it watches only those bounded examples that may reach b, and takes 1,000 events at most. On webdata and MNIST it was
-not run: nearly all examples are free there, and on webdata, many of whose examples are equal, a first attempt did not
-end within ten minutes of a busy machine. `MIR` ends its least squares after 50 steps or at 1e-3, see below; the paper
-has the pseudo-inverse. From the full solution nothing joins, and SIR, MIR and AVG are one rule: what is removed is
-spread over the free variables.
-"""
-TABLE_1_TEXT = """
-**Reproduces**: all methods end at one accuracy, which is the published one on the sets in full. LIBSVM's 9,000 steps
-on madelon, and its 6,988 on heart to 0.4 %: the experiment is the paper's. Every seed saves steps, on adult a third
-where the paper has a fifth. **Does not**, on heart and madelon: there every fold is alike and SIR's, MIR's and ATO's
-seeds are the optimum, or nearly so. So they take the steps of the first, cold round and few more. The published 1,800
-of MIR and SIR on madelon, 900 and nine times 100, are those of `AVG` in a chain, which leaves the added examples at
-zero; on heart the published 1,443 of MIR are near its 1,434. So MIR there, and on madelon SIR, did as if the added
-examples had been given no weight. Two explanations fit, and the figures do not tell them apart: the authors' programs
-gave them none; or a similar example was looked for by K > 0 and never found, since K beside the diagonal is 0 on
-madelon, and next to nothing on heart.
-"""
-TABLE_2_TEXT = """
-*mean K* and *largest K*: beside the diagonal, of the examples in the tables. *larger class*: its share, in the tables
-for adult, webdata and MNIST; of all 60,000 digits 50.85 % are odd.
-"""
-FIRST_TEXT = """
-LIBSVM (scikit-learn, 3 GB of cache) without the first of ten stratified folds, on everything; MNIST as 60,000
-orthogonal unit vectors, which is what its kernel matrix is. One random order gave 39,493 steps on adult and 129,002
-on MNIST, another the table; ten times as many come to the paper's ten rounds within 1 %. So these are the paper's
-problems too. `--full adult mnist` measures it again; webdata had not ended after nine minutes.
-"""
-ALL_TEXT = """
-Ten folds of all examples, each round from the one before, with 1,000 MB for kernel rows: the seeds of SIR and MIR need
-no more. MNIST stands as 60,000 orthogonal unit vectors, which is what its kernel matrix is.
-`python benchmarks/papers/alpha_seeding.py --only "All examples" --full mnist adult webdata` runs what is missing; a set
-and a method that are done are kept.
-"""
-MIR_TEXT = """
-Iterations of ten folds in a chain; the arguments are `max_iter` and `tol` of its conjugate gradients. The limits cost
-3 % of the steps on webdata, less than 1 % elsewhere.
-"""
-TABLE_3_TEXT = """
-CPU seconds, the least of three turns, as in Table 1; LIBSVM at k = 100 is scaled up from ten rounds. Beside LIBSVM
-stand the cold rounds of this package, which tell what is the solver's and what the seeds'. The published pairs are
-LIBSVM and SIR. Adult, webdata and MNIST are left out: on 1,000 examples the seconds would say nothing about the
-published ones.
-"""
-FIGURE_2_TEXT = """
-Iterations. AVG and TOP start from the solution on all examples, the others from the round before. LIBSVM is estimated
-from ten rounds. The paper has a plot of seconds, without figures, of all five sets; adult, webdata and MNIST are left
-out here.
-"""
 
 if __name__ == "__main__":
     main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -200,7 +200,11 @@ class Experiment:
             "seed": int(self.seed),
             **problem.settings(),
         }
-        own = [each.settings() | {"code": code_of(each, problem.kernel)} for each in self.strategies]
+        own = [
+            _renamed(each.settings(), {*common, "permutation", "code"})
+            | {"code": code_of(each, problem.kernel)}
+            for each in self.strategies
+        ]
         for k in range(int(self.permutations)):
             for strategy, settings in zip(self.strategies, own, strict=True):
                 config = {**common, "permutation": k, **settings}
@@ -357,6 +361,11 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
     return run.hash, {**record, "computed_by": computed_by()}
+
+
+def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
+    """Return the settings of a strategy; those by a name that the experiment has for its own are renamed."""
+    return {f"strategy.{name}" if name in taken else name: value for name, value in settings.items()}
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:

@@ -165,7 +165,25 @@ class QRFactors:
 
 
 @dataclass(frozen=True)
-class UpdatedInverse(ElbowAlgebra):
+class UpdatedAlgebra(ElbowAlgebra):
+    """What follows the changes of the elbow while A is regular, and leaves all other elbows to QR factors."""
+
+    least_indicator: float = 1e-8
+    least_ratio: float = 1e-8
+    qr: PivotedQR = field(default_factory=PivotedQR)
+
+    def __post_init__(self) -> None:
+        positive("least_indicator", self.least_indicator)
+        positive("least_ratio", self.least_ratio)
+
+    def is_regular(self, R: np.ndarray) -> bool:
+        """Whether a triangular factor has no diagonal entry below `least_ratio` of the largest."""
+        diagonal = np.abs(np.diagonal(R))
+        return bool(diagonal.min() > self.least_ratio * diagonal.max())
+
+
+@dataclass(frozen=True)
+class UpdatedInverse(UpdatedAlgebra):
     """A⁻¹ kept up to date where one point enters or leaves the elbow, `refsvm.walk.bordered`: the default.
 
     A change takes two passes over m² numbers, a factorisation m³ operations; and compiled code follows whole runs of
@@ -193,20 +211,11 @@ class UpdatedInverse(ElbowAlgebra):
     True
     """
 
-    least_indicator: float = 1e-8
-    least_ratio: float = 1e-8
-    qr: PivotedQR = field(default_factory=PivotedQR)
-
-    def __post_init__(self) -> None:
-        positive("least_indicator", self.least_indicator)
-        positive("least_ratio", self.least_ratio)
-
     def factorise(self, walk: PathState) -> Factors:
         """Take the inverse that the walk has brought up to date, or make it; QR factors if there is none."""
         if walk.system is None:
             made = self.qr.factorise(walk)
-            diagonal = np.abs(np.diagonal(made.R))
-            if made.null.shape[1] or not diagonal.min() > self.least_ratio * diagonal.max():
+            if made.null.shape[1] or not self.is_regular(made.R):
                 return made
             walk.system = Bordered(made.solve(np.eye(len(made.R))), self.least_indicator * walk.largest)
             walk.system.solve(walk.right)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive
-from refsvm.walk.algebra import ElbowAlgebra, Factors, PivotedQR
+from refsvm.walk.algebra import Factors, UpdatedAlgebra
 from refsvm.walk.state import PathState
 
 BORDER: Final = -1
@@ -16,7 +15,7 @@ BORDER: Final = -1
 
 
 @dataclass(frozen=True)
-class UpdatedQR(ElbowAlgebra):
+class UpdatedQR(UpdatedAlgebra):
     """QR factors that follow the elbow: a point that enters or leaves costs some m² operations in place of m³.
 
         i leaves:  its row and its column are deleted from QR
@@ -58,14 +57,6 @@ class UpdatedQR(ElbowAlgebra):
     True
     """
 
-    least_indicator: float = 1e-8
-    least_ratio: float = 1e-8
-    qr: PivotedQR = field(default_factory=PivotedQR)
-
-    def __post_init__(self) -> None:
-        positive("least_indicator", self.least_indicator)
-        positive("least_ratio", self.least_ratio)
-
     def factorise(self, walk: PathState) -> Factors:
         """Update the factors of the elbow before; make new ones if that cannot be done safely."""
         kept = walk.kept
@@ -91,8 +82,7 @@ class UpdatedQR(ElbowAlgebra):
             if extended is None:
                 return None
             kept = extended
-        diagonal = np.abs(np.diagonal(kept.R))
-        return kept if diagonal.min() > self.least_ratio * diagonal.max() else None
+        return kept if self.is_regular(kept.R) else None
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,32 @@ def test_every_strategy_gets_the_same_orders_and_every_order_is_another_one(stor
     assert orders["numbered", 3][0] == expected.tolist()
 
 
+@dataclass(frozen=True)
+class Named(Echo):
+    """Fields by the names that an experiment has for its own: they are settings of the strategy and nothing else."""
+
+    examples: int = 10
+    seed: int = 0
+    permutation: int = 0
+    C: float = 1.0
+    code: str = ""
+
+
+@pytest.mark.parametrize("field", ["examples", "seed", "permutation", "C", "code"])
+def test_fields_of_a_strategy_by_names_of_the_experiment_are_settings_like_others(store, field):
+    problems = [Problem("C = 1", numbered, C=1.0), Problem("C = 2", numbered, C=2.0)]
+    ways = [Named("one", **{field: 3 if field != "code" else "a"}), Named("two"), Echo("three")]
+    experiment = Experiment(ways, problems, store, permutations=2, seed=5)
+    assert experiment.run() == 12
+    orders = {}
+    for record in experiment.records():
+        orders.setdefault(record["permutation"], []).append(record["order"])
+    for k, found in orders.items():
+        order = np.random.default_rng((5, k)).permutation(20)
+        assert found == 6 * [np.arange(1.0, 21)[order].tolist()]
+    assert replace(experiment, seed=6).run() == 12
+
+
 def test_progress_counts_what_was_there_before(store):
     experiment = echoes(store, permutations=1)
     experiment.run()

@@ -7,19 +7,14 @@ from refsvm.compiled.trackers.svmp import (
     END,
     FOLLOW,
     LEAST,
-    ROOTED,
     SPAN,
-    UNIT,
-    UNIT_RATE,
     WAY,
-    foreseen,
+    expected,
     logged,
-    may_cross,
     particular_direction,
 )
 from refsvm.compiled.walk.walk import AT
 from refsvm.trackers.hastie import TAU
-from refsvm.walk.elbow import TIE
 from refsvm.walk.walk import ABOVE, BELOW, FREE
 
 TOL = 0
@@ -68,13 +63,8 @@ def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         if room <= enough or (i >= 0 and (end - t) * way <= enough):
             return k
         # --- one example, at the end none, and nothing that would be refused ---
-        unit = limits[UNIT] + limits[UNIT_RATE] * t
-        tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
-        hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
-        is_c_path = limits[ROOTED] > 0.0
-        s = may_cross(walk, i, hits, is_c_path)
-        unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
-        if s == 0.0 or max(worst / unit, unbalanced) > 1e3 * tol:
+        s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
+        if s == 0.0 or violation > 1e3 * tol:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
         logged(walk, log, k, i, s, step, way, t)

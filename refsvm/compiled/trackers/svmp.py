@@ -112,6 +112,17 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 
 @called
+def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
+    """Return s of the event of i at t, 0 if it is not ordinary, and the worst violation of KKT or Σα = 0 after it."""
+    unit = limits[UNIT] + limits[UNIT_RATE] * t
+    tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
+    hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
+    is_c_path = limits[ROOTED] > 0.0
+    unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
+    return may_cross(walk, i, hits, is_c_path), max(worst / unit, unbalanced)
+
+
+@called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
     """Advance to the next event and move i out of the elbow or into it; −1 is none, at the end of the line."""
     values = walk.values
@@ -157,13 +168,8 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
         # --- one example, at the end none, no violation (56), and A stays regular ---
-        unit = limits[UNIT] + limits[UNIT_RATE] * t
-        tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
-        hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
-        is_c_path = limits[ROOTED] > 0.0
-        s = may_cross(walk, i, hits, is_c_path)
-        unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
-        if s == 0.0 or max(worst / unit, unbalanced) > parameters[EPS_KKT]:
+        s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
+        if s == 0.0 or violation > parameters[EPS_KKT]:
             return k
         # --- update ŝ, λ, G − b̂, 𝓔, 𝓛, 𝓡 and A⁻¹ ---
         logged(walk, log, k, i, s, step, way, t)
