@@ -41,6 +41,12 @@ class Tables:
             if row[name] not in {"", "–", "—"}
         }
 
+    def orders(self, section: str) -> int:
+        """Return over how many random orders a section says that its figures are."""
+        heading = next(each for each in self.sections if each.startswith(section))
+        found = re.search(r"(\d+) orders", self.sections[heading])
+        return int(found[1]) if found else 1
+
 
 def number(cell: str) -> float:
     """Return the first number of a cell."""

@@ -116,7 +116,7 @@ def main() -> None:
     of_steps(page, chosen, problems)
     if chosen.full and page.wants("The long sets"):
         long_sets(page, chosen)
-    if page.wants_the_rest() and not chosen.quick:
+    if not chosen.quick and page.wants("Claims checked"):
         claims(page, main_runs(chosen, problems))
     page.write()
 
