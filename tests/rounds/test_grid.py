@@ -17,7 +17,7 @@ from refsvm.datasets import load
 from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import runner
-from refsvm.rounds.grid import Split, planned, scored, usual_score
+from refsvm.rounds.grid import Split, left_out_score, planned, scored, usual_score
 from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
 
@@ -218,6 +218,15 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     assert (cell.fit_seconds, cell.converged) == (3.75, True)
     ended[1] = ended[1]._replace(status=Status.MAX_ITER)
     assert not scored(split, 2, ended, score(np.arange(6) % 3)).converged
+
+
+def test_of_equal_targets_a_prediction_left_out_is_right_or_not():
+    """There is nothing to explain: R² has no spread to divide by."""
+    X = np.arange(4.0)[:, None]
+    split = Split(1, np.array([0, 2, 3]), np.array([1]), np.array([1.0, 0.0, 1.0, 1.0]), np.ones(1))
+    for targets, value, score in (([2.0] * 4, 2.0, 1.0), ([2.0] * 4, 2.5, 0.0), ([1.0, 3.0] * 2, 2.0, 0.0)):
+        task = task_given(X, np.array(targets), Linear(), None, epsilon=0.1)
+        assert left_out_score(task, split, 0, np.array([[value]])) == score
 
 
 @needs_jit
