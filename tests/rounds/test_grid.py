@@ -12,12 +12,24 @@ from functools import partial
 import numpy as np
 import pytest
 
-from refsvm import RBF, ActiveSet, Cold, DualProblem, Linear, Precomputed, Rounds, SecondOrder, Status, solve
+from refsvm import (
+    RBF,
+    ActiveSet,
+    Cold,
+    DualProblem,
+    Linear,
+    Precomputed,
+    Rounds,
+    SecondOrder,
+    Status,
+    leave_one_out,
+    solve,
+)
 from refsvm.datasets import load
 from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import runner
-from refsvm.rounds.grid import Split, left_out_score, planned, scored, usual_score
+from refsvm.rounds.grid import Split, left_out_cells, left_out_score, planned, scored, usual_score
 from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
 
@@ -227,6 +239,20 @@ def test_of_equal_targets_a_prediction_left_out_is_right_or_not():
     for targets, value, score in (([2.0] * 4, 2.0, 1.0), ([2.0] * 4, 2.5, 0.0), ([1.0, 3.0] * 2, 2.0, 0.0)):
         task = task_given(X, np.array(targets), Linear(), None, epsilon=0.1)
         assert left_out_score(task, split, 0, np.array([[value]])) == score
+
+
+def test_steps_of_cells_that_leave_one_out_are_those_of_leave_one_out():
+    """Those on all examples stand with the first cell of each C."""
+    heart = load("heart")
+    X, y, i = heart.X[:40], heart.y[:40], np.arange(40)
+    splits = [Split(r, i[i != r], i[i == r], (i != r) * 1.0, np.ones(1)) for r in range(40)]
+    task = task_given(X, y, Linear(), None)
+    cells = [*left_out_cells(task, np.array([0.1, 1.0]), splits, [[0, 1]] * 40)]
+    for place, C in enumerate((0.1, 1.0)):
+        alone = leave_one_out(X, y, kernel=Linear(), C=C)
+        steps = [cell.iterations for cell in cells if cell.place == place]
+        assert steps[0] - alone.round_iterations[0] == alone.full_solution.iterations > 0
+        assert steps[1:] == alone.round_iterations[1:].tolist()
 
 
 @needs_jit
