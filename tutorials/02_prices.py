@@ -248,16 +248,34 @@ plt.show()
 # %%
 # Which functions are kernels? A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
 # :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for every
-# :math:`d`. (This is *Mercer's condition*, of 1909.) That :math:`w=\sum_i\alpha_i\varphi(x_i)` is a combination of the
-# examples, however many coordinates :math:`\varphi` has, is the *representer theorem* of G. Kimeldorf and G. Wahba
-# (1971). The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
+# :math:`d`. (This is *Mercer's condition*, of 1909.) One way is a line: with such a :math:`\varphi`,
+# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. The other way, for :math:`n` points: a positive semi-definite
+# matrix has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+#
+# .. math::
+#
+#    K_{ij}=\sum_t\lambda_t\,u_{ti}\,u_{tj}=\varphi(x_i)\cdot\varphi(x_j)\quad\text{with}\quad
+#    \varphi(x_i)=\bigl(\sqrt{\lambda_1}\,u_{1i},\ \dots,\ \sqrt{\lambda_n}\,u_{ni}\bigr) .
+#
+# (For all points at once take the functions :math:`k(x,\cdot)` as :math:`\varphi(x)`, with
+# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; N. Aronszajn, 1950.) That :math:`w=\sum_i\alpha_i\varphi(x_i)` is a
+# combination of the examples, however many coordinates :math:`\varphi` has, is the *representer theorem* of
+# G. Kimeldorf and G. Wahba (1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)` changes no
+# :math:`h(x_i)`, and makes :math:`\lVert w\rVert` longer.
+#
+# The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
 # .. shipped:: kernels/functions/rbf.py
 #    :object: RBF
 #    :fold: The Gaussian kernel in the package
 
 K = RBF(gamma=0.5)(X, X)
-print("smallest eigenvalue of K:", f"{np.linalg.eigvalsh(K)[0]:.1e}")
+eigenvalues, u = np.linalg.eigh(K)
+coordinates = u * np.sqrt(eigenvalues)
+print(
+    f"smallest eigenvalue of K: {eigenvalues[0]:.1e}; coordinates with these inner products: {coordinates.shape[1]},"
+)
+print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
 # Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The gradient

@@ -100,8 +100,8 @@ plt.show()
 # If :math:`\psi\le0` no pair gains. Otherwise the two indices at which the maximum and the minimum are taken do; they
 # are the *most violating pair*.
 #
-# .. shipped:: problem.py
-#    :object: most_violating_pair
+# .. shipped:: arithmetic.py
+#    :object: Arithmetic.most_violating_pair
 
 from refsvm.problem import most_violating_pair
 

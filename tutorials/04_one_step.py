@@ -126,6 +126,9 @@ print("updated as the formula says:", np.allclose(state.gradient, G - mu * (rows
 print(f"beside a gradient from scratch: {np.abs(state.gradient - problem.gradient(state.alpha)).max():.0e}")
 
 # %%
+# The first branch is the step of this chapter. The second one, with :math:`\kappa`, belongs to steps with momentum
+# (:doc:`chapter 10 <10_two_steps_at_once>`); here ``kappa`` is 0 and nothing of it runs.
+#
 # Two things in this code are worth a look. A variable that reaches its bound is *set* to it. Adding the missing piece
 # would round, and :math:`\alpha_i=U_i` must be exactly true, because whether a variable may rise is decided by
 # equality. And each update rounds :math:`G` a little; when that could matter for the stopping rule, :math:`G` is

@@ -278,7 +278,24 @@ plt.show()
 # :math:`1/(7+2\sqrt3)\approx0.0956` it does end in the corner.)
 #
 # ``HybridMaximumGain`` asks first whether *both* variables of the previous working set stand at a bound. If they do,
-# it takes the most violating pair instead, which always gains where anything is to be gained.
+# it takes the most violating pair instead, which always gains where anything is to be gained. On the four points it
+# finds the pair that maximum gain cannot see:
+
+
+def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
+    """Return the pair of maximum gain, or the most violating one if both of the last pair stand at a bound."""
+    if all(alpha[k] in (lower[k], upper[k]) for k in last):
+        i = int(np.argmax(np.where(alpha < upper, G, -np.inf)))
+        j = int(np.argmin(np.where(alpha > lower, G, np.inf)))
+        return (i, j) if G[i] > G[j] else (-1, -1)
+    return maximum_gain(K, G, alpha, lower, upper, last)
+
+
+there = four.gram.block(np.arange(4)), stuck.gradient, stuck.alpha, four.lower, four.upper
+print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maximum_gain(*there, [2, 0]))
+
+# %%
+# The shipped rule counts a variable as cornered up to a small share of its box, ``eta``.
 #
 # .. shipped:: selectors/hybrid_maximum_gain.py
 #    :twin:

@@ -42,6 +42,7 @@ left.legend(frameon=False)
 right.loglog(room, computed, "o-", color=POSITIVE, label="kernel rows computed")
 right.set_xticks(room, [str(r) for r in room])
 right.minorticks_off()
+right.set_yticks(few := [400, 1000, 2000, 4000], [str(count) for count in few])
 right.set(xlabel="rows that fit into memory, of 400", ylabel="rows computed")
 right.legend(frameon=False)
 plt.show()
@@ -293,6 +294,27 @@ print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps))
 #
 # .. shipped:: solver/shrinking.py
 #    :object: Restriction restricted displaced
+#
+# A solve calls ``steps`` until its stopping rule is satisfied. Each call does one of four things:
+#
+# ``if in_blocks and len(B := block(state, self.block))``
+#     It solves for a block, while a block has variables to gain with. The rough tolerance is a part of the gap.
+#
+# ``elif late := state.iteration % rules.stop.period``
+#     A stopping rule may look every so many steps only. A restricted solve has ended between two looks, so steps on all
+#     variables lead to the next one.
+#
+# ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
+#     It solves for the active set, if that pays.
+#
+# ``outcome = backend.steps(state, rules, min(budget, self.period), trace)``
+#     Otherwise it takes steps on all variables, a period of them.
+#
+# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` numbers fewer. The call
+# before took ``recent`` steps, and this one is expected to take as many. The copy costs :math:`m` numbers for each
+# stored row, ``carried`` of them. This is the inequality at the end of ``_pays``. ``restricted`` makes the kernel rows
+# of the small problem: of stored rows the columns :math:`A` are copied, not computed. ``displaced`` is the formula
+# above: ``G`` is the linear term, and the box is counted from where :math:`\alpha` stands.
 #
 # .. shipped:: solver/active_sets.py
 #    :object: block

@@ -145,6 +145,7 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
     axes.set(title=name, xlabel="n, the number of examples", ylabel="how many")
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.minorticks_off()
+    axes.set_yticks(few := [100, 200, 500, 1000, 2000], [str(count) for count in few])
     axes.legend(frameon=False, fontsize=8)
 plt.show()
 
@@ -157,11 +158,19 @@ plt.show()
 # When not a kernel machine
 # -------------------------
 #
-# * **A million examples.** At :math:`n^2` they are a million times as much as a thousand. Approximate the kernel by
-#   some hundred features and train a linear machine, or use another method.
-# * **A straight street and many examples or features.** With the linear kernel :math:`w` has :math:`d` numbers, and a
-#   solver that keeps :math:`w` in place of :math:`G` needs :math:`d` operations a step, not :math:`n`. LIBLINEAR does
-#   that (Hsieh et al., 2008). The loop of this book does not, and takes its time where :math:`C` is large:
+# ==================================  ==================================  ==========================================
+# problem                             take                                because
+# ==================================  ==================================  ==========================================
+# some tens of thousands of examples  a kernel machine                    rows and steps are affordable
+# a million examples                  features in place of the kernel     the kernel has :math:`n^2` values
+# a straight street, many examples    LIBLINEAR, Pegasos: keep :math:`w`  :math:`d` operations a step, not :math:`n`
+# probabilities                       calibration: :doc:`/probabilities`  :math:`h` is no probability
+# categories, gaps, mixed scales      trees                               they need no common scale
+# ==================================  ==================================  ==========================================
+#
+# LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
+# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and takes its time on a
+# straight street if :math:`C` is large:
 
 for C in (0.01, 1.0, 100.0):
     straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
@@ -169,11 +178,7 @@ for C in (0.01, 1.0, 100.0):
     print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
 
 # %%
-# * **Probabilities** are not what this machine estimates; see :doc:`/probabilities`.
-# * **Features of very different size**, or a table of categories and gaps: trees need no common scale.
-#
-# It is the right machine for up to some tens of thousands of examples, of moderate noise, with a kernel that says which
-# are alike. The largest set of the page :doc:`/how_fast` has some sixty thousand.
+# The largest set of the page :doc:`/how_fast` has some sixty thousand examples.
 #
 # How many features are enough in place of a kernel? For the Gaussian kernel draw directions :math:`\omega_s` with
 # normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product

@@ -13,11 +13,14 @@ C.-J. Ong, S. Shao and J. Yang (2010).
 #     filled diamonds exactly on it, squares left of it. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.linalg import null_space
+from scipy.optimize import linprog
 
 from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, parametric_path, regularization_path, solve
 from refsvm.datasets import load, make_banana
 from refsvm.display import LOOPathDisplay, PathDisplay, ValidationPathDisplay
 from refsvm.paths import cross_validate_path
+from refsvm.walk.linear_program import longest_fall
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -126,6 +129,34 @@ except ValueError as error:
 # changes. Its solution is a corner, at which one of each pair goes to a bound and leaves the elbow. For other lines
 # than :math:`\lambda` there may be no :math:`d_p`; then :math:`\alpha` has to move along :math:`u` at a fixed
 # :math:`t` before it can go on: it jumps, and :math:`w` stays.
+#
+# A solver for linear programs needs the two bounds as rows of inequalities. Here are two points, each with its twin,
+# and all four on the elbow:
+
+
+def longest(rate, gap, null, limit):
+    """Return the largest t ≤ limit, and β, with t·rate + null·β ≤ gap."""
+    k = null.shape[1]
+    at = linprog(
+        [-1.0] + [0.0] * k, np.column_stack([rate, null]), gap, bounds=[(0, limit)] + [(None, None)] * k
+    ).x
+    return at[0], at[1:]
+
+
+K_MM, labels = np.kron([[1.0, 0.3], [0.3, 1.0]], np.ones((2, 2))), np.array([1.0, 1.0, -1.0, -1.0])
+weights, low, high = np.array([0.7, 0.3, -0.4, -0.6]), np.minimum(labels, 0.0), np.maximum(labels, 0.0)
+bordered = np.block([[np.zeros((1, 1)), np.ones((1, 4))], [np.ones((4, 1)), K_MM]])
+d_p = np.linalg.lstsq(bordered, np.append(0.0, -labels))[0][1:]  # v = λy falls at the rate y
+N = null_space(bordered)[1:]
+given = np.append(d_p, -d_p), np.append(high - weights, weights - low), np.vstack([N, -N]), 0.6
+fall, beta = longest(*given)
+alone = (given[1][given[0] > 0] / given[0][given[0] > 0]).min()
+print(f"{N.shape[1]} null vectors; λ falls by {fall:.2f}, in the package by {longest_fall(*given)[0]:.2f}")
+print(f"without β it would fall by {alone:.2f}")
+print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).round(3) + 0.0)
+
+# %%
+# The package's version scales the inequalities first, and has a closed form for a single :math:`u`:
 #
 # .. shipped:: walk/linear_program.py
 #    :object: longest_fall

@@ -3,15 +3,10 @@ r"""
 ================
 
 Classification, regression, novelty detection and the hard margin look like four methods. Each is derived here in the
-way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what is left. What is left is, each time,
-
-.. math::
-
-   \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
-   \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U,
-
-with another :math:`v`, another :math:`z` and another box. So each rule of this package serves all four: a selector
-reads the gradient and the box, and does not know what they mean. More than two classes are several such problems.
+way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what is left. Each time it is the same dual
+problem, with another linear term, another sum and another box. So each rule of this package serves all four: a
+selector reads the gradient and the box, and does not know what they mean. More than two classes are several such
+problems.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -48,7 +43,7 @@ targets = np.sin(2.0 * x) + 0.1 * rng.normal(size=40)
 kernel = RBF(1.0)
 
 line = np.linspace(-5.0, 5.0, 400)[:, None]
-figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
 regression = SVR(kernel=kernel, C=2.0, epsilon=0.2).fit(X, targets)
 h = regression.predict(line)
 left.fill_between(line[:, 0], h - 0.2, h + 0.2, color=BLUE, alpha=0.15, lw=0, label=r"tube, $\pm\varepsilon$")
@@ -63,18 +58,25 @@ left.plot(
     label="support vectors",
 )
 left.set(title="regression", xlabel="x", ylabel="target", xlim=(-3.5, 3.5))
-left.legend(frameon=False, fontsize=8)
+left.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 novelty = OneClassSVM(kernel=kernel, nu=0.2).fit(X)
 right.plot(line, novelty.decision_function(line), color=BLUE, label="h(x)")
 right.plot(x, np.zeros(40), "|", color=INK, ms=12, label="examples")
 right.axhline(0.0, color="0.7", lw=0.8)
 right.set(title="novelty detection", xlabel="x", ylabel="h(x)")
-right.legend(frameon=False, fontsize=8)
+right.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 plt.show()
 
 # %%
 # Prices once more
 # ----------------
+#
+# What is left is, each time,
+#
+# .. math::
+#
+#    \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
+#    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
 # The rule of chapter 2, in general: a constraint "at least" gets a price :math:`a\ge0`. Its sign in the constraint
 # becomes the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C` caps the

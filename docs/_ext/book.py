@@ -130,8 +130,14 @@ def printed(match: re.Match[str]) -> str:
     return f"\n`{path}`\n```python\n{lines}\n```\n"
 
 
+def displayed(match: re.Match[str]) -> str:
+    """A displayed formula, in Markdown."""
+    return f"{match[1]}$${' '.join(f'{match[2]} {match[3]}'.split())}$$\n"
+
+
 def as_markdown(text: str) -> str:
     """Replace what is left of reST in a cell."""
+    text = re.sub(r"(?m)^( *)\.\. math:: ?(.*)\n?((?:\s*^\1 +\S.*\n?)*)", displayed, text)
     text = re.sub(r"(?m)^ *\.\. shipped:: (\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. include:: .*\n(?: +:.*\n?)*", "", text)

@@ -184,4 +184,27 @@ def test_one_file_has_plans_in_markdown(kit):
     text = kit.markdown(kit.chapters()[1])
     assert text.startswith("# 2 · Prices")
     assert "| 85 to 90 | Closing |" in text
-    assert not re.search(r":\w+:`|^\.\. ", text, re.MULTILINE)
+
+
+def test_nothing_that_is_handed_out_has_markup_of_the_sources(kit, tmp_path):
+    """Plans are Markdown; slides are words, without formulas."""
+    for chapter in kit.chapters():
+        for number in range(1, 1 + len(chapter.figures)):
+            file = tmp_path / kit.svg(chapter.stem, number)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("<svg/>", encoding="utf-8")
+        assert not re.search(r"(?m):[\w:]+:`|^ *\.\. [\w-]+::|`_", kit.markdown(chapter))
+        slides = re.sub(r"(?s)<(style|script)>.*?</\1>|<[^>]+>", "", kit.deck(chapter, tmp_path))
+        assert not re.search(r"[\\`$^_{}]|\.\. [\w-]+::|:[\w:]+:", slides)
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("Here:\n\n.. math:: a = b\n\nThen.", "Here:\n\n$$a = b$$\n\nThen."),
+        (".. math::\n\n   a\n   = b ,\n\nThen.", "$$a = b ,$$\n\nThen."),
+        ("1. See\n\n   .. math:: a", "1. See\n\n   $$a$$\n"),
+    ],
+)
+def test_a_displayed_formula_is_one_in_markdown(kit, text, made):
+    assert kit.as_markdown(text) == made

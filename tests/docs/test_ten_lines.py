@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from refsvm import (
     AVG,
+    MIR,
     RBF,
     SIR,
     TOP,
@@ -26,6 +28,9 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import make_banana, make_chessboard
+from refsvm.seeders.mir import least_squares
+from refsvm.seeders.spread import spread
+from refsvm.walk.linear_program import longest_fall
 
 CHAPTERS = Path(__file__).parents[2] / "tutorials"
 pytestmark = pytest.mark.skipif(not CHAPTERS.is_dir(), reason="the chapters are not here")
@@ -39,13 +44,15 @@ PROBLEMS = {
     ),
 }
 
+CORNERS = DualProblem.classification(banana.X, banana.y, kernel=RBF(0.5), C=0.1)
+
 
 def defined(chapter, *names):
     """Return functions as a chapter defines them; nothing else of it is executed."""
     (file,) = CHAPTERS.glob(f"{chapter}_*.py")
     tree = ast.parse(file.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
-    found = {"np": np}
+    found = {"np": np, "least_squares": least_squares, "linprog": optimize.linprog}
     exec(compile(tree, str(file), "exec"), found)
     return [found[name] for name in names]
 
@@ -56,21 +63,25 @@ def seen(state, problem):
     return K, state.gradient, state.alpha, problem.lower, problem.upper
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("problem", [*PROBLEMS.values(), CORNERS], ids=[*PROBLEMS, "corners"])
 @pytest.mark.parametrize(
     "moved_by", [SecondOrder(), HybridMaximumGain()], ids=lambda rule: type(rule).__name__
 )
 def test_selectors_choose_the_same_pairs(problem, moved_by):
-    second_order, maximum_gain = defined("07", "second_order", "maximum_gain")
-    steps = 0
+    second_order, maximum_gain, hybrid = defined("07", "second_order", "maximum_gain", "hybrid_maximum_gain")
+    steps, cornered = 0, 0
     for state in iterate(problem, selector=moved_by, step=NewtonStep(), stop=KKTGap(1e-3)):
         if state.gap <= 0.0 or steps == 200:
             break
         last = state.working_sets[0].tolist()
         assert second_order(*seen(state, problem)) == SecondOrder().select(state)
-        assert maximum_gain(*seen(state, problem), last) == MaximumGain().select(state)
-        steps += 1
+        gaining = maximum_gain(*seen(state, problem), last)
+        assert gaining == MaximumGain().select(state)
+        chosen = hybrid(*seen(state, problem), last)
+        assert chosen == HybridMaximumGain().select(state)
+        steps, cornered = steps + 1, cornered + (chosen != gaining)
     assert steps > 20
+    assert cornered > (0 if problem is CORNERS else -1)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
@@ -161,3 +172,26 @@ def test_replaced_instances_are_the_same(problem):
     own = sir(problem.gram.block(np.arange(problem.n)), y, before.alpha, np.sort(leave), np.sort(join))
     assert own == pytest.approx(SIR().seed(before, problem.without(leave)), abs=1e-9)
     assert np.count_nonzero(own[join]) > 3
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
+def test_instances_replaced_at_once_are_the_same(problem):
+    (mir,) = defined("13", "mir")
+    leave, join = np.arange(0, 60, 10), np.arange(3, 60, 10)
+    before = solve(problem.without(join), stop=KKTGap(1e-6), engine="numpy")
+    K, box = problem.gram.block(np.arange(problem.n)), (problem.lower, problem.upper)
+    own = mir(K, before.gradient, before.intercept, before.alpha, box, leave, join, steps=3)
+    spread(own, join, -own.sum(), *box)
+    assert own == pytest.approx(MIR(max_iter=3).seed(before, problem.without(leave)), abs=1e-9)
+    assert np.count_nonzero(own[join]) > 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_fall_of_the_linear_program_is_the_same(seed):
+    (longest,) = defined("15", "longest")
+    rng = np.random.default_rng(seed)
+    rate, gap, null = rng.normal(size=5), rng.random(10), rng.normal(size=(5, 2))
+    given = np.append(rate, -rate), gap, np.vstack([null, -null]), 1.0
+    fall, beta = longest(*given)
+    assert 0.0 < fall == pytest.approx(longest_fall(*given)[0], abs=1e-9)
+    assert (fall * given[0] + given[2] @ beta <= gap + 1e-9).all()
