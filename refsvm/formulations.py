@@ -89,8 +89,8 @@ class Formulations:
         ----------
         X : array-like or CSR of shape (n, d)
             Examples, which are copied; with ``kernel=Precomputed()`` the (n, n) Gram matrix. That is not copied: do not
-            write to it while the problem and what is made of it are in use. A matrix that is not symmetric is replaced,
-            with a warning, by ½(K + Kᵀ).
+            write to it while the problem or an object made from it is in use. A matrix that is not symmetric is
+            replaced, with a warning, by ½(K + Kᵀ).
         y : array-like of shape (n,)
             Labels −1 and +1, both present.
         kernel : kernel object or callable, default Linear()

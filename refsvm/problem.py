@@ -37,7 +37,8 @@ class DualProblem(Formulations):
     Parameters
     ----------
     gram : KernelMatrix, object or array of shape (n, n)
-        K, symmetric, evaluated in blocks; an object of your own needs what `refsvm.kernels.checked.GivenMatrix` says.
+        K, symmetric, evaluated in blocks; an object of your own meets the contract of
+        `refsvm.kernels.checked.GivenMatrix`.
     v : ndarray of shape (n,), float64
         Linear term.
     z : float

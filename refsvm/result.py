@@ -171,12 +171,12 @@ class Solution:
     seconds : float
         Wall time inside `solve`, compilation included if any happened.
     engine : str
-        "numpy", "numba", or "numpy, numba" where the compiled loop took over.
+        "numpy", "numba", or "numpy, numba" if the compiled loop took over.
     trace : Trace or None
     rounding : float
         About how far rows kept as float32 have moved G (`refsvm.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Steps of the longest round of its family so far, this one included: what a bad start may cost.
+        Steps of the longest round of its family so far, this one included; an estimate of the cost of a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G around the mean of the data, where the problem was solved there (``problem.centred``): exact where `gradient`
         and `intercept`, which are those of the data as they were given, round off a large w·c. All else is read off it.

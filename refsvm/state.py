@@ -88,26 +88,26 @@ class SolverState:
     Attributes
     ----------
     problem : DualProblem
-        What is being solved.
+        The problem that is solved.
     parent : (SolverState, ndarray) or None
         Of a restricted problem: the state that it restricts, and which of its variables are here.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
         α, G, the linear term, L, U and the kᵢᵢ.
     working_sets : ndarray of shape (h, 2), int64
-        Recent working sets (i, j), latest first; −1 where there was none yet.
+        Recent working sets (i, j), latest first; −1 if there was none yet.
     curvatures : ndarray of shape (h,), float64
         q of each of them.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
-        Pairs the step rule wants considered by the next selection; the first `n_candidates` are valid.
+        Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
-        Δ, what the last step added to α, and KΔ, what it took from G; 0 before the first step. None unless carried.
-        Where a bound has cut what it carried, and not the pair, only the pair's part: Δ = μ(eᵢ − eⱼ).
+        Δ, added to α by the last step, and KΔ, subtracted from G by it; 0 before the first step. None unless carried.
+        If a bound has cut the carried part, and not the pair, only the pair's part: Δ = μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
-        What each rule remembers, made by its `memory`.
+        Array of each rule, made by its `memory`.
     shrinking : object
-        What `refsvm.solver.shrinking.Shrinking` remembers of this solve; None where it begins.
+        Data of `refsvm.solver.shrinking.Shrinking` for this solve; None at its start.
     session : object
-        What a backend keeps with these arrays, so that it need not be made again; it holds no reference to the state.
+        Data that a backend derives from these arrays and keeps; they hold no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 

@@ -240,7 +240,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     Parameters
     ----------
     name : str
-        What the value is, for the message.
+        Name of the value, for the message.
     value : object
         None, a number, a string, or an object whose repr says all that matters: a frozen dataclass.
 

@@ -31,7 +31,6 @@ EXCEPTIONS = {
         "you will write it in twenty lines": COUNTED, "These are twenty lines of your own": COUNTED,
     },
     "09_does_it_end": {
-        "**A million examples.**": "an example of a size", "a million times as much as a thousand": "n² of both",
         "some sixty thousand": "the rows of a table of the page it names",
         "some tens of thousands of examples": "advice that rests on that table",
     },

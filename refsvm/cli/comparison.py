@@ -52,9 +52,9 @@ class Outcome:
     total : int
         How many strategies or runs were asked for.
     rows : list of dict
-        What is known of each strategy, in the order asked for: the fields of its `Choice`, and more.
+        Record of each strategy, in the order asked for: the fields of its `Choice`, and more.
     left_out : list of (Choice, str)
-        What the package refuses, and why.
+        Strategies that the package refuses, and why.
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
@@ -136,9 +136,10 @@ def compare_once(
     Returns
     -------
     Outcome
-        A row is the choice and the record of `Solve`, with ``first_use_seconds``: what the first use of the strategy
-        in this process cost, compiling it or loading its compiled code. That is measured before, on four points, and
-        not part of ``seconds``. After Ctrl-C there is what was computed until then, the run under way included.
+        A row is the choice and the record of `Solve`, with ``first_use_seconds``: the time of the first use of the
+        strategy in this process, for compiling it or loading its compiled code. That is measured before, on four
+        points, and not part of ``seconds``. After Ctrl-C there is what was computed until then, the run under way
+        included.
 
     Raises
     ------

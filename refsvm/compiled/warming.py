@@ -76,7 +76,7 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     Parameters
     ----------
     tell : callable, optional
-        Is told, in a line, what comes next; `print` will do.
+        Called with a line about the next step, such as `print`.
 
     Returns
     -------

@@ -122,7 +122,7 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     Parameters
     ----------
     parts : dict of str to ndarray
-        What `archived` returns.
+        Result of `archived`.
 
     Raises
     ------

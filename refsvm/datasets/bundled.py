@@ -26,7 +26,7 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        What `load` accepts.
+        Names that `load` accepts.
 
     Examples
     --------

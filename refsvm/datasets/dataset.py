@@ -31,10 +31,10 @@ class Dataset:
     X : ndarray of float64 or scipy.sparse.csr_matrix, shape (n, d)
         Examples, one a row.
     y : ndarray, shape (n,), or None
-        Labels; None for a CSV file without them. Bundled sets and generators give float64 ±1; files give what they hold
-        (see `binary_labels`).
+        Labels; None for a CSV file without them. Bundled sets and generators give float64 ±1; files give their own
+        labels (see `binary_labels`).
     description : str
-        What an example and the class +1 are.
+        Meaning of an example and of the class +1.
     source : str
         Creators, year and address of the original.
     licence : str

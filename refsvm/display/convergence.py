@@ -38,9 +38,9 @@ class ConvergenceDisplay(Curves):
     curves : dict of str to (ndarray, ndarray)
         Name of a solve to its abscissae and values, float64; values that are not positive are NaN.
     metric : {"gap", "objective"}
-        What the values are.
+        Quantity of the values.
     against : {"iterations", "rows", "seconds"}
-        What the abscissae are.
+        Quantity of the abscissae.
 
     Attributes
     ----------

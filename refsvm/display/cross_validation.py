@@ -55,7 +55,7 @@ class SeedDisplay(Display):
         ----------
         seeder : Seeder
         solved : Solution
-            What the seed is made of.
+            Solution that the seed is made from.
         problem : DualProblem
             The next problem.
         ax : matplotlib Axes, optional

@@ -43,7 +43,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     Attributes
     ----------
     offset_ : ndarray of shape (1,), float64
-        −b: what `score_samples` is compared with.
+        −b, the threshold of `score_samples`.
     support_, n_support_, support_vectors_, dual_coef_, intercept_, coef_, alpha_, n_iter_, n_kernel_rows_
         As of `SVR`.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_, status_, fit_status_, kernel_, shape_fit_

@@ -42,7 +42,7 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a version of a higher minor number has written it, or it holds what is not known here.
+        If a version of a higher minor number has written it, or it has an entry that is not known here.
     """
     written, here = state.get(VERSION, "0.2.0 or earlier"), version()
     try:

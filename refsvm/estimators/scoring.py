@@ -64,7 +64,7 @@ class Scoring:
     scorer : callable
         Called with an estimator, X and y of a test part.
     given : str or callable
-        What the user has named.
+        The scoring that the user has passed.
     model : type
         `HeldOutSVC` or `HeldOutSVR`.
     settings : dict

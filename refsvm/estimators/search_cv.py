@@ -100,10 +100,10 @@ class SearchCV(KernelEstimator, ABC):
         y : array-like of shape (n,)
             Labels, at least two different ones; targets of a regression.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example, and what it counts in the scores; those with 0 or less are left out.
+            Factor of C for each example, and its weight in the scores; those with 0 or less are left out.
         **params
             For the splitter: ``groups``, array-like of shape (n,), or, with scikit-learn's metadata routing enabled,
-            whatever it or the scorer requests.
+            the arrays that it or the scorer requests.
 
         Returns
         -------

@@ -178,8 +178,8 @@ class SVC(ClassifierMixin, Incremental):
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, whatever it takes.
-            Used as it is if it is C-ordered float64 or CSR.
+            Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, any objects that it
+            takes. Used as it is if it is C-ordered float64 or CSR.
         y, sample_weight : array-like of shape (n,)
             Labels, at least two different ones; and factors of C, those with 0 or less are left out.
 
@@ -257,7 +257,7 @@ class SVC(ClassifierMixin, Incremental):
         ------
         ValueError
             As `fit`; on an infinite C, labels that are new, a kernel matrix beyond `cache_size` or an indefinite one,
-            and another kernel. What was held is then as it was.
+            and another kernel. The model is then unchanged.
 
         Examples
         --------

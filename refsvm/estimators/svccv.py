@@ -52,7 +52,7 @@ class SVCCV(ClassifierMixin, SearchCV):
         ``cv="loo"``, where most examples are decided without a step. Rules for left-out examples take no other folds,
         no seeder, no other score, and no weights that depend on the split.
     seeder : Seeder, optional
-        From one C to the next, and nothing else; by default `ActiveSet` and what changed in the fold before.
+        For the step from one C to the next only; by default `ActiveSet` with the change in the fold before.
     cache_size : float, default 200
         Budget for a kernel matrix in MiB. Where it holds all of it, it is computed in one product; the
         inner products that all γ share take as much again.

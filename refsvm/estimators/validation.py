@@ -43,7 +43,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     Raises
     ------
     ValueError, TypeError
-        What scikit-learn raises.
+        As raised by scikit-learn.
     """
     # with names scikit-learn compares them, and warns if they are missing
     if not hasattr(estimator, "feature_names_in_") and are_plain(X, y):

@@ -193,7 +193,7 @@ class Comparison:
     cells : mapping
         The `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str
-        What is to be known beside the table: runs that were refused, and why; seconds of different engines or machines.
+        Remarks on the table: runs that were refused, and why; seconds of different engines or machines.
     """
 
     metric: str

@@ -27,7 +27,7 @@ class Instance:
         Labels ±1, or the numbers 0 … k − 1 of several classes; targets of a regression.
     kernel : kernel object
     C : float or ndarray of shape (n,)
-        Penalty, of each example where it is an array.
+        Penalty, of each example if it is an array.
     epsilon, nu : float, optional
         Of a regression, of a one-class problem; neither: classification.
 

@@ -28,7 +28,7 @@ class Solve(Call):
     name : str
         Name in the tables.
     selector, step, stop : rules
-        Where none is given, the default of `solve` is filled in.
+        If none is given, the default of `solve` is filled in.
     shrinking : bool
     cache_mb : float
     engine : {"auto", "numba", "numpy"}
@@ -37,8 +37,8 @@ class Solve(Call):
     trace : bool
         Count the planned steps, and how long they are compared with Newton's.
     cache_dtype : {"auto", "float64", "float32"}
-        Give it where rules are compared by kernel rows or seconds: with "auto" large problems have float32 rows, twice
-        as many of which fit, with some rules only.
+        Give it if rules are compared by kernel rows or seconds: with "auto" large problems have float32 rows, twice as
+        many of which fit, with some rules only.
 
     Raises
     ------

@@ -125,7 +125,7 @@ class Call(Strategy):
     Attributes
     ----------
     copied : tuple of str
-        Attributes of what the function returns that are stored as they are.
+        Attributes of the result that are stored unchanged.
 
     Raises
     ------

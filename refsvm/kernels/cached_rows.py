@@ -26,7 +26,7 @@ class CachedRows(KernelRows):
     cache_mb : float
         Budget for stored rows in MiB; infinity for all rows. See `megabytes`.
     dtype : numpy type
-        float32 halves what a row takes. `row` returns float64 all the same.
+        float32 halves the memory of a row. `row` returns float64 all the same.
 
     Attributes
     ----------

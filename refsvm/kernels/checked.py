@@ -205,8 +205,8 @@ class GivenMatrix(KernelMatrix):
     Raises
     ------
     ValueError
-        If something is missing, or what `block` and `diagonal` return is no symmetric matrix of finite numbers: looked
-        at in a few places here, and in every block.
+        If a method or attribute is missing, or `block` and `diagonal` do not return a symmetric matrix of finite
+        numbers. A few places are checked here, and every block later.
 
     Examples
     --------

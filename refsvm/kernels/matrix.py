@@ -24,7 +24,7 @@ class KernelMatrix(ABC):
     store : KernelRows or None
         Where the rows are taken from, if they are stored anywhere.
     source, indices : KernelMatrix and ndarray of shape (n,), int64
-        Of a view: what it is a view of, and the row there behind each variable.
+        Of a view: its matrix, and the row of each variable there.
     repeats : bool
         Whether several variables share such a row.
     prefers_batches : bool
@@ -34,7 +34,7 @@ class KernelMatrix(ABC):
     rounding : float
         About how far a value may be from the true one.
     is_psd : bool
-        Whether the matrix is known to be positive semi-definite, whatever the data.
+        Whether the matrix is known to be positive semi-definite for any data.
     has_unit_diagonal : bool
         Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
     supports_float32 : bool

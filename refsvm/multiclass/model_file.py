@@ -123,15 +123,15 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
     Returns
     -------
     Model or FunctionModel
-        A classifier; or what predicts values (epsilon_svr, nu_svr) or +1 and −1 (one_class).
+        A classifier; or a model that predicts values (epsilon_svr, nu_svr) or +1 and −1 (one_class).
 
     Raises
     ------
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not a model, or is cut off or inconsistent; if labels or counts are not
-        whole numbers, or a label stands twice; if a later version of refsvm has added what this one cannot read.
+        If the file is not a model, or is cut off or inconsistent; if labels or counts are not whole numbers, or a label
+        stands twice; if it has an entry of a later version of refsvm, which this one cannot read.
 
     Examples
     --------

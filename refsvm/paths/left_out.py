@@ -53,8 +53,8 @@ class LeftOut:
     lam : ndarray of shape (m,)
         λ of the breakpoints.
     before, after : ndarrays of shape (m − 1, g)
-        For each segment and variable what ĥ_R(xᵣ) is at its two ends, or a number of the same sign; NaN if the path
-        does not tell it.
+        For each segment and variable ĥ_R(xᵣ) at its two ends, or a number of the same sign; NaN if the path does not
+        tell it.
     walked : ndarray of shape (g,), int64
         Breakpoints of the walks for each variable.
     """

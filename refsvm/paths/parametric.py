@@ -25,7 +25,7 @@ class ParametricPath(TrackedPath):
     start, end : DualProblem
         The problems at both ends.
     line : ProblemLine
-        What is between them, with merged variables as one.
+        The line between them, with merged variables as one.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix
         As of `refsvm.paths.tracked.TrackedPath`.
 

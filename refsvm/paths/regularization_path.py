@@ -45,8 +45,8 @@ def regularization_path(
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification or
         regression, which is that of C = 1, with weights if its C has them; y, kernel and gram are then left out.
     y : array-like of shape (n,)
-        Labels −1 and +1, both present, in any proportion. Or those of three classes and more, whatever they are called:
-        each pair has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
+        Labels −1 and +1, both present, in any proportion. Or labels of any type, of three classes or more: each pair
+        has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
     kernel : kernel object or callable, default Linear()
         Positive semi-definite.
     gram : array-like of shape (n, n) or object, optional

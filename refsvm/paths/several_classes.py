@@ -266,7 +266,7 @@ def pair_paths(
     X : ndarray or CSR of shape (n, d), or None
         By which equal examples are found; by their kernel values without it.
     codes, weights : ndarrays of shape (n,)
-        Class numbers, and what C is multiplied by.
+        Class numbers, and factors of C.
     limits : PathLimits
         Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once.
     merge, **options

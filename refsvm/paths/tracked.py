@@ -27,11 +27,11 @@ class TrackedPath:
     Parameters
     ----------
     record : PathRecord
-        Breakpoints, and what changes there.
+        Breakpoints, and the changes there.
     merged : Merged
         Which variables are one.
     status : Status
-        Whether the path reaches its end, or what ended it before.
+        Whether the path reaches its end, or why it ended before.
     seconds, start_seconds : float
         Time for the path, with kernel matrix and start; and for these two.
     drift : float

@@ -67,8 +67,8 @@ def cross_validate(
         all rounds of a fold are solved in few calls and without a seed, unless one is named here.
     from_full : bool, default True
         Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
-        what a fold had is spread over the others. Otherwise the first round is cold and each other one
-        starts from the round before it, as in the paper.
+        the weight of a fold is spread over the others. Otherwise the first round is cold and each other one starts from
+        the round before it, as in the paper.
     stratified : bool
         Share each class equally among the folds; of classification only.
     rng : int, numpy.random.Generator or None
@@ -77,10 +77,10 @@ def cross_validate(
         For a splitter that uses groups, such as scikit-learn's ``GroupKFold``: the group of each example.
     n_jobs : int, optional
         Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
-        core. Where joblib is set up for processes (``joblib.parallel_config``), processes. Results are those of one
-        thread to the last bit.
+        core. If joblib is set up for processes (``joblib.parallel_config``), processes. Results are those of one thread
+        to the last bit.
     cache_mb : float
-        Budget for kernel rows in MiB. Where it holds the whole matrix, that is computed in one product.
+        Budget for kernel rows in MiB. If it holds all of the matrix, the matrix is computed in one product.
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
         time_limit, callback, trace. ``cache_dtype="auto"`` holds kernel values as float32 from 1,500 examples on, with

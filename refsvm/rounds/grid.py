@@ -37,9 +37,9 @@ class Split:
     train, test : ndarrays of int64
         Numbers of the examples.
     factors : ndarray of shape (n,), float64
-        What C is multiplied by for each example, or variable; 0 for those that are not trained on.
+        Factor of C for each example, or variable; 0 for those that are not trained on.
     test_weights : ndarray, float64
-        What each example of the test set counts in the score.
+        Weight of each example of the test set in the score.
     """
 
     number: int
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
     split, place : int
         Number of the split, and of the value of C.
     score : float
-        Part of the test set that is predicted rightly, R² of a regression, or what was asked for.
+        Part of the test set that is predicted rightly, R² of a regression, or the score asked for.
     iterations : int
         Steps of all machines.
     fit_seconds, score_seconds : float

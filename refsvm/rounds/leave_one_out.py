@@ -60,10 +60,9 @@ def leave_one_out(
         Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a `DualProblem` of classification, regression
         or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
     y : array-like of shape (n,)
-        Labels, two classes or more, whatever they are called; of two the larger is the positive one. More are solved
-        one-vs-one, over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it
-        is in, and asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is
-        no y.
+        Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
+        over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
+        asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
     kernel, gram, C
         As in `DualProblem.classification`. With `nu`, C holds the weights of the examples.
     epsilon : float, optional
@@ -72,13 +71,14 @@ def leave_one_out(
         Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r the sum of α is that of n − 1 examples.
     seeder : Seeder
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
-        to the optimum without r from event to event; steps of SMO follow only where what is free is singular.
+        to the optimum without r from event to event; steps of SMO follow only if the matrix of the free variables is
+        singular.
     stop : StoppingRule
-        When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` where the seeder
-        walks to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a
-        step. Use ``KKTGap(1e-3)`` if you need the value itself. `LOODualityGap` proves the sign too, but a step
-        with it costs several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the
-        default there, and rules that prove a sign are refused.
+        When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` if the seeder walks
+        to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a step. Use
+        ``KKTGap(1e-3)`` if you need the value itself. `LOODualityGap` proves the sign too, but a step with it costs
+        several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the default
+        there, and rules that prove a sign are refused.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
@@ -89,8 +89,8 @@ def leave_one_out(
         Give up a rule for left-out examples that has decided fewer than half of the first ten rounds early. `BallRule`
         is tested too seldom to cost much, and is never given up.
     n_jobs : int, optional
-        Threads; −1 for one on each core. Where joblib is set up for processes (``joblib.parallel_config``), processes.
-        The rounds of a machine are shared among them; of several classes one pair is asked after the other.
+        Threads; −1 for one on each core. If joblib is set up for processes (``joblib.parallel_config``), processes. The
+        rounds of a machine are shared among them; of several classes one pair is asked after the other.
     engine : {"auto", "numba", "numpy"}
         The rounds in compiled code, or readable: same predictions, same α. "auto" begins readable and goes on in
         compiled code once that pays.
@@ -110,7 +110,8 @@ def leave_one_out(
     Returns
     -------
     LeaveOneOut
-        Always: after a limit or Ctrl-C with what is decided so far, ``is_complete`` False and a `status` that says why.
+        Also after a limit or Ctrl-C, then with the examples decided so far, ``is_complete`` False and the reason in
+        `status`.
 
     Raises
     ------

@@ -195,7 +195,7 @@ class Table(NamedTuple):
     Attributes
     ----------
     decided, signs, values : ndarrays of shape (n, pairs)
-        What decided an example, the sign of h if that is all that is known, and h.
+        The reason that decided an example, the sign of h if only that is known, and h.
     iterations : ndarray of shape (n,), int64
     traces : dict
         By example, or by example and classes.

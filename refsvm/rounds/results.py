@@ -31,8 +31,8 @@ class LeaveOneOut(Scores):
     classes : ndarray of shape (k,)
         The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)
-        For each example, what a machine trained without it predicts: a class, a value, or 1 for inside and −1 for
-        outside. The training label where nothing has decided yet, which only happens in an incomplete result; of a
+        Prediction for each example by a machine trained without it: a class, a value, or 1 for inside and −1 for
+        outside. The training label if the example is not decided yet, which only happens in an incomplete result; of a
         regression NaN.
     labels : ndarray of shape (n,)
         The labels or targets given; 1 for each example of novelty detection.
@@ -57,7 +57,7 @@ class LeaveOneOut(Scores):
     status : Status
         CONVERGED, or why the result is incomplete.
     engine : str
-        What ran the rounds.
+        Engine of the rounds.
     gap_rule_kept : bool or None
         Outcome of the efficiency test; None if there was none to be made.
     traces : dict of int to Trace
@@ -176,7 +176,7 @@ class CrossValidation(Scores):
     classes : ndarray of shape (k,)
         The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)
-        What the round that held an example out predicts for it: a class, a value, or 1 for inside and −1 for outside.
+        Prediction for each example by the round that held it out: a class, a value, or 1 for inside and −1 for outside.
         Its own label if that round is missing, which only happens in an incomplete result; of a regression NaN.
     labels : ndarray of shape (n,)
         The labels or targets given; 1 for each example of novelty detection.

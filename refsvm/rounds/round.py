@@ -25,7 +25,7 @@ class Round(NamedTuple):
     keep : hashable, optional
         Name under which its own solution is kept, in place of an earlier one.
     C : float
-        What the box of the problem is multiplied by.
+        Factor of the box of the problem.
     weights : ndarray of shape (n,), float64, optional
         A further factor of the box of each example; those with 0 are left out, too.
     neighbour : (hashable or None, hashable), optional
@@ -62,7 +62,7 @@ class RoundResult(NamedTuple):
     iterations : int
         Steps.
     reason : str
-        What the stopping rule says, or the status.
+        Sentence of the stopping rule, or the status.
     status : Status
     seed_seconds, solve_seconds : float
         Time to make the start, and to solve from there. Compiled rounds of one chunk share its time.

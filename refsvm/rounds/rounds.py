@@ -47,16 +47,16 @@ class Rounds:
     Parameters
     ----------
     problem : DualProblem
-        Its box is that of a round that names none.
+        Its box is the default box of a round.
     selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
         As in `refsvm.solve`, but the default of `stop` is ``KKTGap(relative=True)``. `max_iter` is a limit for each
         round.
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int
-        Record every step, or every k-th, of the rounds that `run` gets: they are then not run in compiled chunks.
+        Record every step, or every k-th, of the rounds of `run`, which then do not run in compiled chunks.
     n_jobs : int, optional
-        Workers that share what `run` gets: threads, or processes where joblib is set up for them
+        Workers that share the rounds of `run`: threads, or processes if joblib is set up for them
         (``joblib.parallel_config``). −1: one for each core.
 
     Attributes
@@ -210,7 +210,7 @@ class Rounds:
         Yields
         ------
         RoundResult
-            How each round ended. After Ctrl-C there are no more, and ``status`` says so.
+            The result of each round. After Ctrl-C there are no more, and ``status`` says so.
 
         Examples
         --------
@@ -260,14 +260,14 @@ class Rounds:
         Parameters
         ----------
         box : DualProblem, optional
-            The problem in the box of this round: what `boxed` or ``problem.without(r)`` return.
+            The problem in the box of this round, as returned by `boxed` or ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
             The box itself. Without any, it is that of the problem.
         start : array-like of shape (n,), optional
             Signed α to start from; cold by default. An infeasible start is repaired with a warning.
         origin : Solution, optional
             An earlier round, from whose α and G the start is reached; where the last round ended by default. Results
-            are then the same whatever rounds lie between.
+            then do not depend on the rounds between.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
@@ -308,7 +308,7 @@ class Rounds:
         start, origin, rules, most, trace
             As in `solve`, all of them given.
         shrinks : bool
-            False takes steps on all variables, whatever the other rounds do.
+            False takes steps on all variables, also if other rounds shrink.
         """
         self.limits.most = most
         with self._run as run:

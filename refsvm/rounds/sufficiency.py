@@ -28,7 +28,7 @@ class Check(Rule):
     Attributes
     ----------
     name : str
-        What `LeaveOneOut.decided_by` says of its examples.
+        Entry in `LeaveOneOut.decided_by` for the examples that it decides.
     needs_convex : bool
         Whether the proof needs a positive semi-definite K.
     keeps_machine : bool
@@ -145,7 +145,7 @@ class Ball(Check):
     Parameters
     ----------
     seeder : Seeder
-        Whose α without r is the second machine.
+        Its seed, α without r, is the second machine.
 
     References
     ----------
@@ -240,7 +240,7 @@ def sufficient(
     names : ndarray of shape (n,) of str
         The check that decided, or "".
     signs : ndarray of shape (n,), float64
-        What h(xᵣ) is then, 1 or −1; the label where nothing is decided.
+        Sign of h(xᵣ) then, 1 or −1; the label if nothing is decided.
     values : ndarray of shape (n,), float64
         h(xᵣ) where it is known, else NaN.
     """

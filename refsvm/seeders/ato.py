@@ -70,10 +70,10 @@ class ATO(Seeder):
         With more free variables than this the path is not followed.
     budget : float, default 0.3
         Most work that a path may be expected to take, in multiplications, as a part of the work of the longest round so
-        far, its steps times n. Infinity: the path is followed whatever it costs. With an infinite `margin` as well the
-        seed without some examples is the new optimum, where `max_events` and `max_free` allow it and the matrix of the
-        free variables is regular: `leave_one_out` by ``ATO(margin=np.inf, budget=np.inf)`` takes no step after the
-        path there. Where C shrinks the seed is a start only, from which the solver takes steps to the optimum.
+        far, its steps times n. Infinity: the path is followed at any cost. With an infinite `margin` as well the seed
+        without some examples is the new optimum, where `max_events` and `max_free` allow it and the matrix of the free
+        variables is regular: `leave_one_out` by ``ATO(margin=np.inf, budget=np.inf)`` takes no step after the path
+        there. Where C shrinks the seed is a start only, from which the solver takes steps to the optimum.
 
     Raises
     ------

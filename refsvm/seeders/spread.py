@@ -30,7 +30,7 @@ def spread(
     Returns
     -------
     float
-        What is missing still: nothing but rounding, unless no variable has room left.
+        The sum that is still missing: only rounding, unless no variable has room left.
 
     Examples
     --------

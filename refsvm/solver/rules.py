@@ -186,9 +186,9 @@ def stored_rows(
     dtype : numpy type
         float64 or float32.
     at_least : int
-        Rows that the rules read at once; such copies of shared rows are kept whatever the budget.
+        Rows that the rules read at once; such copies of shared rows are kept beyond any budget.
     read : numpy type
-        What the rules read: float64, or float32 if they take that too.
+        Type that the rules read: float64, or float32 if they take that too.
 
     Examples
     --------

@@ -135,12 +135,12 @@ class Restriction(Shrinking):
     period : int
         Steps between two looks at the active set.
     copy_cost : float
-        What it costs to carry one value of a stored row over, in variables touched by a step.
+        Cost of copying one value of a stored row, in variables touched by a step.
     full_gram_up_to : int
         Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
     multiple : int
-        Active sets are filled up to a multiple of this: the compiled loops take that many variables at a time, and a
-        problem of another size pays for the odd ones singly.
+        Active sets are filled up to a multiple of this: the compiled loops take that many variables at a time, and
+        those beyond a multiple one at a time.
     block : int
         Most variables that join a block at a time.
     """

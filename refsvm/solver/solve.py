@@ -42,15 +42,15 @@ def solve(
     ----------
     problem : DualProblem
     selector, step, stop : rules
-        By default SecondOrder(), KKTGap(1e-3), and PlanningAheadStep() where the selector takes candidates,
-        NewtonStep() where it does not. Where neither selector nor step is given, restricted problems are solved
-        with ConjugateSecondOrder() and ConjugateStep().
+        By default SecondOrder(), KKTGap(1e-3), and PlanningAheadStep() if the selector takes candidates, NewtonStep()
+        if it does not. If neither selector nor step is given, restricted problems are solved with
+        ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``solution.alpha`` of an interrupted solve; zero (or the nearest
         feasible point) by default. An infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}
-        The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable
-        loop and goes on in the compiled one where Numba is installed and the time spent pays for loading it.
+        The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable loop
+        and goes on in the compiled one if Numba is installed and the time spent pays for loading it.
     shrinking : bool or Shrinking
         Repeatedly solve a restricted problem over the variables still likely to change (`refsvm.solver.shrinking`).
         Much faster; same solution to within the tolerance. False takes the steps of the papers, one by one on all
@@ -59,13 +59,13 @@ def solve(
         Budget for kernel rows in MiB; copies made by shrinking may add a quarter.
     cache_dtype : {"auto", "float64", "float32"}
         How kernel rows are kept. float32 keeps twice as many, computes those of RBF and linear kernels in half the
-        time, and rounds K by some 1e-7, as LIBSVM does; ``solution.objective_error`` says what that does to the
-        objective. "auto" begins in float32 if shrinking is on, the tolerance at least 1e-4, 1.2e-7 C max K ≤ a tenth of
-        it, and one of two holds: n ≥ 3,000 with an RBF kernel and the rules SecondOrder, NewtonStep,
-        PlanningAheadStep, their conjugate ones and KKTGap; or n ≥ 10,000 and a budget that does not hold all of K.
-        The rounding moves G by about 2.4e-7 max K √Σα², where α of equal examples is summed before it is squared. If
-        that exceeds the tolerance, the solve goes on in float64 rows. If it exceeds a tenth, the stopping rule is
-        asked again with float64 values of G where they decide. "float32" is kept, with a warning from a tenth on.
+        time, and rounds K by some 1e-7, as LIBSVM does; ``solution.objective_error`` is the effect on the objective.
+        "auto" begins in float32 if shrinking is on, the tolerance at least 1e-4, 1.2e-7 C max K ≤ a tenth of it, and
+        one of two holds: n ≥ 3,000 with an RBF kernel and the rules SecondOrder, NewtonStep, PlanningAheadStep, their
+        conjugate ones and KKTGap; or n ≥ 10,000 and a budget that does not hold all of K. The rounding moves G by about
+        2.4e-7 max K √Σα², where α of equal examples is summed before it is squared. If that exceeds the tolerance, the
+        solve goes on in float64 rows. If it exceeds a tenth, the stopping rule is asked again with float64 values of G
+        where they decide. "float32" is kept, with a warning from a tenth on.
     max_iter : int, optional
         Limit on the steps; max(10⁷, 100n) by default.
     time_limit : float, optional
@@ -77,7 +77,7 @@ def solve(
     trace : bool or int
         Record every step, or every k-th.
     polish : bool
-        Take one exact step on the free variables at the end, where there are few (`refsvm.solver.polish`).
+        Take one exact step on the free variables at the end, if they are few (`refsvm.solver.polish`).
 
     Returns
     -------

@@ -80,7 +80,7 @@ class Stack:
         The places of those that run among all P, ascending.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
     i, j, curvature and those before : ndarrays of shape (R,)
-        The last working set, the one before it, and the curvatures of both; −1 where there was none yet.
+        The last working set, the one before it, and the curvatures of both; −1 if there was none yet.
     first_range, tolerance : ndarrays of shape (R,)
         The memory of `KKTGap`.
     """

@@ -22,10 +22,10 @@ class StepRule(Rule):
     Attributes
     ----------
     history : int
-        How many recent working sets the rule plans with; 0 for a rule that does not plan. A planning rule writes
-        the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and
-        their number to ``state.n_candidates`` (which the loop resets to 0 before each call): that is what marks the
-        step as planned.
+        Number of recent working sets that the rule plans with; 0 for a rule that does not plan. A planning rule writes
+        the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their
+        number to ``state.n_candidates`` (which the loop resets to 0 before each call): that is what marks the step as
+        planned.
     uses_momentum : bool
         Whether `length` returns (μ, κ), for a step that goes on along the last displacement Δ as well:
         α += μ(eᵢ − eⱼ) + κΔ. The state keeps Δ for it, ``state.displacement``, and ``state.displacement_image`` KΔ,

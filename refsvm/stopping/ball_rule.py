@@ -54,7 +54,8 @@ class BallRule(StoppingRule):
         The only left-out example of interest. None: all with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without`
         leaves them.
     solved : Solution, optional
-        Whose machine w is; leave-one-out gives the full solution. None: the point where the solve starts.
+        The solution that w belongs to; leave-one-out passes the one on all examples. None: the point where the solve
+        starts.
     relative : bool
         Whether ε is relative to the range of the decision values, as in `KKTGap`.
 

@@ -32,7 +32,7 @@ class StoppingRule(Rule):
         says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
     relative : bool
         Whether ε is relative to the range of the decision values (`refsvm.stopping.relative`). The last number of the
-        rule's memory is then what the KKT gap was compared with, where it was at most `tol`.
+        rule's memory is then the number that the KKT gap was compared with, if it was at most `tol`.
     """
 
     example_call: ClassVar[str] = "KKTGap()"

@@ -27,8 +27,8 @@ class KKTGap(StoppingRule):
     tol : float
         ε > 0; LIBSVM's default is 1e-3.
     relative : bool
-        Stop when ψ(α) ≤ ε min(1, s), with s the range of the decision values (`refsvm.stopping.relative`): what the
-        estimators, `leave_one_out` and `cross_validate` do where no rule is named. False is the rule of the papers.
+        Stop when ψ(α) ≤ ε min(1, s), with s the range of the decision values (`refsvm.stopping.relative`). The
+        estimators, `leave_one_out` and `cross_validate` do so by default. False is the rule of the papers.
 
     Raises
     ------

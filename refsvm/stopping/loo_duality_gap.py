@@ -65,7 +65,7 @@ class LOODualityGap(StoppingRule):
     example : int, optional
         The left-out one, r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
     variables : {2, 1}
-        How many ηᵢ move per step of α; 1 is what the paper does.
+        Number of ηᵢ that move per step of α; the paper moves 1.
     relative : bool
         Whether ε is relative to the range of the decision values, as in `KKTGap`.
 

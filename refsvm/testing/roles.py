@@ -101,7 +101,7 @@ def check_matrix(gram: KernelMatrix) -> int:
     Raises
     ------
     AssertionError
-        If a block has another shape, holds what is not finite, or contradicts another block or the diagonal.
+        If a block has another shape, holds a number that is not finite, or contradicts another block or the diagonal.
     """
     name, n = "a block of rows", getattr(gram, "n", None)
     subject = f"Problem {name!r} with {gram!r}"

@@ -89,8 +89,8 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     Parameters
     ----------
     rule : Rule, KernelMatrix or object with `n` and `block`
-        An instance; a kernel matrix of one's own (``gram=``) is asked for blocks. A step rule that plans is tried with
-        selectors that take candidates, and the reverse.
+        An instance; of a kernel matrix of your own (``gram=``) blocks are computed. A step rule that plans is tried
+        with selectors that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems.
 

@@ -38,7 +38,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
         Tolerance on the KKT gap, in units of the decision function; for C < 1 also relative to C, as h is
         then of that size.
     kind : str
-        What is noted with the examples that change their set.
+        Entry for the examples that change their set.
 
     Returns
     -------

@@ -53,8 +53,8 @@ class SVMP(PathTracker):
     eps_smo : float
         ε_smo: KKT gap to which SMO solves the start of a repair, in units of the decision function.
     tau : float
-        τ: components of d_p below τ times the largest count as zero, and rates pᵢ below what their rounding leaves.
-        The paper takes 1e-4 for both, in units of the kernel.
+        τ: components of d_p below τ times the largest count as zero, and rates pᵢ below their rounding error. The paper
+        takes 1e-4 for both, in units of the kernel.
     tau_2 : float
         τ₂: a fall of λ by less than τ₂λ is no progress. The paper takes 1e-8 in units of λ.
     gamma : float

@@ -16,7 +16,7 @@ class Move(NamedTuple):
     before, after : int
         −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On a line other than λ = 1/C: −1 at L, 0 free, 1 at U.
     kind : str
-        What made it move, as in `Breakpoint`.
+        Cause of the move, as in `Breakpoint`.
     """
 
     example: int

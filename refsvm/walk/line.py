@@ -45,7 +45,7 @@ class ProblemLine:
     sign : ndarray of shape (n,)
         0 for a variable whose box has no width anywhere on the line, and 1 for all others.
     unit, span, least : tuple of float, float, float
-        What is small: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
+        Units of small numbers: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
     reach : float
         The most that a decision value can be, relative to `unit`, or 1: small where C is.
     push, pace : float

@@ -69,13 +69,13 @@ class PathState(Walk):
     sign : ndarray of shape (n,)
         1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width; of other lines 1 or 0.
     stored : ndarray of shape (at least n, at least n)
-        What holds K: row i of K begins its row i.
+        Array that holds K: row i of K begins its row i.
     moves : list of Move
         Changes of the sets since the last breakpoint.
     factors : object or None
         The factors of the present elbow, if they were made.
     kept : object or None
-        What an algebra other than the inverse keeps from one elbow to the next.
+        Data of an algebra other than the inverse, kept from one elbow to the next.
     began : float
         When, on the clock of `time.perf_counter`.
     backend : Backend

@@ -92,7 +92,7 @@ class CompiledSeeds:
     rows : KernelRows
         From which the twin takes kernel rows; those that it asks for are computed.
     memory : ndarray
-        What the seeds from this solution share, ``seeder.memory(solved, steps)``.
+        Data shared by the seeds from this solution, ``seeder.memory(solved, steps)``.
 
     Raises
     ------
