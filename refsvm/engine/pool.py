@@ -17,6 +17,9 @@ from refsvm.engine.limits import interruptible
 ATTEMPTS: Final = 4
 """Number of attempts in a row, each ended by a lost worker, after which the call ends."""
 
+WORTH_SECONDS: Final = 0.05
+"""Less work than this is done faster than threads are started."""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -60,6 +63,20 @@ def joblib_is_set_up() -> bool:
     from joblib.parallel import get_active_backend
 
     return not getattr(get_active_backend(prefer="threads")[0], "uses_threads", False)
+
+
+def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
+    """Whether several workers are over sooner with so many items, each of about these seconds.
+
+    Readable code would wait for the interpreter's lock in threads.
+
+    Examples
+    --------
+    >>> from refsvm.engine.pool import is_worth_workers
+    >>> is_worth_workers(10, 0.02, True), is_worth_workers(10, 0.002, True), is_worth_workers(10, 0.02, False)
+    (True, False, False)
+    """
+    return items > 1 and items * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
-from refsvm.engine.pool import in_threads
+from refsvm.engine.pool import in_threads, is_worth_workers
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -231,8 +231,8 @@ def solve_pairs(
     interrupt : interruptible
         That of the block around all pairs: whether Ctrl-C was pressed.
     workers : int
-        Threads. Compiled steps of several pairs run at the same time; the readable loop gains nothing. Each pair is a
-        problem of its own, so that its result does not depend on the others.
+        Threads, once they are over sooner. Compiled steps of several pairs run at once; the readable loop gains
+        nothing. Each pair is a problem of its own, so that its result does not depend on the others.
     time_limit, **options
         As in `solve`, but the time is that of all pairs together.
 
@@ -241,7 +241,7 @@ def solve_pairs(
     BinaryResult
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began = time.perf_counter()
+    began, engines = time.perf_counter(), set[str]()
 
     def solved(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
@@ -252,11 +252,17 @@ def solve_pairs(
         pressed = interrupt.pressed
         more = options | {"max_iter": 1, "shrinking": False} if pressed else options
         solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
+        engines.add(solution.engine)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 
     numbered = enumerate(problems)
-    yield from map(solved, numbered) if workers == 1 else in_threads(solved, numbered, workers)
+    for each in numbered:
+        yield solved(each)
+        # this thread begins: small pairs are over sooner than other threads are started
+        if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
+            break
+    yield from in_threads(solved, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:

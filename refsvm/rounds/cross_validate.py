@@ -12,7 +12,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.engine.limits import interruptible
-from refsvm.engine.pool import in_workers, joblib_is_set_up, worker_count
+from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
@@ -153,22 +153,28 @@ def held_out(
     # threads share one kernel matrix; each process computes its own
     task = task if joblib_is_set_up() else task.held(options["cache_mb"], single)
     work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refused=refused, options=options)
-    done = in_workers(work, shared_work(task, fold, workers), workers)
+    numbers = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
+    left = [
+        (family, np.array(some))
+        for machine in task.machines()
+        for family, some in task.families(machine, numbers)
+    ]
+    done = list[Part]()
+    # this thread begins: many problems are over sooner than other threads are started
+    while workers > 1 and left and not joblib_is_set_up():
+        machine, some = left.pop(0)
+        part = work(machine, some, machines=1 + len(left))
+        done.append(part)
+        if part.is_long or part.status is not Status.CONVERGED:
+            rest = some[len(part.reports) :]
+            left = [(machine, rest), *left] if part.is_long and len(rest) else left
+            break
+    if left and (from_full or isinstance(seeder, Cold)):  # a chain of folds has no parts
+        parts = -(-workers // len(left))
+        left = [(each, share) for each, some in left for share in np.array_split(some, parts) if len(share)]
+    done.extend(in_workers(work, left, workers))
     # workers finish in any order, and results do not depend on it
     return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
-
-
-def shared_work(task: Task, fold: np.ndarray, workers: int) -> list[tuple[Machine, np.ndarray]]:
-    """Return machines and the folds held out of each; with workers to spare, several parts of neighbouring folds."""
-    held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
-    return [
-        (family, share)
-        for machine in task.machines()
-        for family, some in task.families(machine, held_out)
-        # neighbouring folds together: in a chain each starts from the one before
-        for share in np.array_split(some, -(-workers // len(task.pairs)))
-        if len(share)
-    ]
 
 
 def float32_share(
@@ -210,6 +216,7 @@ class Part(NamedTuple):
     iterations: int
     kernel_rows: int
     status: Status  # CONVERGED, or what ended all rounds
+    is_long: bool  # whether several workers are over sooner with what is left
 
 
 def hold_out(
@@ -221,8 +228,12 @@ def hold_out(
     from_full: bool,
     refused: float,
     options: dict[str, Any],
+    machines: int = 0,
 ) -> Part:
-    """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3."""
+    """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3.
+
+    Told how many `machines` are to come, this one included, it leaves folds to workers once those are over sooner.
+    """
     values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
     single = options.get("cache_dtype") == "float32"  # in a process of its own
     problem, pair, copies = machine
@@ -230,23 +241,22 @@ def hold_out(
     rounds = Rounds(problem, **options)
     if refused and single:
         rounds.refuse_float32(refused)
+    plan = planned(
+        machine,
+        [(fold == h).nonzero()[0] for h in numbers],
+        seeder,
+        from_full,
+        named=bool(refused and single),
+    )
+
+    def is_worthwhile(left: int, seconds: float) -> bool:
+        return is_worth_workers(left + (machines - 1) * len(numbers), seconds, rounds.backend.name == "numba")
+
+    is_chain = not from_full and not isinstance(seeder, Cold)
+    leaves = None if is_chain or machines == 0 else is_worthwhile
     with interruptible():
-        # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
-        origin = None if isinstance(seeder, Cold) else "origin"
-        first = [Round(keep=origin)] if origin and from_full else []
-        held_out = [(fold == h).nonzero()[0] for h in numbers]
-        origins, kept = [origin] * len(held_out), [None if from_full else origin] * len(held_out)
-        # by a name of its own each: compiled rounds look at the rounding of solutions that are kept
-        if refused and single and len(held_out) <= MOST_KEPT:
-            kept = [f"fold {k}" for k in range(len(held_out))]
-            origins = origins if from_full or origin is None else [origin, *kept[:-1]]
-        asked = held_out if copies > 1 else [None] * len(held_out)
-        plan = first + [
-            Round(machine.variables(out), start, keep, evaluate=each)
-            for out, start, keep, each in zip(held_out, origins, kept, asked, strict=True)
-        ]
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for ended in rounds.run(plan, seeder, time_seeds=True):
+        for ended in rounds.run(plan, seeder, time_seeds=True, leaves=leaves):
             steps += ended.iterations
             if ended.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
@@ -254,7 +264,30 @@ def hold_out(
                 values[examples] = ended.values
                 cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
                 reports.append(FoldReport(int(fold[examples[0]]), pair, *cost, ended.status, ended.trace))
-    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status)
+    seconds = sum(each.seed_seconds + each.solve_seconds for each in reports) / max(1, len(reports))
+    is_long = machines > 0 and is_worthwhile(len(numbers) - len(reports), seconds)
+    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status, is_long)
+
+
+def planned(
+    machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool, *, named: bool
+) -> list[Round]:
+    """Return the rounds of some folds, after that of all examples if they start from it.
+
+    Where they are `named`, their solutions are kept: compiled rounds look at the rounding of those.
+    """
+    # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
+    origin = None if isinstance(seeder, Cold) else "origin"
+    first = [Round(keep=origin)] if origin and from_full else []
+    origins, kept = [origin] * len(held_out), [None if from_full else origin] * len(held_out)
+    if named and len(held_out) <= MOST_KEPT:
+        kept = [f"fold {k}" for k in range(len(held_out))]
+        origins = origins if from_full or origin is None else [origin, *kept[:-1]]
+    asked = held_out if machine.copies > 1 else [None] * len(held_out)
+    return first + [
+        Round(machine.variables(out), start, keep, evaluate=each)
+        for out, start, keep, each in zip(held_out, origins, kept, asked, strict=True)
+    ]
 
 
 def gathered(done: list[Part], task: Task, fold: np.ndarray, began: float) -> CrossValidation:

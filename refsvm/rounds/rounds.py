@@ -190,7 +190,7 @@ class Rounds:
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
-        time_seeds: bool = False,
+        time_seeds: bool = False, leaves: Callable[[int, float], bool] | None = None,
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
@@ -206,6 +206,8 @@ class Rounds:
             That of these rounds.
         time_seeds : bool
             Whether the seconds of seeds are measured separately from those of steps.
+        leaves : callable, optional
+            Called with the number of rounds that are left and the seconds of one; True leaves them to the caller.
 
         Yields
         ------
@@ -229,9 +231,9 @@ class Rounds:
             self.solutions[name] = kept.where_solved(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._is_rounded:
-            return runner.run(rounds)
+            return runner.run(rounds, leaves)
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
-        return self._warn_of_rounding(runner.run(plan), rules.stop)
+        return self._warn_of_rounding(runner.run(plan, leaves), rules.stop)
 
     @property
     def _is_rounded(self) -> bool:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from refsvm.engine.pool import in_workers, joblib_is_set_up
+from refsvm.engine.pool import in_workers, is_worth_workers
 from refsvm.result import Status
 from refsvm.rounds.round import LATEST, Round, RoundResult
 from refsvm.seeders.base import Seeder
@@ -17,18 +17,12 @@ from refsvm.stopping.base import StoppingRule
 PART_SECONDS: Final = 0.02
 """Least duration of a part in seconds."""
 
-WORTH_SECONDS: Final = 0.05
-"""Less work than this is done faster than threads are started."""
-
 
 def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
-    """Whether workers are over sooner: rounds do not wait for each other, and take long enough.
-
-    Readable rounds would wait for the interpreter's lock in threads.
-    """
+    """Whether workers are over sooner: rounds do not wait for each other, and take long enough."""
     # a round that is kept is the origin of others, which would have to wait for its worker
-    alike = all(each.keep in (None, LATEST) for each in waiting) and len(waiting) > 1
-    return alike and len(waiting) * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
+    alike = all(each.keep in (None, LATEST) for each in waiting)
+    return alike and is_worth_workers(len(waiting), seconds, is_compiled)
 
 
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:

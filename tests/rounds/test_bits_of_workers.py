@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ..settings import needs_numba
 BANANA = make_banana(60, rng=3)
 X, y = BANANA.X, BANANA.y
 weights = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+THREE = np.where(X[:, 0] > 0.5, 2, y)
 FOLDS = {"kernel": RBF(0.5), "folds": 10, "rng": 0}
 
 CALLS = {
@@ -23,6 +25,10 @@ CALLS = {
     "folds from SIR": lambda **how: (
         cross_validate(X, y, C=100.0, **FOLDS, seeder=SIR(), **how).decision_values
     ),
+    "a chain of folds": lambda **how: (
+        cross_validate(X, y, C=100.0, **FOLDS, seeder=SIR(), from_full=False, **how).decision_values
+    ),
+    "folds of three classes": lambda **how: cross_validate(X, THREE, C=100.0, **FOLDS, **how).decision_values,
     "cold folds": lambda **how: (
         cross_validate(X, y, C=100.0, **FOLDS, seeder=Cold(), from_full=False, **how).decision_values
     ),
@@ -43,6 +49,8 @@ def short(monkeypatch):
     """Rounds of which some go on with shrinking, shared among workers whatever they take."""
     monkeypatch.setattr("refsvm.rounds.runner.SHORT_ROUND", 20)
     monkeypatch.setattr("refsvm.rounds.runner.is_worth_sharing", lambda *arguments: True)
+    folds = import_module("refsvm.rounds.cross_validate")  # the package has the function by that name
+    monkeypatch.setattr(folds, "is_worth_workers", lambda left, *arguments: left > 0)
 
 
 @pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)

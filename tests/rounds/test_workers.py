@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, TOP, DualProblem, Rounds, Status
+from refsvm import RBF, SIR, TOP, DualProblem, Rounds, Status, cross_validate
+from refsvm.engine.pool import WORTH_SECONDS, in_threads
 from refsvm.rounds import workers
 from refsvm.rounds.round import LATEST, Round
 from refsvm.rounds.runner import Runner
-from refsvm.rounds.workers import WORTH_SECONDS, in_parts, is_worth_sharing
+from refsvm.rounds.workers import in_parts, is_worth_sharing
+
+from ..settings import needs_numba
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+y = np.where(X.sum(axis=1) > 0.0, 1, -1)
+FOUR = 2 * y + (X[:, 0] > 0.3)
+
+
+def svc():
+    pytest.importorskip("sklearn")
+    return import_module("refsvm").SVC
 
 
 def loo(n_jobs: int) -> tuple[Rounds, list[Round]]:
@@ -73,3 +86,40 @@ def test_a_part_that_was_interrupted_ends_all_of_them(monkeypatch):
 )
 def test_which_rounds_are_shared(rounds, seconds, is_compiled, is_worth):
     assert is_worth_sharing(rounds, seconds, is_compiled) == is_worth
+
+
+@pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=needs_numba)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **how: (
+            cross_validate(X, y, kernel=RBF(0.5), folds=12, rng=0, seeder=SIR(), **how).decision_values
+        ),
+        lambda **how: (
+            cross_validate(X, FOUR, kernel=RBF(0.5), folds=12, rng=0, seeder=SIR(), **how).decision_values
+        ),
+        lambda **how: svc()(gamma=0.5, **how).fit(X, FOUR).dual_coef_,
+    ],
+    ids=["folds", "folds of four classes", "pairs of classes"],
+)
+def test_other_threads_begin_once_the_rest_takes_long_and_is_compiled(call, engine, monkeypatch):
+    """Every worker costs something: small problems and readable code are left to one."""
+    asked: list[int] = []
+
+    def threads(work, items, workers):
+        asked.append(len(items := list(items)))
+        return in_threads(work, items, workers)
+
+    for module in ("refsvm.engine.pool", "refsvm.multiclass.one_vs_one"):
+        monkeypatch.setattr(f"{module}.in_threads", threads)
+    monkeypatch.setattr("refsvm.multiclass.small_pairs.FEW", 0)  # small pairs are solved in one call
+    expected = call(n_jobs=1, engine=engine)
+    asked.clear()
+    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 1e9)
+    assert np.array_equal(call(n_jobs=2, engine=engine), expected)
+    assert sum(asked) == 0
+    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)
+    if engine == "numba":
+        monkeypatch.setattr("refsvm.compiled.rounds.packed.FIRST_CHUNK", 1)
+    assert np.array_equal(call(n_jobs=2, engine=engine), expected)
+    assert (sum(asked) > 0) == (engine == "numba")
