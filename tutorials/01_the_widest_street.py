@@ -139,8 +139,8 @@ plt.show()
 #    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #    \quad\text{where}\quad y_i\,h(x_i)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
-# For given :math:`w` and :math:`b` the cheapest slack is :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. So the same problem has
-# no constraint at all:
+# This street has a *soft margin*. For given :math:`w` and :math:`b` the cheapest slack is
+# :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. So the same problem has no constraint at all:
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
@@ -243,7 +243,7 @@ print("without slack:", hard.status.value)
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Maximum-margin* or *optimal hyperplane* for the widest street; *hard margin* without and *soft margin* with slack;
+#    *Maximum-margin* or *optimal hyperplane* for the widest street; *hard margin* for the street without slack;
 #    *regularised risk* for :math:`F`, with *weight decay* or an :math:`\ell_2` penalty for the first term; *bias* or
 #    *offset* for :math:`b`, which LIBSVM stores with the opposite sign as ``rho``.
 #

@@ -45,7 +45,7 @@ plt.show()
 # A price for each constraint
 # ---------------------------
 #
-# The street of chapter 1 is
+# The street of chapter 1, with its soft margin, is
 #
 # .. math::
 #

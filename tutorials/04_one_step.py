@@ -140,7 +140,7 @@ print(f"beside a gradient from scratch: {np.abs(state.gradient - problem.gradien
 # If two examples are the same point, :math:`q=0`: the parabola is a straight line. If their labels differ it goes
 # uphill for ever, and only the box ends it. The Newton step would divide by zero. With
 # :math:`q=10^{-12}` in its place, as the program LIBSVM has it too, the formula gives a giant step, and the box cuts
-# it. A kernel that is not positive semi-definite may have :math:`q<0`; then the same is done.
+# it. A kernel that breaks Mercer's condition may have :math:`q<0`; then the same is done.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))

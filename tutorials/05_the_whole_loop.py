@@ -233,8 +233,8 @@ plt.show()
 #
 # :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` what an error costs. Here is the
 # boundary for three values of each, with the share of errors on these examples and on two thousand new ones of the same
-# kind. In the top left corner the machine *underfits*: it errs on both. In the bottom right one it *overfits*: it is
-# right on every example that it was trained on, and errs on the new ones. A machine that *generalises* is in between,
+# kind. In the top left corner the machine *underfits*: it errs on both. In the bottom right one it overfits: it is
+# right on every example that it was trained on, and errs on the new ones. A machine that generalises is in between,
 # and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures it without
 # new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 

@@ -60,9 +60,9 @@ plt.show()
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
-# So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its margin. That is what the table of
-# :doc:`chapter 2 <02_prices>` demands of free support vectors. A variable above the line would gain by rising; for
-# :math:`y_i=1` its margin is too small. With the three rows of that table:
+# So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness, the table
+# of :doc:`chapter 2 <02_prices>`, demands that of free support vectors. A variable above the line would gain by rising;
+# for :math:`y_i=1` its margin is too small. With the three rows of that table:
 #
 # .. math::
 #

@@ -65,8 +65,8 @@ plt.show()
 # The usual line for :math:`C` is another one. Divide by :math:`C`: with :math:`\lambda=1/C`,
 # :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b` the box no longer moves, bounded variables stand still,
 # and :math:`v=\lambda y`. The three sets have names of their own here: *right* (of the margin, :math:`\alpha_i=0`),
-# *left* (:math:`\alpha_i=y_iC`), and between them the *elbow*, after the bend of :math:`\max(0,1-yh)`. The pictures
-# above show the three sets for three values of :math:`C`.
+# *left* (:math:`\alpha_i=y_iC`), and between them the *elbow*, after the bend of the hinge loss. The pictures above
+# show the three sets for three values of :math:`C`.
 #
 # Move :math:`C` yourself. Between two events the picture is exact, because the path is.
 #

@@ -227,3 +227,24 @@ def test_figures_are_described(chapter):
     described = [description(text) for _, _, text in lines_of(chapter) if "plt.show()" in text]
     assert all(each.endswith(".") and len(each.split()) >= 15 for each in described), described
     assert len(set(described)) == len(described)
+
+
+TERMS = {
+    "hinge loss": 1, "soft margin": 1, "generalise": 1, "overfit": 1, "multiplier": 2, "complementary slackness": 2,
+    "strong duality": 2, "feature map": 2, "Mercer": 2, "representer theorem": 2,
+}  # fmt: skip
+
+
+def test_terms_are_defined_once_and_used():
+    """A term is emphasised in the chapter that defines it, and nowhere else but in the boxes of other names."""
+    places: dict[str, list[int]] = {term: [] for term in TERMS}
+    used = dict.fromkeys(TERMS, 0)
+    for chapter in CHAPTERS:
+        text = re.sub(r"(?m)^# ?", "", chapter.read_text(encoding="utf-8"))
+        text = " ".join(re.sub(r"\.\. admonition::.*\n(?:(?: {3,}.*)?\n)*", "", text).split())
+        for term in TERMS:
+            used[term] += len(re.findall(term, text, re.IGNORECASE))
+            emphasised = re.findall(rf"(?<![*\w])\*[\w' ]*{term}[\w' ]*\*(?!\*)", text)
+            places[term] += [int(chapter.stem[:2])] * len(emphasised)
+    assert places == {term: [number] for term, number in TERMS.items()}
+    assert min(used.values()) > 1, used
