@@ -5,14 +5,33 @@ python benchmarks/papers/maximum_gain.py --data-dir DIR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import data
+from gain_figure_6 import figure_6
+from gain_problems import (
+    FULL,
+    HMG,
+    HMG_KKT,
+    HMG_NEWTON,
+    MVP,
+    ONE_ROW,
+    SECOND,
+    SMALL,
+    TABLE_1,
+    TABLE_2,
+    TABLE_4,
+    TABLE_5,
+    WHOLE,
+    WHOLE_CACHE,
+    Task,
+    strategies,
+    tasks,
+)
 from newton_step_gap import NewtonStepGap
 from open_questions import HEADING as OPEN
 from open_questions import open_questions
@@ -22,113 +41,15 @@ from time_against_n import HEADING as AGAINST_N
 from time_against_n import time_against_n
 
 from refsvm import (
-    RBF,
     HybridMaximumGain,
     KKTGap,
     LIBSVMShrinking,
-    MostViolatingPair,
     NewtonStep,
-    SecondOrder,
-    Shrinking,
     WorkingSetGap,
 )
 from refsvm.datasets import Dataset
-from refsvm.experiment import Experiment, Grid, Problem, Solve
-from refsvm.experiment.grid import number, ratio_of
-
-MVP, SECOND = "LIBSVM-2.71 (MVP)", "LIBSVM-2.8 (second order)"
-HMG, HMG_NEWTON, HMG_KKT = "HMG, μ* < ε", "HMG, μ̂ < ε", "HMG, KKT gap"
-
-
-@dataclass(frozen=True)
-class Task:
-    """A line of Table 1: a data set with its σ and C, and which part of its kernel matrix the cache holds."""
-
-    name: str
-    load: Callable[[], Dataset]
-    n: int
-    sigma: float
-    C: float
-    fraction: float
-
-    @property
-    def problem(self) -> Problem:
-        """The problem, with γ = 1/(2σ²)."""
-        return Problem(self.name, self.load, RBF(1 / (2 * self.sigma**2)), self.C)
-
-    def cache_mb(self, fraction: float | None = None) -> float:
-        """Memory for that part of the n² float64 values of K, for three rows at least."""
-        rows = max(3.0, (self.fraction if fraction is None else fraction) * self.n)
-        return rows * self.n * 8 / 2**20
-
-
-WHOLE = {"connect-4": 30_555}  # as in the paper; all 60,000 digits take hours
-FULL = ("connect-4", "MNIST")
-SMALL = {"spambase": 2000, "connect-4": 2000, "MNIST": 1000}
-"""Sizes for the open questions."""
-
-
-def tasks(data_dir: Path | None, sizes: dict[str, int]) -> dict[str, Task]:
-    """Return the three public problems of Table 1, the first n examples of each in one random order."""
-    lines = {
-        "spambase": (data.standardised_spambase, 10.0, 50.0, 0.472),
-        "connect-4": (data.connect_4, 1.5, 4.5, 0.0107),
-        "MNIST": (data.mnist, 3500.0, 50.0, 0.0028),
-    }
-    found = {}
-    for name, n in sizes.items():
-        read, sigma, C, fraction = lines[name]
-        load = partial(part, read, data_dir, n)
-        found[name] = Task(f"{name} ({n:,})", load, n, sigma, C, fraction)
-    return found
-
-
-def part(read: Callable[[Path | None], Dataset], data_dir: Path | None, n: int) -> Dataset:
-    """Read a data set and take its first n examples."""
-    return data.first(read(data_dir), n)
-
-
-def strategies(task: Task, shrinking: bool | Shrinking, fraction: float | None = None) -> list[Solve]:
-    """MVP, second order, and HMG with the paper's stopping rule, read in two ways, and with that of the others."""
-    solve = partial(
-        Solve, step=NewtonStep(), shrinking=shrinking, cache_mb=task.cache_mb(fraction), max_iter=10**9,
-        cache_dtype="float64",
-    )  # fmt: skip
-    return [
-        solve(MVP, selector=MostViolatingPair()),
-        solve(SECOND, selector=SecondOrder()),
-        solve(HMG, selector=HybridMaximumGain(), stop=WorkingSetGap()),
-        solve(HMG_NEWTON, selector=HybridMaximumGain(), stop=NewtonStepGap()),
-        solve(HMG_KKT, selector=HybridMaximumGain(), stop=KKTGap()),
-    ]
-
-
-# Iterations, seconds and objective of Table 2; iterations and seconds without shrinking of Table 4.
-TABLE_1 = {  # dim., part of K in the cache, ℓ, SV, BSV
-    "spambase": ("57", "47.2 %", 4601, "18.5 %", "11.7 %"),
-    "connect-4": ("42", "1.07 %", 30_555, "27.0 %", "7.7 %"),
-    "MNIST": ("784", "0.28 %", 60_000, "10.5 %", "4.6 %"),
-}
-TABLE_2 = {
-    "spambase": {MVP: (36610, 11.21, 27019.138), SECOND: (9228, 8.44, 27019.140), HMG_NEWTON: (10563, 9.17, 27019.140)},
-    "connect-4": {MVP: (65167, 916, 13557.542), SECOND: (45504, 734, 13557.542), HMG_NEWTON: (50281, 633, 13557.536)},
-    "MNIST": {
-        MVP: (185162, 13657, 143199.142), SECOND: (110441, 9957, 143199.146), HMG_NEWTON: (152873, 7485, 143199.160)
-    },
-}  # fmt: skip
-TABLE_4 = {
-    "spambase": {MVP: (33340, 12.77), SECOND: (9123, 8.98), HMG_NEWTON: (9342, 11.41)},
-    "connect-4": {MVP: (65735, 2223), SECOND: (45466, 1567), HMG_NEWTON: (49512, 1005)},
-    "MNIST": {MVP: (187653, 94981), SECOND: (110470, 58213), HMG_NEWTON: (155182, 41097)},
-}
-TABLE_5 = {  # part of the kernel matrix in the cache → seconds
-    0.0056: {MVP: 958, SECOND: 766, HMG_NEWTON: 656},
-    0.0112: {MVP: 916, SECOND: 734, HMG_NEWTON: 633},
-    0.0280: {MVP: 758, SECOND: 649, HMG_NEWTON: 583},
-    0.0560: {MVP: 603, SECOND: 547, HMG_NEWTON: 555},
-}
-ONE_ROW = {"spambase": (14023, 27019.134), "connect-4": (83305, 13557.529)}
-WHOLE_CACHE = {"spambase": (7280, 27019.143), "connect-4": (51285, 13557.538)}
+from refsvm.experiment import Experiment, Grid, Solve
+from refsvm.experiment.grid import number
 
 
 @dataclass(frozen=True)
@@ -412,56 +333,6 @@ def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
 def part_of(task: Task, n: int) -> Dataset:
     """The first n examples of a task."""
     return data.first(task.load(), n)
-
-
-def figure_6(script: Script, data_dir: Path | None, n: int) -> None:
-    """HMG against the others over C and γ."""
-    base = tasks(data_dir, {"connect-4": n})["connect-4"]
-    factors = (0.01, 0.1, 1.0, 10.0, 100.0)
-    gamma = 1 / (2 * base.sigma**2)
-    problems = {
-        (a, b): Problem(f"C = {a * base.C:g}, γ = {b * gamma:.3g}", base.load, RBF(b * gamma), a * base.C)
-        for a, b in product(factors, factors)
-    }
-    solves = [solve for solve in strategies(base, False) if solve.name in (MVP, SECOND, HMG_KKT)]
-    runs = carried_out("Figure 6", Experiment(solves, list(problems.values()), script.store), script.jobs)
-    marks = degenerate(runs, n)
-    grids = []
-    for metric, other in product(("kernel_rows", "seconds"), (MVP, SECOND)):
-        comparison = runs.compare(metric, other)
-        rows = tuple(
-            (f"γ = {b * gamma:.3g}", *(ratio_of(comparison.cells[problems[a, b].name, HMG_KKT].ratio)
-                                       + marks[problems[a, b].name] for a in factors))
-            for b in factors
-        )  # fmt: skip
-        what = f"{metric.replace('_', ' ')} of HMG / {other}"
-        grids.append(Grid((what, *(f"C = {a * base.C:g}" for a in factors)), rows))
-    text = (
-        f"{base.name}, one order, without shrinking, all by the KKT gap. Below 1 HMG is ahead. † at least "
-        "99 % of the examples are support vectors; ‡ at least 99 % of the support vectors are at the bound."
-    )
-    ahead = {
-        metric: sum(
-            (runs.compare(metric, SECOND).cells[each.name, HMG_KKT].ratio or 1.0) < 1.0
-            for each in problems.values()
-        )
-        for metric in ("kernel_rows", "seconds")
-    }
-    remark = REMARKS["figure 6"].format(rows=ahead["kernel_rows"], seconds=ahead["seconds"])
-    script.page.add("Figure 6: C and γ", text, *grids, remark)
-
-
-def degenerate(runs: Experiment, n: int) -> dict[str, str]:
-    """The marks of the figure: nearly all examples support vectors, nearly all of those at the bound."""
-    vectors, bounded = (
-        runs.compare(metric).cells for metric in ("support_vectors", "bounded_support_vectors")
-    )
-    marks = {}
-    for problem in runs.problems:
-        place = problem.name, SECOND
-        many, tied = vectors[place].mean >= 0.99 * n, bounded[place].mean >= 0.99 * vectors[place].mean
-        marks[problem.name] = " " + "†" * many + "‡" * tied
-    return marks
 
 
 def full_set(script: Script, chosen: Any) -> None:

@@ -129,9 +129,9 @@ steps than there.
 γ of Table 1, each set in random orders, the same for all strategies; multiple planning with N = 2, 3, 5, 10 and 20;
 steps 1.1 times as long; Algorithm 3 alone.
 
-**Not as the paper.** 20 orders in Table 2, ten of its figures and sections, not 100. Seconds are CPU seconds. Table 2
-is run without shrinking, with that of LIBSVM, which the paper had, and with that of this package; the long sets with
-the last. Kernel rows are single precision, as in LIBSVM, where `solve` chooses it: with SMO and PA-SMO, from 3,000
+**Not as the paper.** Fewer orders than its 100; each table says how many. Seconds are CPU seconds. Table 2 is run
+without shrinking, with that of LIBSVM, which the paper had, and with that of this package; the long sets with the
+last. Kernel rows are single precision, as in LIBSVM, where `solve` chooses it: with SMO and PA-SMO, from 3,000
 examples, where the tolerance allows it; else double. Ties between equal gradients go to the first example, in LIBSVM
 to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of support vectors
 tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is not built: the paper replaces it
