@@ -22,9 +22,9 @@ ABOUT = """
 (`benchmarks/papers/loo_as_printed.py`). The full solution and the rounds are solved to the conditions (8), each of
 which holds up to ε = 0.001, so that ψ ≤ 2ε; the rounds start from the full solution (`AVG`); Algorithm 3 moves one
 variable of η for each step of α; the efficiency test is on, M = 10. Sizes of the training sets, five values of C for
-the linear kernel and 8 × 8 models for RBF are those of the paper. Nine of its thirteen sets are run so: on german,
+the linear kernel and 8 × 8 models for RBF are those of the paper. Nine of its thirteen sets are run so. On german,
 image, ringnorm and splice the full solution alone takes 1.6 to more than 5 million steps, with the linear kernel and
-C = 100.
+C = 100; they are run if they are asked for, as `--full image:printed`.
 
 **Not as the paper.** One realisation of each set, drawn by us, where the paper has five that came with the IDA
 benchmark. Ringnorm and twonorm are as they were drawn; whether the paper had them standardised,
