@@ -251,6 +251,13 @@ def conjugate(page: Tables) -> Iterator[Answer]:
         f"mean, faster on {sum(value < 1 for value in relative)} of {len(relative)} problems",
         holds(geometric(relative) < 1, ", by little: kernel rows and shrinking take most of the time"),
     )
+    if "The cost of a step" not in page.sections:
+        yield Answer(
+            "“Only a modest increase on the computational cost of each iteration” (abstract)",
+            "the two figures above: time falls by far less than steps",
+            "not measured by itself",
+        )
+        return
     more = [number(row["conjugate"]) for row in page.rows("The cost of a step")]
     yield Answer(
         "“Only a modest increase on the computational cost of each iteration” (abstract)",
