@@ -99,14 +99,16 @@ def _large_sets(page: Tables, own_shrinking: str) -> Answer:
     told, faster = [], []
     for name, row in largest.items():
         orders, n = row["orders"], row["problem"].split("(")[1][:-1]
-        p = f", p = {row['p']}" if row["p"] else ""
+        p = f", p = {row['p']}" if row["p"] != "–" else ""
         told.append(
             f"{name}, n = {n}: {row['ratio']} times the CPU seconds ({orders} order{'s' * (orders != '1')}{p})"
         )
         if number(row["ratio"]) < 1:
             faster.append(name)
     sure = [
-        row["problem"] for row in rows if number(row["ratio"]) < 1 and row["p"] and number(row["p"]) < 0.05
+        row["problem"]
+        for row in rows
+        if number(row["ratio"]) < 1 and row["p"] != "–" and number(row["p"]) < 0.05
     ]
     return Answer(
         "“For large training sets our new selection scheme is significantly faster” than second order (abstract)",

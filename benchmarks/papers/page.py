@@ -129,18 +129,19 @@ class Page:
         if not only or any(heading.startswith(each) for each in only):
             return True
         for title, text in self._sections():
-            if title.startswith(heading):
+            if title.startswith(heading) and title not in self.kept:
                 self.parts.append(text)
                 self.kept.append(title)
         return False
 
     def wants_the_rest(self) -> bool:
         """Whether all other sections should be measured; if not, those of the page are kept."""
-        if not getattr(self.chosen, "only", None):
+        only = getattr(self.chosen, "only", None)
+        if not only:
             return True
         there = {part.partition("\n")[0][3:] for part in self.parts}
         for title, text in self._sections():
-            if title not in there:
+            if title not in there and not any(title.startswith(each) for each in only):
                 self.parts.append(text)
                 self.kept.append(title)
         return False

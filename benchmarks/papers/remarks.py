@@ -19,7 +19,7 @@ solved to the KKT gap and the rule is asked in between. p is at least 0.25 with 
 own stopping rule beside the KKT gap, a cache that holds the same part of the kernel matrix, ten random orders.
 
 **Not as the paper.** The face set is not public. Of connect-4 and MNIST the tables use 4,000 and 1,000 examples, or
-fewer where they say so; connect-4 stands in full at the end. Shrinking is LIBSVM's in one section, elsewhere that of
+as many as they say; connect-4 stands in full at the end. Shrinking is LIBSVM's in one section, elsewhere that of
 this package; Tables 4, 6 and 7 are without any. Maximum gain over more than two variables (§2.5) is not built: the
 paper has no figures for it. SVM-light's working sets of ten (Table 3) stand under the open questions, by a rule of
 ours. Published figures are medians, ours means. All strategies run on one order before the next, so that a busy minute
@@ -27,7 +27,7 @@ meets all of them.
 """,
     "sizes": """
 Three of the paper's four problems are public. spambase is the paper's set. Of connect-4 and MNIST the tables use the
-first 4,000 and 1,000 examples in one random order, or fewer where they say so: there only ratios can be set against
+first 4,000 and 1,000 examples in one random order, or as many as they say: there only ratios can be set against
 the published figures, which are for 30,555 and 60,000 examples; the whole connect-4 problem stands at the end. The
 kernel cache holds the same part of the kernel matrix as in the paper, 47.2 %, 1.07 % and 0.28 %; in megabytes that is
 twice as much, since kernel values are float64 here and float32 in LIBSVM. Published figures are medians of ten trials,
@@ -69,9 +69,9 @@ those of second order; in the paper HMG takes 109 % on spambase, 86 % on connect
 HMG by the paper's rule stops earlier without shrinking, since restricted problems are solved to a KKT gap here. All
 rows are whole ones in this table, so their numbers can be compared: HMG computes one a step at most, at equal
 accuracy 0.96, 0.72 and 0.70 times those of second order, in 1.2 to 1.4 times its steps. **In time** leaving
-shrinking out costs the paper a factor of up to seven. Here the seconds without it are {least} to {most} of those with
-it: the parts of connect-4 and MNIST are small, and on spambase a shrunk problem computes again the rows that were in
-memory.
+shrinking out costs the paper a factor of up to seven. At equal KKT gap the seconds without it are {least} to {most} of
+those with it: the parts of connect-4 and MNIST are small, and on spambase a shrunk problem computes again the rows
+that were in memory.
 """,
     "table 5": """
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 18 to 28 % fewer than

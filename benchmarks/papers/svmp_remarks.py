@@ -45,8 +45,8 @@ On the monks' problems A is singular by up to 173 dimensions, and the linear pro
 has six random orders of the examples here, and the paper's one figure: how many examples are on the elbow depends
 on the corner at which the program ends, so on the order of the examples; the events, at which λ falls, hardly do.
 `tests/theorems/test_path_theorem.py` has both, and Theorem (i): every β within the box gives an optimum. So the
-largest elbow, 4, 138 or 290, is no property of the data; that our events are fewer than the published ones is not
-explained by the corner.
+largest elbow, 4, 138 or 290, is no property of the data; that our events are fewer than the published ones on monk
+1 and 3 is not explained by the corner.
 """,
     "IV, Gaussian": """
 The half of Table IV for the Gaussian kernel. Not run: splice, whose elbow has some 3,000 examples there, and
