@@ -1,12 +1,14 @@
-"""Progress of a fit on stderr, with ``verbose=1``."""
+"""Progress of a fit on stderr, with ``verbose=1``; how long the fits of a search are going to take."""
 
 from __future__ import annotations
 
 import sys
 import time
+from contextlib import ExitStack
 from typing import Final
 
 from refsvm.result import Status
+from refsvm.rounds.runner import LATE_FROM, tell_rest, told_if_late
 from refsvm.state import SolverState
 
 INTERVAL_SECONDS: Final = 0.5
@@ -54,3 +56,36 @@ class Progress:
         """Write a line with the seconds since the fit began."""
         sys.stderr.write(f"{self.name}: {sentence}, {time.perf_counter() - self._began:.1f} s\n")
         sys.stderr.flush()
+
+
+class Pace:
+    """Tells about how long the fits of a search take: once each worker has had one, or that this takes long.
+
+    Parameters
+    ----------
+    n : int
+        Number of examples.
+    fits : int
+        Number of fits to come.
+    workers : int
+    """
+
+    def __init__(self, n: int, fits: int, workers: int) -> None:
+        self._began, self._left, self._done, self._workers = time.perf_counter(), fits, 0, workers
+        self._waits = ExitStack()
+        sentence = (
+            "The first of %d fits of %d examples takes longer than %.0f s; all may take more than %.0f s"
+        )
+        values = fits, n, LATE_FROM, LATE_FROM * fits / workers
+        self._waits.enter_context(told_if_late(n, sentence, *values))
+
+    def take(self) -> None:
+        """Count a fit."""
+        self.close()
+        self._done, self._left = self._done + 1, self._left - 1
+        if self._done == self._workers:
+            tell_rest(self._left, (time.perf_counter() - self._began) / self._done, "fits")
+
+    def close(self) -> None:
+        """Say nothing of the first fit any more."""
+        self._waits.close()

@@ -16,6 +16,7 @@ import numpy as np
 
 from refsvm._checks import is_sparse
 from refsvm.engine.pool import in_workers, resubmitted, worker_count
+from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.checked import gram_on
@@ -127,6 +128,7 @@ class Search:
             kept = StoredCells(RunStore(Path(store)), self._identities(X, labels), self.name)
         with nullcontext() if kept is None else kept.runs.kept_open():
             cells: dict[Key, Cell] = {} if kept is None else kept.cells()
+            pace = Pace(X.shape[0], total - len(cells), worker_count(n_jobs))
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
@@ -136,6 +138,7 @@ class Search:
                         kept.keep(key, cell)
                     cells[key] = cell
                     tell(len(cells), total)
+                    pace.take()
 
             try:
                 # after the workers the loop below solves what is left: with one column there was nothing to share
@@ -146,6 +149,7 @@ class Search:
                         take(number, cell)
             finally:
                 forget(token)
+                pace.close()
         return cells
 
     def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:

@@ -14,6 +14,7 @@ from refsvm.result import Status, Trace
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Asked, Task
 from refsvm.stopping import StoppingRule
@@ -55,7 +56,11 @@ class LOOProgress:
         rounds, n = self.rounds, len(self.part.examples)
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
-        self.given = rounds.solve(start=self._start)
+        with told_if_late(
+            n, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
+            "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
+        ):  # fmt: skip
+            self.given = rounds.solve(start=self._start)
         self.full = rounds.solutions["all"] = self.given.where_solved(rounds.problem)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status

@@ -7,9 +7,11 @@ time, with the same α bit for bit.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -42,16 +44,34 @@ FOLD_SHARE: Final = 0.01
 TOLD_FROM: Final = 30.0
 """Seconds that rounds are going to take from which on that is said once, after the first of them."""
 
+LATE_FROM: Final = 3.0
+"""Seconds without a first result after which that is said."""
+
 NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 
-def tell_rest(rounds: int, seconds: float) -> bool:
+def tell_rest(rounds: int, seconds: float, name: str = "rounds") -> bool:
     """Log how many rounds are left, and about how long they take, if that is long; return whether it was."""
     rest = rounds * seconds
     if rest > TOLD_FROM:
         shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
-        _log.info("%d rounds are left; they take about %s", rounds, shown, extra={"notice": True})
+        _log.info("%d %s are left; they take about %s", rounds, name, shown, extra={"notice": True})
     return rest > TOLD_FROM
+
+
+@contextmanager
+def told_if_late(n: int, sentence: str, *values: object) -> Iterator[None]:
+    """Log a sentence with these values if a block on n examples takes long: the first result may be late."""
+    if n <= LARGE:  # a thread that is started costs some ten microseconds, which short calls notice
+        yield
+        return
+    timer = threading.Timer(LATE_FROM, _log.info, (sentence, *values), {"extra": {"notice": True}})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Runner:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from refsvm import RBF, Status, cross_validate, leave_one_out
-from refsvm.datasets import load
+from refsvm.datasets import load, make_banana
 from refsvm.rounds import runner
 
 from ..settings import FAST
@@ -72,3 +72,59 @@ def test_the_times_of_rounds_add_up():
     found = cross_validate(HEART.X[:40], HEART.y[:40], **ARGUMENTS, folds=4, engine="numpy")
     assert found.seed_seconds == sum(each.seed_seconds for each in found.rounds)
     assert found.solve_seconds == sum(each.solve_seconds for each in found.rounds) > 0.0
+
+
+def large(n=1200):
+    """More examples than a call may take that says nothing of a late beginning."""
+    data = make_banana(n, rng=0)
+    return data.X, data.y
+
+
+@pytest.fixture
+def late(monkeypatch):
+    """The first result comes later than any time that is waited for it."""
+    started = []
+
+    class Timer:
+        def __init__(self, seconds, function, values, named):
+            self.seconds, self.tell = seconds, lambda: function(*values, **named)
+
+        def start(self):
+            started.append(self.seconds)
+            self.tell()
+
+        def cancel(self):
+            started.append("over")
+
+    monkeypatch.setattr(runner, "threading", SimpleNamespace(Timer=Timer))
+    return started
+
+
+def test_leave_one_out_says_when_its_first_solution_is_late(late, caplog):
+    X, y = large()
+    with caplog.at_level(logging.INFO, "refsvm"):
+        leave_one_out(X, y, kernel=RBF(0.5), max_iter=1)
+    [sentence] = [record.getMessage() for record in caplog.records if "takes longer" in record.getMessage()]
+    assert "1200 examples" in sentence
+    assert late == [3.0, "over"]
+
+
+def test_a_search_says_when_its_first_fit_is_late_and_what_is_left_after_it(late, monkeypatch, caplog):
+    refsvm = pytest.importorskip("refsvm.estimators")
+    monkeypatch.setattr(runner, "TOLD_FROM", -1.0)
+    X, y = large()
+    search = refsvm.SVCCV(Cs=[0.1, 1.0], gammas=[0.5], cv=2)
+    with caplog.at_level(logging.INFO, "refsvm"):
+        search.fit(X, y)
+    told = [record.getMessage() for record in caplog.records if "fits" in record.getMessage()]
+    assert (
+        told[0] == "The first of 4 fits of 1200 examples takes longer than 3 s; all may take more than 12 s"
+    )
+    assert told[1].startswith("3 fits are left; they take about ")
+    assert len(told) == 2
+    assert late == [3.0, "over"]
+
+
+def test_short_calls_start_no_timer(late):
+    leave_one_out(HEART.X, HEART.y, **ARGUMENTS)
+    assert late == []
