@@ -162,7 +162,7 @@ plt.show()
 # problem                             take                                because
 # ==================================  ==================================  ==========================================
 # some tens of thousands of examples  a kernel machine                    rows and steps are affordable
-# millions of examples                a finite feature map               the kernel has :math:`n^2` values
+# millions of examples                a finite feature map                the kernel has :math:`n^2` values
 # a straight street, many examples    LIBLINEAR, Pegasos: keep :math:`w`  :math:`d` operations a step, not :math:`n`
 # probabilities                       calibration: :doc:`/probabilities`  :math:`h` is no probability
 # categories, gaps, mixed scales      trees                               they need no common scale
