@@ -131,11 +131,11 @@ steps 1.1 times as long; Algorithm 3 alone.
 
 **Not as the paper.** Fewer orders than its 100; each table says how many. Seconds are CPU seconds. Table 2 is run
 without shrinking, with that of LIBSVM, which the paper had, and with that of this package; the long sets with the
-last. Kernel rows are single precision, as in LIBSVM, where `solve` chooses it: with SMO and PA-SMO, from 3,000
-examples, where the tolerance allows it; else double. Ties between equal gradients go to the first example, in LIBSVM
-to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of support vectors
-tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is not built: the paper replaces it
-by Algorithm 4 and has no figures for it. Figures 1 and 2 are sketches.
+last. Kernel rows are double precision without shrinking; with it they are single, as in LIBSVM, where `solve` chooses
+that: from 3,000 examples, where C and the tolerance allow it. Ties between equal gradients go to the first example,
+in LIBSVM to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of support
+vectors tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is not built: the paper
+replaces it by Algorithm 4 and has no figures for it. Figures 1 and 2 are sketches.
 """,
     "shrinking": """
 With the shrinking of this package, which is not LIBSVM's: it solves restricted problems. Its iterations count all
@@ -153,11 +153,11 @@ ones. The chessboard is drawn anew from its distribution.
 **Reproduces.** SMO itself takes the published number of iterations to within 4 % on {near} of the seventeen sets that
 are the paper's and to within 16 % on {further} more (the chessboard is another sample), so the baseline is the
 paper's. Planned steps take fewer iterations on {fewer} sets, on {sure} of them significantly (p < 0.05), and
-significantly more on {worse}. The large savings are where the paper has them, on the hard
-problems: banana, thyroid, titanic, chessboard. **Does not**, in the size of some savings: titanic and banana save
-much more here than there, splice nothing where the paper reports 12 %. What is different here: no shrinking, double
-precision below 3,000 examples, ties between equal gradients go to the first example and not to the last. Which of
-these it is we do not know; titanic is among the sets in double precision.
+significantly more on {worse}. The large savings are where the paper has them, on the hard problems: banana, thyroid,
+titanic, chessboard. **Does not**, in the size of some savings: titanic and banana save much more here than there,
+splice nothing where the paper reports 12 %. What is different here: no shrinking, double precision, ties between
+equal gradients go to the first example and not to the last. It is not the shrinking, since LIBSVM's changes little of
+it, above; which of the others it is we do not know.
 """,
     "seconds": """
 The paper finds PA-SMO never slower and significantly faster on five sets; here it is significantly slower on
