@@ -87,6 +87,8 @@ class Runner:
     ----------
     limit : int
         Steps that a short round may take, which begins without shrinking (`is_short`). −1: no round is short.
+    trained : int
+        The number of variables that may move.
     is_large : bool
         Whether shrinking pays from the first steps of a round that begins at α = 0.
     shares : bool
@@ -101,7 +103,9 @@ class Runner:
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
         rows, shrinks = family.rows, family.shrinking
-        self.is_large = shrinks and family.problem.n > LARGE
+        # of all examples a pair of classes trains on its own
+        self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
+        self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
         K, watched = rows.gram.dense, family.callback or family.polish
         self.holds_float32 = K is not None and K.dtype == np.float32
@@ -150,7 +154,7 @@ class Runner:
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
-        is_fold = np.size(each.left_out) > FOLD_SHARE * self.family.problem.n
+        is_fold = np.size(each.left_out) > FOLD_SHARE * self.trained
         is_seeded = each.origin in (self.family.solutions if kept is None else kept)
         return is_seeded and not (is_fold and self.family.first_iterations > self.limit)
 

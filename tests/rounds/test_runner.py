@@ -49,6 +49,17 @@ def test_which_rounds_begin_without_shrinking(options, n, limit, cold, first, mo
     assert chain.is_short(seeded, {"all"}) == (chain.limit >= 0)
 
 
+def test_examples_of_other_classes_do_not_make_a_problem_large(monkeypatch):
+    monkeypatch.setattr(runner, "LARGE", 20)
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.where(np.arange(50) % 3, 1, -1)
+    for trained in (20, 21):
+        C = (np.arange(50) < trained) * 1.0
+        family = Rounds(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), engine="numpy")
+        chain = Runner(family, TOP(), family.rules)
+        assert chain.is_large == (trained > 20)
+        assert chain.is_short(Round(None)) == (trained <= 20)
+
+
 class Noting(Seeder):
     """A seeder of the user's that notes what it is given."""
 
