@@ -153,7 +153,7 @@ def page():
 
 @pytest.mark.parametrize("name", ["left_out", "folds", "experiment"])
 def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, killed, tmp_path, monkeypatch):
-    monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)  # rounds are shared however fast they are
+    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)  # rounds are shared however fast they are
     waves = make_waveform(300, rng=0)
 
     def result(folder):

@@ -80,7 +80,7 @@ def test_both_engines_return_the_same(name):
 @needs_jit
 def test_threads_return_the_same(monkeypatch):
     pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)
     X, y = data("sonar", 150)
     one, two = (
         leave_one_out(X, y, kernel=RBF(0.02), C=10.0, n_jobs=n_jobs, engine="numba") for n_jobs in (1, 2)
@@ -93,7 +93,7 @@ def test_threads_return_the_same(monkeypatch):
 @pytest.mark.slow
 def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
     joblib = pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.rounds.workers.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)
     X, y = data("heart", 60)
     expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numba")
     with joblib.parallel_config(backend="multiprocessing"):
