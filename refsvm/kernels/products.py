@@ -197,7 +197,7 @@ class PreparedExamples:
 
 
 def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -> Any:
-    """Return dense data with few non-zero entries as CSR, whose products cost less; other data as they are.
+    """Return dense data with few non-zero entries as CSR, for cheaper products; other data as they are.
 
     Data that are to be multiplied around an origin of their own stay dense: the move would fill a sparse matrix.
 

@@ -241,13 +241,8 @@ def hold_out(
     rounds = Rounds(problem, **options)
     if refused and single:
         rounds.refuse_float32(refused)
-    plan = planned(
-        machine,
-        [(fold == h).nonzero()[0] for h in numbers],
-        seeder,
-        from_full,
-        named=bool(refused and single),
-    )
+    held_out = [(fold == h).nonzero()[0] for h in numbers]
+    plan = planned(machine, held_out, seeder, from_full, named=bool(refused and single))
 
     def is_worthwhile(left: int, seconds: float) -> bool:
         return is_worth_workers(left + (machines - 1) * len(numbers), seconds, rounds.backend.name == "numba")
