@@ -12,7 +12,7 @@ from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels.products import DenseProducts, PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
 
-from ..settings import needs_jit
+from ..settings import needs_numba
 
 rng = np.random.default_rng(3)
 X = np.where(rng.random((37, 11)) < 0.4, rng.normal(size=(37, 11)), 0.0)
@@ -53,6 +53,30 @@ def test_entries_that_stand_twice_in_sparse_data_add_up():
     out = np.empty((1, 2))
     assert products(data).of(data, np.array([0]), out).tolist() == [[9.0, 0.0]]
     assert products(data).of(data, np.array([1]), out).tolist() == [[0.0, 25.0]]
+
+
+@needs_numba
+@pytest.mark.parametrize("tile", [4, 100])
+def test_compiled_products_are_sums_of_products_run_as_python_too(tile, monkeypatch):
+    from refsvm.compiled.kernels import sparse as compiled
+
+    csr_matrix = pytest.importorskip("scipy.sparse").csr_matrix
+    monkeypatch.setattr(compiled, "TILE", tile)
+    # rows of 0, 1, 2, 3, 4 and 5 entries, of which four are taken at a time; whole numbers, so that sums are exact
+    rows = np.array([[int(k < count) * (k + 2) for k in range(5)] for count in range(6)], dtype=np.float32)
+    left, right = csr_matrix(rows), csr_matrix(rng.integers(-9, 9, size=(7, 5)).astype(np.float32))
+    chosen = np.array([5, 0, 1, 2, 3, 4, 3])
+    expected = [
+        [sum(x * z for x, z in zip(rows[i], other, strict=True)) for other in right.toarray()] for i in chosen
+    ]
+    parts = left.data, left.indices, left.indptr
+    for start, width in [(0, 7), (2, 5), (6, 1)]:
+        out = np.full((7, width), np.nan, dtype=np.float32)
+        compiled.product(chosen, *parts, np.ascontiguousarray(right.toarray().T), start, out)
+        assert out.tolist() == [each[start : start + width] for each in expected]
+    features, out = csr_matrix(right.T), np.full((7, 7), np.nan, dtype=np.float32)
+    compiled.sparse_product(chosen, *parts, features.data, features.indices, features.indptr, out)
+    assert out.tolist() == expected
 
 
 @pytest.mark.parametrize("large", [1, 10**6])
@@ -114,11 +138,13 @@ def test_a_whole_matrix_of_middle_size_is_made_in_parts_for_one_thread(n, d, par
     assert len(sizes) == 1
 
 
-@needs_jit
+@needs_numba
 def test_compiled_exponents_have_the_bits_of_the_readable_ones(monkeypatch):
+    from refsvm.compiled.kernels.functions import rbf
+
     kernel, norms = RBF(0.3), (X * X).sum(axis=1)
     exponents = X @ X.T
-    fastest().exponents(exponents, 0.3, norms, norms)
+    rbf.exponents(exponents, 0.3, norms, norms)
     assert (exponents < 0.0).any()
     assert (exponents == 0.0).any()
     monkeypatch.setattr("refsvm.arithmetic.current", Arithmetic())
