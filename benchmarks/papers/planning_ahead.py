@@ -5,10 +5,9 @@ python benchmarks/papers/planning_ahead.py --data-dir DIR
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import data
@@ -16,16 +15,19 @@ import numpy as np
 from candidate_step import CandidateStep
 from cpu_solve import CPUSolve
 from page import Page, arguments, carried_out, relative
+from planned_steps import step_sizes
 from planning_published import PUBLISHED
 from remarks import PLANNING_AHEAD as REMARKS
 from shrinking_tables import shrinking_tables
 
 from refsvm import RBF, LIBSVMShrinking, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
-from refsvm.datasets import make_chessboard, paper_suite
-from refsvm.experiment import STEP_RATIO_EDGES, Comparison, Experiment, Grid, Problem, Solve, paired_p
+from refsvm.datasets import Dataset, make_chessboard, paper_suite
+from refsvm.experiment import Comparison, Experiment, Grid, Problem, Solve, paired_p
 from refsvm.experiment.grid import number, p_value, ratio_of
 
-LONG = ("chessboard-10000", "chessboard-100000", "connect-4", "king-rook-vs-king")
+THOUSANDS = "chessboard-10000"
+"""The set on which Figure 3's longest steps are looked for."""
+LONG = (THOUSANDS, "chessboard-100000", "connect-4", "king-rook-vs-king")
 SWEEP = (
     "ida_banana",
     "ida_image",
@@ -40,6 +42,8 @@ FEW = 5
 """Orders with the shrinking of this package."""
 SOME = 10
 """Orders of Figure 4, §7.2 and §7.3."""
+SEVERAL = 6
+"""Orders of the long sets at most: with so many, p can be 0.03."""
 TRACED = ("ida_banana", "ida_image", "ida_titanic", "chessboard-1000", "tic_tac_toe", "spambase")
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 
@@ -107,11 +111,11 @@ def of_steps(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
     parts = Experiment(single, problems, chosen.store, orders)
     if page.wants("§7.2"):
         section_7_2(page, carried_out("§7.2 and §7.3", parts, chosen.jobs))
-    if page.wants("§7.3"):
-        traced = [replace(PLANNED, trace=True)]
-        steps = Experiment(traced, selected(problems, TRACED), chosen.store, min(2, orders))
-        carried_out("Step sizes", steps, chosen.jobs)
-        section_7_3(page, carried_out("§7.2 and §7.3", parts, chosen.jobs), steps)
+    if page.wants("§7.3: planned"):
+        board = [long_problem(THOUSANDS, chosen)] if THOUSANDS in chosen.full else []
+        step_sizes(page, chosen, selected(problems, TRACED), board)
+    if page.wants("§7.3: steps 1.1"):
+        longer_steps(page, carried_out("§7.2 and §7.3", parts, chosen.jobs))
 
 
 def selected(problems: Sequence[Problem], names: Sequence[str]) -> list[Problem]:
@@ -297,48 +301,33 @@ def section_7_2(page: Page, runs: Experiment) -> None:
     page.add("§7.2: the modified selection without planning", orders, relative(compared), remark)
 
 
-def section_7_3(page: Page, runs: Experiment, traced: Experiment) -> None:
-    """How long planned steps are, and steps that are 1.1 times too long."""
-    edges = [number(edge, 3) if np.isfinite(edge) else "" for edge in STEP_RATIO_EDGES]
-    bins = [f"{low} … {high}".strip() for low, high in pairwise(edges)]
-    rows = []
-    for problem in traced.problems:
-        records = [record for record in traced.records() if record["problem"] == problem.name]
-        counts = np.sum([record["step_ratio_histogram"] for record in records], axis=0)
-        steps = sum(record["iterations"] for record in records)
-        shares = [f"{100 * count / counts.sum():.2f}" if count else "0" for count in counts]
-        rows.append((problem.name, f"{100 * counts.sum() / steps:.1f}", *shares))
-    histogram = Grid(("problem", "planned, % of all steps", *bins), tuple(rows))
+def longer_steps(page: Page, runs: Experiment) -> None:
+    """Steps that are 1.1 times too long."""
     longer = replace(runs, strategies=[SMO, OVERRELAXED, OVERRELAXED_SELECTION, PLANNED])
-    page.add(
-        "§7.3: planned step sizes",
-        "Percent of the planned steps by μ/μ̂ − 1:",
-        histogram,
-        REMARKS["7.3 sizes"],
-    )
     orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
-    page.add(
-        "§7.3: steps 1.1 times as long",
-        orders,
-        relative(longer.compare("iterations", "SMO")),
-        REMARKS["7.3 longer"],
-    )
+    ratios = relative(longer.compare("iterations", "SMO"))
+    page.add("§7.3: steps 1.1 times as long", orders, ratios, REMARKS["7.3 longer"])
 
 
-def long_sets(page: Page, chosen: Any) -> None:
-    """The sets that take minutes, with shrinking, as in the paper."""
-    readers = {
-        "chessboard-10000": (partial(make_chessboard, 10_000, rng=0), 1e6, 0.5),
+def long_problem(name: str, chosen: Any) -> Problem:
+    """Return one of the sets that take minutes."""
+    readers: dict[str, tuple[Callable[[], Dataset], float, float]] = {
+        THOUSANDS: (partial(make_chessboard, 10_000, rng=0), 1e6, 0.5),
         "chessboard-100000": (partial(make_chessboard, 100_000, rng=0), 1e6, 0.5),
         "connect-4": (partial(data.connect_4, chosen.data_dir), 4.5, 0.2),
         "king-rook-vs-king": (partial(data.king_rook, chosen.data_dir), 10.0, 0.5),
     }
-    problems = [
-        Problem(name, readers[name][0], RBF(readers[name][2]), readers[name][1]) for name in chosen.full
-    ]
+    load, C, gamma = readers[name]
+    return Problem(name, load, RBF(gamma), C)
+
+
+def long_sets(page: Page, chosen: Any) -> None:
+    """The sets that take minutes, with shrinking, as in the paper."""
+    problems = [long_problem(name, chosen) for name in chosen.full]
     long = {"shrinking": True, "cache_mb": 2000.0, "max_iter": 10**10}
     strategies = [replace(SMO, **long), replace(PLANNED, **long)]
-    runs = carried_out("Long sets", Experiment(strategies, problems, chosen.store), chosen.jobs)
+    orders = min(chosen.permutations, SEVERAL)
+    runs = carried_out("Long sets", Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
     ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
     there = {
         "SMO there": column("iterations", 0),
@@ -353,7 +342,7 @@ def long_sets(page: Page, chosen: Any) -> None:
             for name, values in vectors.items()
         },
     )
-    page.add("The long sets, with shrinking", "One order. Iterations:",
+    page.add("The long sets, with shrinking", f"{orders} order{'s' * (orders != 1)}. Iterations:",
              runs.table("iterations", "SMO", beside=there), "CPU seconds:", runs.table("cpu", "SMO"), listing,
              REMARKS["long"])  # fmt: skip
 

@@ -186,12 +186,18 @@ It is a rule of its own here: a step rule that offers the previous working set a
 takes the ordinary step (`benchmarks/papers/candidate_step.py`).
 """,
     "7.3 sizes": """
-**Reproduces.** Nearly all planned steps are longer than the Newton step, on most sets more than half of them by
-less than a fifth; between 2 % and 41 % are more than doubled; none is reversed. Steps in the bin below zero, at most
-one in a hundred, are not shortened but rounded: after a free Newton step w₂ = 0, so that μ/μ̂ − 1 =
-Q₁₂²/det, which is never negative, and the traces have −2e-16 there. **Does not**: steps enlarged by a factor of
-several thousands, which the paper reports for some problems, do not occur on these sets; the longest are tens of
-times as long. The histograms are over two orders.
+**Reproduces.** Nearly all planned steps are longer than the Newton step, on {half} of {of} sets more than half of them
+by less than a fifth; between {least} % and {most} % are more than doubled; shortened by a tenth or more, or reversed:
+{shorter}. Steps in the bin below zero, at most {below} % on a set, are not shortened but rounded: after a free Newton
+step w₂ = 0, so that μ/μ̂ − 1 = Q₁₂²/det, which is never negative, and the traces have −2e-16 there.
+""",
+    "7.3 thousands": """
+So do steps enlarged by a factor of several thousands, which the paper reports for some problems: the longest is
+{largest} times the Newton step longer than that, on {where}.
+""",
+    "7.3 no thousands": """
+**Does not**: steps enlarged by a factor of several thousands, which the paper reports for some problems. On these sets
+the longest is longer than the Newton step by {largest} times that, on {where}.
 """,
     "7.3 longer": """
 **Reproduces.** Steps 1.1 times as long are "surprisingly successful": they save 6 to 7 % on average, with either
