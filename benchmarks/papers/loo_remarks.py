@@ -30,8 +30,8 @@ asked for, as `--full image:printed`, and the tables name the sets that are.
 **Not as the paper.** One realisation of each set, drawn by us, unless a table has more (`--permutations 5`); the paper
 has five that came with the IDA benchmark. Ringnorm and twonorm are as they were drawn; whether the paper had them
 standardised, [its errors do not tell](preparations.md). The working set is the most violating pair in each step, and
-of η the variable that gains most; the paper has Improved SMO (Keerthi et al. 2001), which goes through the examples in turn,
-and a modification of it. F is computed in every tenth step, and only once H has passed the dual objective. The RBF
+of η the variable that gains most; the paper has Improved SMO (Keerthi et al. 2001), which goes through the examples in
+turn, and a modification of it. F is computed in every tenth step, and only once H has passed the dual objective. The RBF
 grid is printed as
 $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
 We take $2^{-11i/7}$, which is what we believe was meant, and C from 1 to 500.
@@ -59,8 +59,8 @@ Speed-ups are the standard approach over the proposed one, summed over the model
 other on each model, and the time is CPU time. {orders} of each set. Models with another number of errors with the rule
 than without it: {apart}. **Reproduces**: Prec is within 15 points of the published figure on {prec} of {of} sets,
 KerEval within a third on {alike}; both are on {both}. **Does not**: Prec is higher by more than 15 points on
-{more}, lower on {fewer}; KerEval saves less on {less}. There the proposed approach is never slower; here a step of η costs more
-than one of α. Faster here: {faster}; slower: {slower}.{banana}
+{more}, lower on {fewer}; KerEval saves less on {less}. There the proposed approach is never slower; here a step of η
+costs more than one of α. Faster here: {faster}; slower: {slower}.{banana}
 """
 BANANA = (
     " On banana no linear model is any good, and the efficiency test switches the rule off in {off} of {of}."
