@@ -31,8 +31,8 @@ asked for, as `--full image:printed`, and the tables name the sets that are.
 has five that came with the IDA benchmark. Ringnorm and twonorm are as they were drawn; whether the paper had them
 standardised, [its errors do not tell](preparations.md). The working set is the most violating pair in each step, and
 of η the variable that gains most; the paper has Improved SMO (Keerthi et al. 2001), which goes through the examples in
-turn, and a modification of it. F is computed in every tenth step, and only once H has passed the dual objective. The RBF
-grid is printed as
+turn, and a modification of it. F is computed in every tenth step, and only once H has passed the dual objective. The
+RBF grid is printed as
 $\\exp(-2^{11i/7}\\lVert x-x'\\rVert^2)$, with γ from 1 to 2048: then every example would be similar to itself alone.
 We take $2^{-11i/7}$, which is what we believe was meant, and C from 1 to 500.
 
