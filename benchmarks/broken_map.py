@@ -15,8 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import subprocess
 import tempfile
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +31,8 @@ MUTATIONS: Final = "benchmarks/broken_map.toml"
 LIMIT: Final = 900.0
 """Seconds after which the tests of an entry have run into a loop."""
 
-Outcomes = dict[str, str]
-"""By file, old and new text: the test that noticed the mutation."""
+Outcomes = dict[str, tuple[str, str]]
+"""By file, old and new text: the test that noticed the mutation, and the commit that was broken."""
 
 
 def entries(root: Path) -> dict[str, list[str]]:
@@ -69,16 +71,18 @@ def noticed(root: Path, mutation: dict[str, str], tests: list[str]) -> str:
 
 def report(mutations: list[dict[str, str]], outcomes: Outcomes, missing: list[str]) -> str:
     """Return the page."""
-    count = sum(bool(outcomes[key_of(each)]) for each in mutations)
+    count = sum(bool(outcomes[key_of(each)][0]) for each in mutations)
+    commits = Counter(outcomes[key_of(each)][1] for each in mutations)
+    at = ", ".join(f"{number} at {commit}" for commit, number in commits.items())
     lines = [
         "# The map, broken on purpose", "",
         "Written by `python benchmarks/broken_map.py`, which says what a mutation is and when it is noticed.",
-        f"{count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none.", "",
+        f"{count} of {len(mutations)} mutations are noticed; {len(missing)} entries have none. Broken: {at}.", "",
         "| entry | file | before | after | noticed by |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for each in mutations:
         before, after = (" ".join(each[name].split()) for name in ("old", "new"))
-        test = outcomes[key_of(each)].removeprefix("tests/")
+        test = outcomes[key_of(each)][0].removeprefix("tests/")
         cells = [each["file"].removeprefix("refsvm/"), before, after, test]
         entry, *quoted = (each["entry"], *(f"`{cell}`" if cell else "**nothing**" for cell in cells))
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (entry, *quoted))} |")
@@ -88,6 +92,12 @@ def report(mutations: list[dict[str, str]], outcomes: Outcomes, missing: list[st
 def key_of(mutation: dict[str, str]) -> str:
     """Return what an outcome is kept by."""
     return "\n".join(mutation[name] for name in ("file", "old", "new"))
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit of the clone."""
+    command = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main() -> int:
@@ -108,15 +118,16 @@ def main() -> int:
         root = cloned(Path(folder))
         known, asked = entries(root), mutations(root)
         for each in asked:
-            if not outcomes.get(key_of(each)):
-                test = outcomes[key_of(each)] = noticed(root, each, known[each["entry"]])
+            if not outcomes.get(key_of(each), ("", ""))[0]:
+                test = noticed(root, each, known[each["entry"]])
+                outcomes[key_of(each)] = test, commit_of(root)
                 chosen.store.write_text(json.dumps(outcomes), encoding="utf-8")
                 print(f"{each['entry']}: {test or 'NOT NOTICED'}", flush=True)
     missing = [entry for entry in known if entry not in {each["entry"] for each in asked}]
     page = report(asked, outcomes, missing)
     (ROOT / "benchmarks" / "broken_map.md").write_text(page, encoding="utf-8")
     print(page)
-    return int(not all(outcomes[key_of(each)] for each in asked) or bool(missing))
+    return int(not all(outcomes[key_of(each)][0] for each in asked) or bool(missing))
 
 
 if __name__ == "__main__":
