@@ -15,14 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import tempfile
 import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from mutating.clone import ROOT, cloned
+from mutating.clone import ROOT, cloned, git
 from mutating.own_tests import load_libraries, run, run_broken
 
 MAP: Final = "docs/papers/code.md"
@@ -94,12 +93,6 @@ def key_of(mutation: dict[str, str]) -> str:
     return "\n".join(mutation[name] for name in ("file", "old", "new"))
 
 
-def commit_of(root: Path) -> str:
-    """Return the commit of the clone."""
-    command = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def main() -> int:
     """Run what is not known to be noticed, and write the report."""
     parser = argparse.ArgumentParser(
@@ -117,10 +110,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         root = cloned(Path(folder))
         known, asked = entries(root), mutations(root)
+        commit = git("-C", str(root), "rev-parse", "--short", "HEAD").strip()
         for each in asked:
             if not outcomes.get(key_of(each), ("", ""))[0]:
                 test = noticed(root, each, known[each["entry"]])
-                outcomes[key_of(each)] = test, commit_of(root)
+                outcomes[key_of(each)] = test, commit
                 chosen.store.write_text(json.dumps(outcomes), encoding="utf-8")
                 print(f"{each['entry']}: {test or 'NOT NOTICED'}", flush=True)
     missing = [entry for entry in known if entry not in {each["entry"] for each in asked}]
