@@ -178,6 +178,7 @@ class BothAsPrinted(Strategy):
 
     train: int = 150
     counted: bool = False
+    max_iter: int = 5_000_000
 
     def warm_up(self) -> None:
         """Load compiled code."""
@@ -188,7 +189,9 @@ class BothAsPrinted(Strategy):
         """Run both."""
         record = {}
         for name in ("standard", "proposed"):
-            own = AsPrinted("", name == "proposed", train=self.train, counted=self.counted).run(instance)
+            own = AsPrinted(
+                "", name == "proposed", train=self.train, counted=self.counted, max_iter=self.max_iter
+            ).run(instance)
             record |= {f"{name}: {key}": value for key, value in own.items()}
         return record
 
