@@ -44,7 +44,7 @@ TRACED = TracedSolve(
 
 
 def step_sizes(page: Page, chosen: Any, problems: Sequence[Problem], board: Sequence[Problem]) -> None:
-    """Measure the histograms of Figure 3; on the large chessboard in one order, if it is asked for."""
+    """Measure the histograms of Figure 3, on all sets, and on the large chessboard in one order if it is asked for."""
     some = Experiment([TRACED], problems, chosen.store, min(ORDERS, chosen.permutations))
     records = carried_out("Step sizes", some, chosen.jobs).records()
     if board:

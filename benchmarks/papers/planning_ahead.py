@@ -44,7 +44,6 @@ SOME = 10
 """Orders of Figure 4, §7.2 and §7.3."""
 SEVERAL = 6
 """Orders of the long sets at most: with so many, p can be 0.03."""
-TRACED = ("ida_banana", "ida_image", "ida_titanic", "chessboard-1000", "tic_tac_toe", "spambase")
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 
 # Without shrinking and with memory for every kernel row: the steps of the paper's Algorithm 5, one by one.
@@ -113,7 +112,7 @@ def of_steps(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
         section_7_2(page, carried_out("§7.2 and §7.3", parts, chosen.jobs))
     if page.wants("§7.3: planned"):
         board = [long_problem(THOUSANDS, chosen)] if THOUSANDS in chosen.full else []
-        step_sizes(page, chosen, selected(problems, TRACED), board)
+        step_sizes(page, chosen, problems, board)
     if page.wants("§7.3: steps 1.1"):
         longer_steps(page, carried_out("§7.2 and §7.3", parts, chosen.jobs))
 
