@@ -141,6 +141,7 @@ def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
         ),
         ("seeds_and_answers.py", ["The same predictions", "Iterations, 3", "Iterations, 10"]),
         ("preparations.py", ["How the preparations were found", "Glasmachers 2008: the eighteen sets"]),
+        ("conjugate.py", ["Steps to", "CPU seconds", "The cost of a step", "Leave-one-out"]),
         ("planning_ahead.py", ["Shrinking ×", "Table 1", "Table 2", "Figure 4", "§7.2", "§7.3"]),
         (
             "svmp.py",
@@ -168,6 +169,26 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     for table in tables:
         assert any(heading.startswith(f"## {table}") for heading in headings)
     assert second.stdout == first.stdout  # seconds included: nothing was measured again
+
+
+def test_the_longest_planned_step_is_that_of_the_trace(monkeypatch):
+    from refsvm import RBF, PlanningAheadStep, SecondOrder
+    from refsvm.datasets import make_chessboard
+    from refsvm.experiment import Instance
+
+    monkeypatch.syspath_prepend(SCRIPTS)
+    from planned_steps import TracedSolve, share
+
+    board = make_chessboard(40, rng=0)
+    instance = Instance(board.X, board.y, RBF(0.5), 100.0)
+    rules = {"selector": SecondOrder(), "step": PlanningAheadStep(), "shrinking": False, "engine": "numpy"}
+    strategy = TracedSolve("planned", **rules)
+    steps = [row for row in strategy.solve(instance).trace.rows if row["planned"]]
+    assert len(steps) > 10
+    expected = max(row["step"] / row["newton"] for row in steps) - 1.0
+    assert strategy.run(instance)["largest"] == pytest.approx(expected, rel=1e-12)
+    # one step of a million is not nothing
+    assert [share(count, 10**6) for count in (0, 1, 200, 10**6)] == ["0", "1e-04", "0.02", "100.00"]
 
 
 @pytest.mark.slow
