@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    CacheAware,
     ConjugateSecondOrder,
     ConjugateStep,
     Greedy,
@@ -18,7 +17,6 @@ from refsvm import (
 )
 
 from ..decisions import pair
-from ..values import is_a_value
 
 SEEDS = range(60)
 N = 7
@@ -175,25 +173,3 @@ def test_the_largest_gain_with_a_variable_of_the_last_set(rows, eta, engine):
         expected = drawn.violating() if is_cornered or best == (-1, -1) else best
         assert drawn.chosen(engine, HybridMaximumGain(eta=eta, rows=rows)) == expected, seed
     assert cornered > 5
-
-
-@pytest.mark.parametrize(
-    ("selector", "parameters"),
-    [
-        (MostViolatingPair(), ()),
-        (SecondOrder(0.5), (0.5,)),
-        (ConjugateSecondOrder(), ()),
-        (Greedy(), ()),
-        (MaximumGain(), (2.0,)),
-        (MaximumGain(rows=1), (1.0,)),
-        (MaximumGain(rows="all"), (0.0,)),
-        (HybridMaximumGain(), (1e-8, 2.0)),
-        (HybridMaximumGain(eta=0.25, rows="all"), (0.25, 0.0)),
-        (CacheAware(rows=1), (1e-8, 1.0)),
-    ],
-    ids=repr,
-)
-def test_what_a_twin_is_told(selector, parameters):
-    """A selector is a frozen value, and its twin gets these numbers."""
-    assert selector.parameters() == parameters
-    is_a_value(selector)

@@ -66,24 +66,25 @@ def test_a_short_step_on_a_related_set(name, engine):
 
 # K = I, so v − G = α, and s = max α − min α; ψ = 0.005, ε = 0.01
 RELATIVE = {
-    "s ≥ 1": ([0.6, -0.6], 0.0, 1),
-    "s = 0.6": ([0.3, -0.3], 0.0, 2),
-    "s = 0.4": ([0.2, -0.2], 0.0, 0),
-    "the first s was 60": ([0.2, -0.2], 60.0, 2),
-    "the first s was 40": ([0.1, -0.1], 40.0, 0),
-    "nothing has moved": ([0.0, 0.0], 0.0, 0),  # s is the range of v = G
+    "s ≥ 1": ([0.6, -0.6, 0.0], 0.0, 1),
+    "s = 0.6": ([0.3, -0.3, 0.0], 0.0, 2),
+    "s = 0.4": ([0.2, -0.2, 0.0], 0.0, 0),
+    "the first s was 60": ([0.2, -0.2, 0.0], 60.0, 2),
+    "the first s was 40": ([0.1, -0.1, 0.0], 40.0, 0),
+    "nothing has moved": ([0.0, 0.0, 0.0], 0.0, 0),  # s is the range of v = G
 }
 
 
 @pytest.mark.parametrize("name", RELATIVE)
 def test_a_tolerance_relative_to_the_decision_values(name, engine):
     alpha, first, expected = RELATIVE[name]
-    G = [0.0025, -0.0025]
+    G = [0.0025, -0.0025, 0.0]
     memory = np.append(np.array(G) + alpha, [first, 0.01])
     rule = KKTGap(0.01, relative=True)
-    assert code(engine, rule, [1.0] * 2, G, alpha, stop_memory=memory) == expected
+    assert code(engine, rule, [1.0] * 3, G, alpha, stop_memory=memory) == expected
     # a gap above ε needs no s
-    assert code(engine, rule, [1.0] * 2, [0.006, -0.006], [9.0, -9.0], -99.0, 99.0, stop_memory=memory) == 0
+    far = [0.006, -0.006, 0.0], [9.0, -9.0, 0.0]
+    assert code(engine, rule, [1.0] * 3, *far, -99.0, 99.0, stop_memory=memory) == 0
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ def test_the_numbers_of_a_tracker_are_those_it_was_measured_with():
     assert Hastie() == Hastie(tol=1e-10)
 
 
-@pytest.mark.parametrize("unit", [0.25, 1.0, 64.0])
+@pytest.mark.parametrize("unit", [2.0**-60, 0.25, 1.0, 64.0, 2.0**60])
 def test_what_is_dependent_for_hastie_is_relative_to_the_kernel(unit):
     """A new member whose distance from the others, squared, is below 1e-8 max |K| is refused."""
     problem = DualProblem.classification(unit * np.eye(2), [1, -1], kernel=Precomputed(), C=1.0)
@@ -259,4 +259,4 @@ def test_what_is_dependent_for_hastie_is_relative_to_the_kernel(unit):
     assert system.least == 1e-8 * unit
     # 0 1 1 | 1 u 0 | 1 0 u, and what it says of (0, v) for λ
     A = np.array([[0.0, 1.0, 1.0], [1.0, unit, 0.0], [1.0, 0.0, unit]])
-    np.testing.assert_allclose(A @ system.x[:3], walk.right, atol=1e-12)
+    np.testing.assert_allclose(A @ system.x[:3], walk.right, rtol=1e-12, atol=1e-12)

@@ -1,0 +1,49 @@
+"""What each stopping rule is made of: its default settings, and the numbers that its twin gets."""
+
+from __future__ import annotations
+
+import pytest
+
+from refsvm import BallRule, KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
+
+from ..values import is_a_value
+
+
+@pytest.mark.parametrize(
+    ("rule", "shown", "parameters"),
+    [
+        (KKTGap(), "KKTGap(tol=0.001, relative=False)", (1e-3, 0.0)),
+        (KKTGap(0.1, relative=True), "KKTGap(tol=0.1, relative=True)", (0.1, 1.0)),
+        (WorkingSetGap(), "WorkingSetGap(tol=0.001)", (1e-3,)),
+        (BallRule(), "BallRule(tol=0.001, every=5, example=None, relative=False)", (1e-3, 5.0, 0.0)),
+        (
+            LOODualityGap(),
+            "LOODualityGap(tol=0.001, example=None, variables=2, relative=False)",
+            (1e-3, 2.0, 0.0),
+        ),
+    ],
+    ids=repr,
+)
+def test_a_rule_is_a_value(rule, shown, parameters):
+    is_a_value(rule, shown, parameters)
+
+
+class Often(KKTGap):
+    """It looks in every n-th step."""
+
+    def __init__(self, period):
+        object.__setattr__(self, "period", period)
+
+
+@pytest.mark.parametrize("period", [0, -3, 1.0, None, True])
+def test_a_period_that_is_no_number_of_steps_is_refused(period):
+    if period is True:  # a bool is a whole number in Python, and means each step
+        assert StoppingRule.checked("stop", Often(period)).period == 1
+        return
+    with pytest.raises(ValueError, match=r"Often.period is \S+; give a whole number of steps, at least 1."):
+        StoppingRule.checked("stop", Often(period))
+
+
+@pytest.mark.parametrize("period", [1, 2, 1000])
+def test_a_period_is_any_number_of_steps(period):
+    assert StoppingRule.checked("stop", Often(period)).period == period
