@@ -1,6 +1,6 @@
 """Break each entry of the map from the papers to the code, and see whether a test that it names notices.
 
-    python benchmarks/broken_map.py            all mutations: some minutes on one core
+    python benchmarks/broken_map.py            all mutations: some three minutes on one core
     python benchmarks/broken_map.py --again    not from the store, where those stand that a test has noticed
 
 The map is `docs/papers/code.md`. `benchmarks/broken_map.toml` has at least one mutation for each of its entries: a

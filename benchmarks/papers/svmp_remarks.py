@@ -86,8 +86,8 @@ Sets beyond a thousand examples, with the default. Their memory is that of the k
 """,
     "rounds": """
 One process, CPU seconds, medians of five. A round starts from the active set of the round before. At 10⁻³ its
-solutions are far less exact than those of the path, which keeps the conditions to 10⁻¹¹; the last line compares like
-with like. The path also knows all C in between.
+solutions are far less exact than those of the path, which keeps the conditions to 10⁻¹¹; the last line is the fairest.
+The path also knows all C in between.
 """,
     "R": """
 CPU seconds of one thread each, the fastest of five turns, both from svmpath's first λ down to 10⁻³, kernel matrix
