@@ -14,7 +14,7 @@ lines of NumPy. Leave-one-out, seeds and paths of :math:`C` in the package are a
 import matplotlib.pyplot as plt
 import numpy as np
 
-from refsvm import RBF, DualProblem, KKTGap, parametric_path, solve
+from refsvm import ATO, RBF, DualProblem, KKTGap, parametric_path, solve
 from refsvm.datasets import make_banana
 
 plt.rcParams.update(
@@ -140,17 +140,67 @@ end = solve(
     DualProblem.classification(banana.X, y, kernel=kernel, C=20.0), stop=KKTGap(1e-12), shrinking=False
 )
 print(
-    f"{len(corners)} events from C = 1 to 20; beside a solution there: {np.abs(now['alpha'] - end.alpha).max():.0e}"
+    f"{len(corners)} events from C = 1 to 20; distance from a solution: {np.abs(now['alpha'] - end.alpha).max():.0e}"
 )
 
 # %%
+# Examples leave, others join
+# ---------------------------
+#
+# In cross-validation one fold leaves and another joins. That is a line, too. The box of a *removed* example has no
+# width and travels from :math:`\alpha_r` to 0, and the example with it. An *added* example stands at 0. If 0 is right
+# for it, it is simply there. If it violates its condition, the bound ahead of it starts at 0 and moves to :math:`\pm C`
+# while :math:`t` goes from 0 to 1, and the example moves with that bound until its :math:`G` reaches :math:`b`; from
+# then on it is free. At :math:`t=1` all boxes are those of the new problem, so the walk ends at its optimum. This is
+# the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+
+
+def exchange(K, solved, target, removed, added):
+    """Return α after the walk from one solution to the optimum of another box, and the number of events."""
+    alpha, G, b, zero = solved.alpha, solved.gradient, solved.intercept, np.zeros(target.n)
+    lower, upper, side = target.lower.copy(), target.upper.copy(), sets(alpha, target)
+    rates = {"v": zero, "lower": zero.copy(), "upper": zero.copy(), "z": 0.0}
+    lower[removed] = upper[removed] = alpha[removed]
+    rates["lower"][removed] = rates["upper"][removed] = -alpha[removed]
+    side[removed] = CLOSED
+    rises = added[(G > b)[added] & (upper > 0.0)[added]]
+    falls = added[(G < b)[added] & (lower < 0.0)[added]]
+    upper[rises], rates["upper"][rises], side[rises] = 0.0, target.upper[rises], ABOVE
+    lower[falls], rates["lower"][falls], side[falls] = 0.0, target.lower[falls], BELOW
+    now = {"alpha": alpha, "G": G, "b": b, "lower": lower, "upper": upper, "side": side}
+    t, events = 0.0, 0
+    while t < 1.0 and events < 1000:
+        t, events = t + event(K, now, rates, 1.0 - t), events + 1
+    return now["alpha"], events
+
+
+# %%
+
+# fold: The same walk by the package, and a solution to compare with
+fold = np.random.default_rng(0).permutation(60) % 10
+leave, join = np.flatnonzero(fold == 1), np.flatnonzero(fold == 0)
+first, target = end.problem.without(join), end.problem.without(leave)
+solved = solve(first, stop=KKTGap(1e-12), shrinking=False)
+own, events = exchange(K, solved, target, leave, join)
+best = solve(target, stop=KKTGap(1e-12), shrinking=False)
+package = ATO(margin=np.inf, budget=np.inf).seed(solved, target)
+print(f"{events} events; distance from a solution of the new problem: {np.abs(own - best.alpha).max():.0e}")
+print("the seed of the package:", np.allclose(own, package))
+
+# %%
+# ``margin`` and ``budget`` are infinite here: the package's ``ATO`` would otherwise watch only examples with :math:`G`
+# near :math:`b`, and leave the walk where it costs more than it saves.
+#
+# Any line
+# --------
+#
 # The package follows any line between two problems, ``parametric_path``, and has functions with a name for some of
 # them: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The line of your walk is the one in the picture
 # at the head of the chapter:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
-    f"parametric_path: {len(whole.t) - 1} steps from corner to corner; beside yours at all corners: {off:.0e}"
+    f"parametric_path: {len(whole.t) - 1} steps from corner to corner; distance from yours at all corners: {off:.0e}"
 )
 
 # %%

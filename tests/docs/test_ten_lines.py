@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from refsvm import (
+    ATO,
     AVG,
     MIR,
     RBF,
@@ -22,7 +23,9 @@ from refsvm import (
     MaximumGain,
     NewtonStep,
     PlanningAheadStep,
+    Rounds,
     SecondOrder,
+    cross_validate,
     iterate,
     solve,
 )
@@ -52,7 +55,8 @@ def defined(chapter, *names):
     tree = ast.parse(file.read_text(encoding="utf-8"))
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in names]
     linprog = pytest.importorskip("scipy.optimize").linprog if chapter == "15" else None
-    found = {"np": np, "least_squares": least_squares, "linprog": linprog}
+    sides = {"BELOW": -1, "FREE": 0, "ABOVE": 1, "CLOSED": 2}
+    found = {"np": np, "least_squares": least_squares, "linprog": linprog, "Rounds": Rounds, **sides}
     exec(compile(tree, str(file), "exec"), found)
     return [found[name] for name in names]
 
@@ -184,6 +188,29 @@ def test_instances_replaced_at_once_are_the_same(problem):
     spread(own, join, -own.sum(), *box)
     assert own == pytest.approx(MIR(max_iter=3).seed(before, problem.without(leave)), abs=1e-9)
     assert np.count_nonzero(own[join]) > 3
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS.values())[:2], ids=list(PROBLEMS)[:2])
+def test_a_walk_from_fold_to_fold_ends_at_the_seed_of_the_package(problem):
+    exchange, *_ = defined("14", "exchange", "event", "sets")
+    leave, join = np.arange(0, 60, 10), np.arange(3, 60, 10)
+    before = solve(problem.without(join), stop=KKTGap(1e-12), shrinking=False, engine="numpy")
+    target = problem.without(leave)
+    own, events = exchange(problem.gram.block(np.arange(60)), before, target, leave, join)
+    seed = ATO(margin=np.inf, budget=np.inf).seed(before, target)
+    assert own == pytest.approx(seed, abs=1e-6 * np.abs(seed).max())
+    assert np.count_nonzero(own[join]) > 1
+    assert events > 3
+
+
+@pytest.mark.parametrize("seeder", [SIR(), AVG()], ids=lambda rule: type(rule).__name__)
+def test_a_loop_over_folds_reads_the_same_decision_values(seeder):
+    (held_out,) = defined("13", "held_out")
+    problem, fold = PROBLEMS["banana"], np.arange(60) % 5
+    values, rows = held_out(problem, fold, seeder)
+    result = cross_validate(problem, folds=fold, seeder=seeder)
+    assert values == pytest.approx(result.decision_values.ravel(), abs=1e-12)
+    assert rows == problem.n
 
 
 @pytest.mark.parametrize("seed", range(20))
