@@ -82,6 +82,8 @@ for tol in (1.0, 1e-3):
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is feasible without :math:`r` too, and the conditions of
 # chapter 6 hold for the others as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: right.
+# (A free support vector fixes :math:`b`. Without any, :math:`b` is the middle of an interval. Two examples are its
+# ends, and it is longer without one of them; the package trains without each of these two.)
 #
 # **Training error.** An example that is wrong although it was trained on is wrong without it. Let :math:`P` be the
 # primal objective with :math:`r` and :math:`P_r` without, so that :math:`P=P_r+C\,\xi_r`. The machine :math:`m`
@@ -91,16 +93,25 @@ for tol in (1.0, 1e-3):
 #
 # what is left is :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never does it good.
 #
-# **The ξα bound.** A small weight cannot turn a decision. Let :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
-# :math:`q\le2R^2` for every pair, and let some free support vectors have room for :math:`a=|\alpha_r|`. Move that
-# weight to them. This lowers :math:`f` by at most :math:`a\,\xi_r+R^2a^2`, because the slope between :math:`r` and a
-# free variable is :math:`\xi_r`; so the optimum without :math:`r` is lower by at most the same amount. From there, let
-# :math:`r` take :math:`a` back: with :math:`y_rh_r(x_r)=-e` the slope is :math:`1+e`, and that gains at least
-# :math:`a(1+e)-R^2a^2`, which cannot be more than what was lost:
+# **The ξα bound.** A small weight cannot turn a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that :math:`r` is
+# right (T. Joachims, 2000). Here :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
+# :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (else turn all signs), and let the free
+# support vectors other than :math:`r` have room for its weight :math:`a`, that is :math:`\sum_j(U_j-\alpha_j)>a` where
+# :math:`U_j` is the upper bound. Let :math:`w_r` belong to the machine without :math:`r`.
 #
-# .. math:: a(1+e)-R^2a^2 \;\le\; a\,\xi_r+R^2a^2 \qquad\Longrightarrow\qquad 1+e \;\le\; 2aR^2+\xi_r .
-#
-# A wrong decision has :math:`e\ge0`. So :math:`2aR^2+\xi_r<1` excludes it (T. Joachims, 2000).
+# 1. *The machine moves little.* Give the weight to the free ones. The slope between :math:`r` and a free variable is
+#    :math:`\xi_r`, so :math:`f` falls by at most :math:`a\,\xi_r+R^2a^2`, and the optimum without :math:`r` is lower by
+#    no more. It is lower by at least :math:`a\,\xi_r+\tfrac12\lVert w-w_r\rVert^2`: on the way to it :math:`a` goes
+#    down the slope :math:`\xi_r`, no other move from an optimum goes up, and :math:`f` bends down by :math:`K`. Hence
+#    :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+# 2. *So no difference of decision values grows much:*
+#    :math:`w_r\cdot(\varphi(x_i)-\varphi(x_r))\le h(x_i)-h(x_r)+2R^2a<h(x_i)`, because
+#    :math:`2R^2a<1-\xi_r\le h(x_r)`.
+# 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
+#    :math:`\sum_{i\ne r}C\max\bigl(0,\,1-y_i(w_r\cdot(\varphi(x_i)-\varphi(x_r))+\zeta)\bigr)`. At :math:`\zeta=0` its
+#    slope is at most :math:`C` for each negative example with :math:`h(x_i)>-1`, which are all bounded, less :math:`C`
+#    for each positive support vector but :math:`r`. By the sum constraint that is :math:`a-\sum_j(U_j-\alpha_j)<0`. The
+#    sum still falls at 0, so :math:`h_r(x_r)>0`.
 #
 # .. shipped:: rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide

@@ -61,9 +61,8 @@ print(
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
 # :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
-# :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is
-# long before the end, as in the picture at the head of the chapter.
-# The primal objective falls, the bound rises, and where they meet training may end.
+# :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end, as in the picture at
+# the head of the chapter: the primal objective falls, the bound rises, and training may end where they meet.
 #
 # .. shipped:: stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
@@ -132,11 +131,13 @@ plt.show()
 
 # %%
 # Take the full machine for :math:`w` and a seed for :math:`\tilde\alpha`: both are known before a step is taken. All
-# machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. With
-# :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
-# :math:`\sum_iC_i\max(0,1-y_i(c_i+\zeta))`. It is positive if that sum still falls at :math:`\zeta=0`. In the ball
-# no :math:`c_i` is more than its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`; and if the
-# sum falls with these largest values, it falls.
+# machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. Write :math:`\varphi_i` for
+# :math:`\varphi(x_i)`. With :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta`
+# that minimises :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`. It is positive if that sum still falls at
+# :math:`\zeta=0`. In the ball no :math:`c_i` is more than its value at the centre plus
+# :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. Larger :math:`c_i` leave fewer positive examples below their margin,
+# which make the sum fall, and put more negative ones beyond theirs, which make it rise. So if it falls with the largest
+# values, it falls with all. For the other sign the values are the smallest.
 #
 # .. shipped:: stopping/midpoint.py
 #    :object: radius distances certain_sign
