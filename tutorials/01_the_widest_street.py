@@ -160,14 +160,14 @@ axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
 axes.plot(margins, np.maximum(0.0, 1.0 - margins), color=POSITIVE, lw=2, label=r"hinge loss, $\max(0,1-yh)$")
 logistic = np.log2(1.0 + np.exp(-margins))  # in bits, so that it is 1 at 0
 axes.plot(margins, logistic, color=NEGATIVE, lw=2, label=r"logistic loss, $\log_2(1+e^{-yh})$")
-axes.axvline(1.0, color=INK, lw=0.8, ls=":")
+axes.vlines(1.0, -0.1, 1.9, color=INK, lw=0.8, ls=":")  # below the legend
 axes.annotate("the margin", (1.04, 1.5))
 axes.set(xlabel="$y\\,h(x)$", ylabel="loss", ylim=(-0.1, 3.0))
 axes.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# SLSQP wants smooth functions, and gets the version with slacks.
+# SLSQP needs smooth functions, so it gets the version with slacks.
 
 
 def soft_street(X, y, C):
@@ -224,8 +224,8 @@ plt.show()
 # In the package
 # --------------
 #
-# The same street, by :class:`~refsvm.estimators.svc.SVC`. It knows nothing of SLSQP. How it works is what the rest of
-# this book is about.
+# The same street, by :class:`~refsvm.estimators.svc.SVC`. It does not use SLSQP. The rest of this book explains how it
+# works.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")

@@ -237,7 +237,7 @@ for level, look in ((-1, "--"), (0, "-"), (1, "--")):
 fine = np.linspace(-2.4, 2.4, 801)
 h = w_map[0] * fine + w_map[1] * fine**2 + b_map
 for at in fine[1:][np.diff(np.sign(h)) != 0]:
-    left.axvline(at, color=INK, lw=1.2)
+    left.axvline(at, 0.0, 0.85, color=INK, lw=1.2)  # below the legend
 right.plot(fine, fine**2, color="0.8", lw=1, zorder=0)
 left.plot([], [], color=INK, lw=1.2, label="$h=0$")
 left.set(yticks=[], xlabel="$x$", title="the line", ylim=(-1, 1))
@@ -273,7 +273,7 @@ K = RBF(gamma=0.5)(X, X)
 eigenvalues, u = np.linalg.eigh(K)
 coordinates = u * np.sqrt(eigenvalues)
 print(
-    f"smallest eigenvalue of K: {eigenvalues[0]:.1e}; coordinates with these inner products: {coordinates.shape[1]},"
+    f"smallest eigenvalue of K: {eigenvalues[0]:.1e}; coordinates with these inner products: {coordinates.shape[1]}"
 )
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 

@@ -159,8 +159,8 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # .. admonition:: Known elsewhere as
 #
 #    *Working set* or *subproblem* for the pair; *maximal violating pair* for the most violating one; *decomposition
-#    method* for any solver that moves a few variables at a time. LIBSVM calls :math:`I_\text{down}`
-#    :math:`I_\text{low}`. J. Platt published the method with two variables in 1998; E. Osuna, R. Freund and F. Girosi
+#    method* for any solver that moves a few variables at a time. LIBSVM writes :math:`I_\text{low}` for
+#    :math:`I_\text{down}`. J. Platt published the method with two variables in 1998; E. Osuna, R. Freund and F. Girosi
 #    had moved larger sets in 1997.
 #
 # Exercises

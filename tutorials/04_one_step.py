@@ -123,7 +123,9 @@ mu = NewtonStep().length(state, i, j)
 state.move(i, j, mu)
 rows = problem.gram.block(np.array([i, j]))
 print("updated as the formula says:", np.allclose(state.gradient, G - mu * (rows[0] - rows[1])))
-print(f"beside a gradient from scratch: {np.abs(state.gradient - problem.gradient(state.alpha)).max():.0e}")
+print(
+    f"distance from a gradient from scratch: {np.abs(state.gradient - problem.gradient(state.alpha)).max():.0e}"
+)
 
 # %%
 # The first branch is the step of this chapter. The second one, with :math:`\kappa`, belongs to steps with momentum

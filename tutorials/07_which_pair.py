@@ -220,7 +220,8 @@ for name, (sample, C, gamma) in problems.items():
 # them again gains little. The paper names two cases in which reselecting is a bad idea (§4.3): this one, and its
 # opposite, a kernel so wide that most variables end at a bound.
 #
-# The same runs as pictures, by either yardstick. The thin lines are the gap, the thick ones the smallest gap so far:
+# The runs on tic-tac-toe as pictures, by either yardstick. The thin lines are the gap, the thick ones the smallest gap
+# so far:
 
 # fold: The code of this figure
 # alt: The KKT gap on tic-tac-toe for three selectors, over steps on the left and over computed kernel rows on the

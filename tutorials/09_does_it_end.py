@@ -169,7 +169,7 @@ plt.show()
 # ==================================  ==================================  ==========================================
 #
 # LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
-# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and takes its time on a
+# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and is slow on a
 # straight street if :math:`C` is large:
 
 for C in (0.01, 1.0, 100.0):
@@ -178,7 +178,7 @@ for C in (0.01, 1.0, 100.0):
     print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
 
 # %%
-# The largest set of the page :doc:`/how_fast` has some sixty thousand examples.
+# The page :doc:`/how_fast` has the seconds of sets with tens of thousands of examples.
 #
 # How many features are enough in place of a kernel? For the Gaussian kernel draw directions :math:`\omega_s` with
 # normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product

@@ -80,8 +80,8 @@ plt.show()
 #
 # The rule of chapter 2, in general: a constraint "at least" gets a price, a multiplier :math:`a\ge0`. Its sign in the
 # constraint becomes the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C`
-# caps the price at :math:`C`; and whatever stands beside :math:`b` has to add up to the same on both sides, which is
-# :math:`z`.
+# caps the price at :math:`C`; and the derivative with respect to :math:`b` fixes the sum of all :math:`\alpha`, which
+# is :math:`z`.
 #
 # **Hard margin.** No slack at any price: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its
 # far side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists the prices grow for ever, and the solver
@@ -97,7 +97,7 @@ plt.show()
 # Two constraints are two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
 # :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
 # :math:`v_{n+i}=y_i+\varepsilon`. Both belong to the same example and share a kernel row. By the representer theorem
-# :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. :math:`b` stands beside both, with opposite signs: :math:`z=0`.
+# :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. :math:`b` is in no cost, so the sum is :math:`z=0`.
 #
 # **Novelty detection.** No labels. Which region holds most of the examples? Ask for a half space far from the origin,
 #

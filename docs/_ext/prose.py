@@ -31,7 +31,7 @@ EXCEPTIONS = {
         "you will write it in twenty lines": COUNTED, "These are twenty lines of your own": COUNTED,
     },
     "09_does_it_end": {
-        "some sixty thousand": "the rows of a table of the page it names",
+        "with tens of thousands": "the rows of a table of the page it names",
         "some tens of thousands of examples": "advice that rests on that table",
     },
     "10_two_steps_at_once": {"by more than 0.9 of it": "the default of `SecondOrder.planned_range`"},

@@ -65,7 +65,7 @@ print(experiment.run(), "left")
 # %%
 # What is one run? Its identity is a hash: of the strategy's settings, the examples, the kernel, C, the order, the
 # version of refsvm, and the code that computes. Change a rule's file, and its runs are carried out anew; rename a
-# strategy, and they are found again. ``to_frame`` shows all of it, beside the metrics and what computed the run.
+# strategy, and they are found again. ``to_frame`` has all of it, the metrics, and the versions that computed the run.
 
 frame = experiment.to_frame()
 print(frame.shape)
