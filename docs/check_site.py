@@ -4,7 +4,9 @@ At 1280 and 390 pixels, light and dark, in Chromium, from the disk. Reported are
 a navigation bar of two rows, and what is cut without a cue: what sticks out of the page, and what scrolls sideways
 without fading at its edge.
 Needs ``pip install playwright`` and a Chromium.
-``--chapters`` leaves the pages of the modules out, ``--shots FOLDER`` keeps a picture of every page.
+``--chapters`` leaves the pages of the modules out, ``--part 2/3`` checks every third page from the second on,
+``--shots FOLDER`` keeps a picture of every page. Pages of modules hold no script of their own, and are loaded once for
+both widths.
 """
 
 from __future__ import annotations
@@ -19,12 +21,14 @@ from typing import Any
 
 WIDTHS, HEIGHT, THEMES = (1280, 390), 844, ("light", "dark")
 
+OF_MODULES = "_modules", "api/generated"
+
 TURN = "(theme) => { document.documentElement.dataset.theme = theme; }"
 CUT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 
 
-def complaints(page: Any, url: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with one page: (where, what)."""
+def complaints(page: Any, url: str, *, loads: bool) -> Iterator[tuple[str, str]]:
+    """What is wrong with one page: (where, what). It is loaded at each width, or made narrow."""
     heard: list[str] = []
     listeners = {
         # the theme itself says which mode it is in
@@ -42,7 +46,11 @@ def complaints(page: Any, url: str) -> Iterator[tuple[str, str]]:
     for event, listener in listeners.items():
         page.on(event, listener)
     for width in WIDTHS:
-        show(page, url, width)
+        if loads or width == WIDTHS[0]:
+            show(page, url, width)
+        else:
+            page.set_viewport_size({"width": width, "height": HEIGHT})
+            page.wait_for_timeout(50)  # edges.js hears of it
         for theme in THEMES:
             page.evaluate(TURN, theme)
             yield from ((f"{width} {theme}", what) for what in page.evaluate(CUT))
@@ -76,14 +84,17 @@ def main() -> int:
     parser.add_argument("site", type=Path)
     parser.add_argument("--only", default="", help="pages whose path contains this, all by default")
     parser.add_argument("--chapters", action="store_true", help="without the pages of modules")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of the pages")
     parser.add_argument("--shots", type=Path, help="a folder for pictures")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
     site = options.site.resolve()
-    left_out = ("_static", "_modules", "api/generated") if options.chapters else ("_static",)
+    left_out = ("_static", *OF_MODULES) if options.chapters else ("_static",)
     names = {file: str(file.relative_to(site).with_suffix("")) for file in sorted(site.rglob("*.html"))}
     pages = [file for file, name in names.items() if options.only in name and not name.startswith(left_out)]
+    part, parts = map(int, options.part.split("/"))
+    pages = pages[part - 1 :: parts]
     total: Counter[str] = Counter()
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
@@ -92,7 +103,7 @@ def main() -> int:
         for file in pages:
             name = names[file]
             seen: dict[str, list[str]] = {}
-            for where, what in complaints(page, file.as_uri()):
+            for where, what in complaints(page, file.as_uri(), loads=not name.startswith(OF_MODULES)):
                 seen.setdefault(what, []).append(where)
                 total[what.split(":")[0]] += 1
             for what, places in seen.items():
