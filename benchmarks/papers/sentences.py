@@ -1,12 +1,14 @@
 """Draw sentences of the pages, to be checked by a reader other than their author.
 
 python benchmarks/papers/sentences.py 50              five with a figure of each page of a paper
-python benchmarks/papers/sentences.py 51 --site 40    so many of README, pages and chapters together
+python benchmarks/papers/sentences.py 51 --site 40    so many of README, pages, chapters and docstrings together
+python benchmarks/papers/sentences.py 51 --site 20 --only refsvm/ tutorials/     of docstrings and chapters alone
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import random
 import re
 from pathlib import Path
@@ -34,6 +36,20 @@ def text_of_chapter(script: str) -> str:
     return "\n\n".join([docstring, *(re.sub(r"(?m)^# ?", "", block) for block in blocks)])
 
 
+def text_of_module(source: str) -> str:
+    """Return the docstrings of what a module makes public, without headings and examples, and the help of a command."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = list(ast.walk(ast.parse(source)))
+    public = [node for node in nodes if isinstance(node, documented) and getattr(node, "name", "")[:1] != "_"]
+    docstrings = [ast.get_docstring(node) or "" for node in public]
+    helps = [
+        node.value for node in nodes if isinstance(node, ast.keyword) and node.arg in {"help", "description"}
+    ]
+    said = [each.value for each in helps if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    examples = r"(?m)^ *>>>.*(?:\n.*\S.*)*|^\w[^\n]*\n-{3,}$|^\w+(?:, \w+)* : .*$"
+    return "\n\n".join(re.sub(examples, "\n", each) for each in [*docstrings, *said])
+
+
 def of_papers(seed: int) -> None:
     """Print some sentences with a figure of every page of a paper that has enough of them."""
     for page in sorted(PAGES.glob("*.md")):
@@ -46,18 +62,19 @@ def of_papers(seed: int) -> None:
             print()
 
 
-def of_site(seed: int, count: int) -> None:
-    """Print so many sentences of all pages and chapters, each under its page."""
+def of_site(seed: int, count: int, only: tuple[str, ...]) -> None:
+    """Print so many sentences of all pages, chapters and public docstrings, each under its page."""
     texts = {
         page: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     }
     texts |= {page: text.partition("\n## ")[2] for page, text in texts.items() if page.parent == PAGES}
     texts |= {page: text_of_chapter(page.read_text(encoding="utf-8")) for page in ROOT.glob("tutorials/*.py")}
+    texts |= {page: text_of_module(page.read_text(encoding="utf-8")) for page in ROOT.glob("refsvm/**/*.py")}
     written = {"_static", "_build", "gallery", "generated"}  # by scripts, or by the build
     drawn = [
         (str(page.relative_to(ROOT)), each)
         for page in sorted(texts)
-        if not written & set(page.relative_to(ROOT).parts)
+        if not written & set(page.relative_to(ROOT).parts) and str(page.relative_to(ROOT)).startswith(only)
         for each in sentences(texts[page])
     ]
     print(f"Of {len(drawn)} sentences:\n")
@@ -70,9 +87,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("seed", type=int)
     parser.add_argument("--site", type=int, metavar="COUNT", help="of all pages, not of the papers' alone")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], metavar="PATH", help="of files whose path begins so"
+    )
     options = parser.parse_args()
     if options.site:
-        of_site(options.seed, options.site)
+        of_site(options.seed, options.site, tuple(options.only))
     else:
         of_papers(options.seed)
 
