@@ -91,9 +91,10 @@ class DualProblem(Formulations):
 
     @property
     def centred(self) -> DualProblem:
-        """The problem that is solved: where z = 0, that of K around the mean of the data, if it is more precise.
+        """The problem that is solved: if z = 0, that with K around the mean of the data, where it is more precise.
 
-        Its optima are the same, G and b less and more by one number. This problem itself, if there is no better one.
+        The optima are the same; b and all components of G differ by one number. If there is no better K, this is the
+        problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)

@@ -77,7 +77,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
         return np.zeros(0)
 
     def rows_needed(self, n: int) -> int:
-        """Return how many kernel rows the rule wants in memory at once, of n; the two of the pair are there anyway."""
+        """Return how many of n kernel rows the rule needs in memory at once; 0 if those of the pair are enough."""
         return 0
 
     @classmethod

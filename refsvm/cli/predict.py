@@ -56,7 +56,7 @@ def predict(
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
-    """Note how many of the predicted labels are right."""
+    """Return the share of predicted labels that are right, as a sentence."""
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
@@ -69,7 +69,7 @@ def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
 
 
 def errors(predicted: np.ndarray, y: np.ndarray) -> str:
-    """Note how far predicted values are from the true ones, and the share of their variance that is explained."""
+    """Return the mean absolute error of predicted values and their R², as a sentence."""
     residual, spread = predicted - y, y - y.mean()
     explained = 1.0 - float(residual @ residual) / float(spread @ spread) if spread.any() else np.nan
     return f"Mean absolute error {float(np.abs(residual).mean()):.4g}, R² {explained:.4f}"

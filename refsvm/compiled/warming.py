@@ -70,8 +70,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     """Compile all that the package compiles, or load it from disk; later calls and processes wait for nothing.
 
     With ``engine="auto"`` a child process compiles meanwhile. Call this for full speed from the first call on, as when
-    a container is built. The code is kept where Numba keeps its cache: beside the files of
-    the package, or in the folder that ``NUMBA_CACHE_DIR`` names.
+    a container is built. Numba keeps the code in the folder that ``NUMBA_CACHE_DIR`` names, by default next to the
+    files of the package; in a cache folder of the user if that place cannot be written to.
 
     Parameters
     ----------

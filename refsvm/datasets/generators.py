@@ -44,8 +44,8 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     -----
     What is known: Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
     to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
-    generator is therefore a *model of that sample*, not its origin: five blobs, uniform ones blurred by
-    Gaussian noise and Gaussian ones, one of them bent by a parabola, whose proportions, means and
+    generator is therefore a *model of that sample*, not its origin. It has five blobs. Two are Gaussian; three
+    are uniform, blurred by Gaussian noise, and one of these is bent by a parabola. Their proportions, means and
     covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
     class +1 is, with probability 0.379 and 0.069,
 

@@ -56,7 +56,7 @@ def open_data(
     FileNotFoundError
         If there is no such set and no such file, or no such data directory.
     ValueError
-        If the file does not have the format of its ending, or label is missing or not wanted.
+        If the file does not have the format of its ending, or `label` is missing for a CSV file or given for another.
     ImportError
         If it is a LIBSVM file and scikit-learn is not installed.
 

@@ -93,7 +93,7 @@ class BoxDisplay(Display):
     Parameters
     ----------
     values : mapping of (str, str) to ndarray of shape (r,), float64
-        By problem and strategy; over the baseline's mean on the problem, where there is one.
+        By problem and strategy; divided by the mean of the baseline on the problem, if there is a baseline.
     metric : str
     baseline : str or None
     """

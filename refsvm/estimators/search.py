@@ -64,7 +64,7 @@ class Search:
     options : dict
         ``tol``, ``stop`` (None for the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
-        Whether each split leaves out one example and all else is the same: then `refsvm.leave_one_out` scores them.
+        Whether `refsvm.leave_one_out` scores the splits: each leaves out one example, and no penalty changes.
     scoring : Scoring or None
         None for accuracy or R²; with `is_loo` for what each example adds to R² of all.
     is_loo : bool

@@ -212,7 +212,7 @@ class SearchCV(KernelEstimator, ABC):
 
     @property
     def _leaves_one_out(self) -> bool:
-        """Whether each split leaves out one example and all else is the same."""
+        """Whether each split leaves out one example, and no penalty changes."""
         return isinstance(self.cv, str) and self.seeder is None
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:

@@ -142,7 +142,7 @@ class SVCCV(ClassifierMixin, SearchCV):
 
     @property
     def _leaves_one_out(self) -> bool:
-        """Whether each split leaves out one example, all else is the same, and the sign of h decides the score."""
+        """Whether each split leaves out one example, no penalty changes, and the sign of h decides the score."""
         # with balanced weights each split has penalties of its own, so that a round is more than one example less
         return super()._leaves_one_out and self.class_weight != "balanced" and self._named_scoring is None
 

@@ -146,7 +146,7 @@ class Experiment:
 
         Notes
         -----
-        Where a strategy refuses a problem, that is what is stored: status "REFUSED", and the sentence as `reason`. The
+        If a strategy refuses a problem, the run is stored with the status "REFUSED" and the sentence as `reason`. The
         other runs go on, and tables show a dash and the sentence.
         """
         workers = worker_count(n_jobs)

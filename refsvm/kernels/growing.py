@@ -19,10 +19,10 @@ TOGETHER: Final = 64
 
 
 class GrowingMatrix:
-    """A symmetric matrix K in the corner of a larger array, so that rows and columns are added without a copy.
+    """A symmetric matrix K in the corner of a larger array: most new rows and columns are added without a copy of K.
 
-    The array grows by a part of itself: K is copied once in many calls. Two matrices may share an array. The first that
-    grows takes what it has to spare, and the other is copied when it grows.
+    Once the spare rows are used up, K is copied into an array that is larger by a part of its size. Two matrices may
+    share an array. The first that grows takes the spare rows, and the other is copied when it grows.
 
     Parameters
     ----------

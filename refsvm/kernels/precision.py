@@ -200,7 +200,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
 def decision_noise(
     gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float = 0.0
 ) -> float:
-    """Return about how far rounding of kernel values moves decision values, where that is above a tolerance; else 0.
+    """Return about how far rounding of kernel values moves decision values if that exceeds a tolerance; else 0.
 
     Parameters
     ----------
@@ -215,8 +215,9 @@ def decision_noise(
     Returns
     -------
     float
-        noise · √Σα². The examples of a given matrix may differ by orders of magnitude: there it is the largest
-        ε √Σ(αᵢKᵢⱼ)² of all j, which is summed only where |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ leaves it open whether that is too much.
+        noise · √Σα². The diagonal of a precomputed matrix may span orders of magnitude: its estimate is
+        max over j of ε √Σ(αᵢKᵢⱼ)². The bound |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ is tried first, and the sums are computed only if that
+        bound exceeds the tolerance and the matrix is in memory.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""LeftOut: what the path of all examples tells of the paths without one of them, and walks for the rest.
+"""LeftOut: the sign of each left-out decision value along the path, read off the path of all examples or walked to.
 
 In scaled variables s = λα, f = λ(h − b) and ŵ = λw. While the box without r holds s, both paths are one. While r is
 predicted wrongly although it is trained on, it is wrong without it. Elsewhere a ball holds ŵ_R, the machine without r:

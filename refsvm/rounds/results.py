@@ -275,7 +275,7 @@ class CrossValidation(Scores):
 
 
 def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
-    """Return traces below one another, the first columns of these names saying whose steps they are."""
+    """Return all traces as one DataFrame; the first columns, of these names, tell the round of each step."""
     import pandas as pd
 
     if not traces:

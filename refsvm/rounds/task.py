@@ -180,7 +180,7 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield machines whose z is right once some examples are left out, and for which of the lists that is so.
+        """Yield machines with the z of some rounds, each with the positions of the lists of `held_out` that it serves.
 
         z = ν Σ wᵢ over the examples that stay: of novelty detection each sum of weights has a family of its own.
         """

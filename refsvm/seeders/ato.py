@@ -131,7 +131,7 @@ class ATO(Seeder):
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
     def begin(self, walk: Walk, memory: np.ndarray) -> np.ndarray:
-        """Take M and the first direction; return the variables that the walk watches from now on, those near b."""
+        """Set M and the first direction; return the variables to watch: those that move, and those with G near b."""
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))

@@ -22,10 +22,10 @@ class CacheAware(HybridMaximumGain):
         otherwise, if m < n:   (i, j) = argmax of g(μ*) over the pairs that contain a variable of the previous set
 
     m is the number of rows in memory. A row that has been computed is not computed again before the cache is full, so
-    second order costs no more rows than it has variables to look at, and takes fewer steps. Rows that give way have to
-    be computed anew; hybrid maximum gain needs one of them a step at most. A cache for all n rows is never full. Slots
-    are not given back while steps are taken, so these change over once at most, and the convergence proof of the rule
-    that they end with holds.
+    second order computes at most as many rows as there are variables, and takes fewer steps. With a full cache rows
+    are evicted and computed anew; hybrid maximum gain needs one new row a step at most. A cache for all n rows is never
+    full. The cache frees no slot during a solve, so the selection changes over once at most, and the convergence proof
+    of the later rule holds.
 
     What counts is the store that the rules read: on a restricted problem its own rows. A restricted problem that takes
     the memory of all rows leaves an empty cache, and second order begins anew.

@@ -128,7 +128,7 @@ class PathState(Walk):
 
     @property
     def engine(self) -> str:
-        """The engine of the steps: with "auto", none that takes longer to load than there is time left."""
+        """The engine of the steps; with "auto" NumPy, if importing Numba would take longer than the time left."""
         late = self.deadline - time.perf_counter() < LOADING and "numba" not in sys.modules
         return "numpy" if late and self._engine == "auto" else self._engine
 
