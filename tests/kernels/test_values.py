@@ -1,0 +1,66 @@
+"""What each kernel is made of: its default settings, and what others may rely on."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields, replace
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+
+KNOWN = (
+    "name",
+    "is_bounded",
+    "has_unit_diagonal",
+    "uses_norms",
+    "supports_float32",
+    "is_inner_product",
+    "is_psd",
+)
+X = np.random.default_rng(3).normal(size=(7, 3))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shown", "known"),
+    [
+        (RBF(0.5), "RBF(gamma=0.5)", ("rbf", True, True, True, True, False, True)),
+        (Linear(), "Linear()", ("linear", False, False, False, True, True, True)),
+        (
+            Polynomial(), "Polynomial(degree=3, gamma=1.0, coef0=0.0)",
+            ("poly", False, False, False, False, False, True),
+        ),
+        (Sigmoid(), "Sigmoid(gamma=1.0, coef0=0.0)", ("sigmoid", True, False, False, False, False, False)),
+    ],
+    ids=["rbf", "linear", "poly", "sigmoid"],
+)  # fmt: skip
+def test_a_kernel_is_a_value_and_keeps_what_it_says(kernel, shown, known):
+    assert repr(kernel) == shown
+    assert replace(kernel) == kernel
+    assert len({replace(kernel), kernel}) == 1
+    for name in (*(field.name for field in fields(kernel)), "another"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(kernel, name, 1)
+    assert tuple(getattr(kernel, name) for name in KNOWN) == known
+    assert kernel.distance_scale == (kernel.gamma if kernel.name == "rbf" else 0.0)
+    # each of these is a sentence on the values, by the values themselves
+    K, inner = kernel(X, X), X @ X.T
+    norms = np.diag(inner).copy()
+    if kernel.is_bounded:
+        assert np.abs(K).max() <= 1.0
+        assert np.abs(kernel(100.0 * X, 100.0 * X)).max() <= 1.0
+    if kernel.has_unit_diagonal:
+        np.testing.assert_allclose(np.diag(K), 1.0)
+    if not kernel.uses_norms:
+        np.testing.assert_array_equal(kernel.from_inner(inner.copy(), 9.0 * norms, -norms), K)
+    if kernel.is_inner_product:
+        np.testing.assert_allclose(K, inner)
+    if kernel.is_psd:
+        assert np.linalg.eigvalsh(K)[0] > -1e-10
+
+
+def test_a_matrix_in_the_place_of_a_kernel_is_a_value_too():
+    assert repr(Precomputed()) == "Precomputed()"
+    assert len({Precomputed(), Precomputed()}) == 1
+    with pytest.raises(FrozenInstanceError):
+        Precomputed().another = 1
