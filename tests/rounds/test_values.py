@@ -1,10 +1,13 @@
-"""What each check of leave-one-out is made of: what it needs, and what it leaves known."""
+"""What each check of leave-one-out is made of, and what the results of rounds are like."""
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
 import pytest
 
-from refsvm import Ball, TrainingError, XiAlphaBound, ZeroAlpha
+from refsvm import RBF, Ball, TrainingError, XiAlphaBound, ZeroAlpha, cross_validate, leave_one_out
 
 from ..values import is_a_value
 
@@ -23,3 +26,26 @@ def test_a_check_is_a_value(check, shown, name, needs_convex, keeps_machine):
     """Only an example whose α is 0 leaves the machine as it is, and any kernel will do for that."""
     is_a_value(check, shown, ())
     assert (check.name, check.needs_convex, check.keeps_machine) == (name, needs_convex, keeps_machine)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 2))
+Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=24) > 0.0, 1, -1)
+RESULTS = {
+    "leave-one-out": lambda: leave_one_out(X, Y, kernel=RBF(0.5)),
+    "folds": lambda: cross_validate(X, Y, kernel=RBF(0.5), folds=3),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
+    result = RESULTS[name]()
+    shown = repr(result)
+    assert "Solution(" not in shown
+    assert len(shown) < 300
+    for field in fields(result):
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, field.name, None)
+    # two results are compared by what is in them, and not as a whole: that would be arrays of truths
+    assert result != RESULTS[name]()
+    assert result == result  # noqa: PLR0124

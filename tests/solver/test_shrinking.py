@@ -28,6 +28,7 @@ from refsvm import (
 from refsvm.datasets import make_banana, make_waveform
 from refsvm.engine.limits import Limits
 from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.rows import megabytes
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import ShrinkingPolicy, restricted
@@ -309,3 +310,14 @@ def test_restricted_problems_share_the_budget_of_rows_that_do_not_fit(engine, sh
     # copies of some rows, in parts that a step reads fast, come on top
     assert most_mb[0] <= 1.35 * 0.5
     assert solution.objective == pytest.approx(solve(problem, **options).objective, rel=1e-7)
+
+
+def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
+    """What a copy takes is taken off what the problems inside it may copy."""
+    rules = chosen_rules(None, None, KKTGap(1e-6))
+    state = rules.begin(PROBLEM, np.zeros(80), row_store(PROBLEM, rules, 0.3))
+    budget, taken = state.rows.cache_mb, 0.0
+    for n in (60, 50, 40):
+        state = restricted(state, np.arange(n), rules, 1500)
+        taken += megabytes(n, n, np.float64)
+        assert taken + state.rows.cache_mb == pytest.approx(budget, rel=1e-12)
