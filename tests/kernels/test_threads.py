@@ -11,7 +11,7 @@ import pytest
 
 from refsvm import RBF, Polynomial, arithmetic
 from refsvm.kernels import Gram
-from refsvm.kernels.threads import helper_threads, run_in_pieces
+from refsvm.kernels.threads import _helper_threads, helper_threads, run_in_pieces
 
 from ..settings import needs_jit
 
@@ -50,6 +50,13 @@ def test_what_a_helper_raises_reaches_the_caller(three_threads):
 
     with pytest.raises(MemoryError, match="no room"):
         run_in_pieces(work, 3, 1)
+
+
+def test_the_caller_is_one_of_the_threads(monkeypatch):
+    monkeypatch.setattr(type(arithmetic.current), "threads", 3)
+    pool = _helper_threads.__wrapped__(0)
+    assert pool._max_workers == 2
+    pool.shutdown()
 
 
 @pytest.mark.parametrize(("pieces", "helpers"), [(1, 0), (2, 1), (3, 2), (9, 2)])

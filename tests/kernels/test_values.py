@@ -1,4 +1,4 @@
-"""What each kernel is made of: its default settings, and what others may rely on."""
+"""What each kernel is made of, and a kernel matrix of which nothing is known: what others may rely on."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels.matrix import KernelMatrix
 
 KNOWN = (
     "name",
@@ -64,3 +65,47 @@ def test_a_matrix_in_the_place_of_a_kernel_is_a_value_too():
     assert len({Precomputed(), Precomputed()}) == 1
     with pytest.raises(FrozenInstanceError):
         Precomputed().another = 1
+
+
+class Table(KernelMatrix):
+    """The least that a matrix has to say."""
+
+    def __init__(self, K):
+        self.K, self.n = K, len(K)
+
+    def block(self, rows, columns=None, out=None):
+        K = np.ascontiguousarray(self.K[rows] if columns is None else self.K[np.ix_(rows, columns)])
+        if out is None:
+            return K
+        out[:] = K
+        return out
+
+    def diagonal(self):
+        return np.diag(self.K).copy()
+
+
+def test_what_a_matrix_has_without_saying_so():
+    """Nothing is known of it, and it is its own evaluator, origin and store."""
+    K = X @ X.T
+    matrix = Table(K)
+    for i in range(len(X)):
+        assert matrix.row(i).tolist() == K[i].tolist()
+    assert matrix.distinct.tolist() == [*range(7)]
+    assert matrix.exact is matrix.centred is matrix
+    assert matrix.offset(np.arange(7.0)) == 0.0
+    assert (matrix.noise, matrix.rounding, matrix.dense, matrix.store, matrix.origin) == (
+        None,
+        0.0,
+        None,
+        None,
+        None,
+    )
+    for name in (
+        "supports_float32", "keeps_float32", "repeats", "prefers_batches", "full_matrix_only", "is_psd",
+        "has_unit_diagonal",
+    ):  # fmt: skip
+        assert getattr(matrix, name) is False
+    part = matrix.restrict(np.array([5, 1, 3]))
+    assert part.block(np.array([0, 2]), np.array([1])).tolist() == K[np.ix_([5, 3], [1])].tolist()
+    assert part.diagonal().tolist() == K[[5, 1, 3], [5, 1, 3]].tolist()
+    assert part.row(1).tolist() == K[1, [5, 1, 3]].tolist()

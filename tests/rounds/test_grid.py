@@ -8,6 +8,7 @@ import signal
 import threading
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -239,6 +240,18 @@ def test_of_equal_targets_a_prediction_left_out_is_right_or_not():
     for targets, value, score in (([2.0] * 4, 2.0, 1.0), ([2.0] * 4, 2.5, 0.0), ([1.0, 3.0] * 2, 2.0, 0.0)):
         task = task_given(X, np.array(targets), Linear(), None, epsilon=0.1)
         assert left_out_score(task, split, 0, np.array([[value]])) == score
+
+
+def test_scores_of_one_left_out_example_each_have_r_squared_as_their_mean():
+    rng = np.random.default_rng(4)
+    y, predicted = 3.0 * rng.normal(size=9), rng.normal(size=9)
+    task = SimpleNamespace(labels=y)
+    parts = [
+        left_out_score(task, SimpleNamespace(test=np.array([r])), 0, np.array([[predicted[r]]]))
+        for r in range(9)
+    ]
+    expected = 1.0 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    assert np.mean(parts) == pytest.approx(expected, rel=1e-12)
 
 
 def test_steps_of_cells_that_leave_one_out_are_those_of_leave_one_out():
