@@ -48,7 +48,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # largest first. So the most violating pair is the top right corner of what may move.
 
 # fold: The code of this figure
-# alt: A map of all pairs, coloured by exact gain, white where a pair gains nothing. The most violating pair is
+# alt: A map of all pairs, coloured by exact gain, blank where a pair gains nothing. The most violating pair is
 #     the upper right corner of the coloured part. Second-order selection is in the same row, further left; maximum
 #     gain and the greedy choice are in the same column, further down.
 small = make_banana(60, rng=1)
@@ -69,7 +69,7 @@ figure, axes = plt.subplots(figsize=(6, 5.6))
 image = axes.imshow(
     np.where(np.isfinite(gain), gain, np.nan)[np.ix_(order, order)], cmap="viridis", norm=PowerNorm(0.4)
 )
-figure.colorbar(image, ax=axes, label="exact gain; white: no gain", shrink=0.8)
+figure.colorbar(image, ax=axes, label="exact gain; blank: no gain", shrink=0.8)
 for selector, marker, colour in (
     (MostViolatingPair(), "s", "white"),
     (SecondOrder(), "o", "#E69F00"),

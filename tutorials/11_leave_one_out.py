@@ -104,14 +104,16 @@ for tol in (1.0, 1e-3):
 #    no more. It is lower by at least :math:`a\,\xi_r+\tfrac12\lVert w-w_r\rVert^2`: on the way to it :math:`a` goes
 #    down the slope :math:`\xi_r`, no other move from an optimum goes up, and :math:`f` bends down by :math:`K`. Hence
 #    :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
-# 2. *So no difference of decision values grows much:*
-#    :math:`w_r\cdot(\varphi(x_i)-\varphi(x_r))\le h(x_i)-h(x_r)+2R^2a<h(x_i)`, because
+# 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
+#    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because
 #    :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
-#    :math:`\sum_{i\ne r}C\max\bigl(0,\,1-y_i(w_r\cdot(\varphi(x_i)-\varphi(x_r))+\zeta)\bigr)`. At :math:`\zeta=0` its
-#    slope is at most :math:`C` for each negative example with :math:`h(x_i)>-1`, which are all bounded, less :math:`C`
-#    for each positive support vector but :math:`r`. By the sum constraint that is :math:`a-\sum_j(U_j-\alpha_j)<0`. The
-#    sum still falls at 0, so :math:`h_r(x_r)>0`.
+#
+#    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
+#
+#    At :math:`\zeta=0` its slope is at most :math:`C` for each negative example with :math:`h(x_i)>-1`, which are all
+#    bounded, less :math:`C` for each positive support vector but :math:`r`. By the sum constraint that is
+#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum still falls at 0, so :math:`h_r(x_r)>0`.
 #
 # .. shipped:: rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide

@@ -190,6 +190,9 @@ print("the decision values of the package:", np.allclose(values, result.decision
 #    :object: hold_out planned
 #    :fold: The loop over the folds in the package
 #
+# .. shipped:: rounds/cross_validate.py
+#    :fold: The whole of cross_validate
+#
 # The loop of the package is ``hold_out``. ``planned`` lists the rounds, each with its empty box and the name of
 # the solution that it starts from. ``rounds.run`` carries them out, in compiled code where it can, and yields them one
 # by one; the line ``values[examples] = ended.values`` is the last line of the loop above. The lines after the loop
@@ -232,9 +235,6 @@ for C in (10.0, 1000.0):
 #
 # .. shipped:: seeders/neighbour.py
 #    :fold: What one neighbour's change tells of another's
-#
-# .. shipped:: rounds/cross_validate.py
-#    :fold: The whole file
 #
 # A grid
 # ------

@@ -33,6 +33,21 @@
     after.data = after.data.slice(stop[0].length);
   }
 
+  // A number of a table stays on its line: 8.7e-12 would break at the hyphen, < 0.001 at the space.
+  function keep(cell) {
+    for (const text of [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
+      const parts = text.data.split(/([\d.,]+e-\d+|< [\d.]+)/);
+      if (parts.length === 1) continue;
+      text.replaceWith(...parts.map((part, k) => {
+        if (k % 2 === 0) return part;
+        const number = document.createElement("span");
+        number.className = "kept";
+        number.textContent = part;
+        return number;
+      }));
+    }
+  }
+
   function all() {
     document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
     document.querySelectorAll(SCROLLS).forEach(mark);
@@ -53,6 +68,7 @@
   function start() {
     document.querySelectorAll("img.sphx-glr-single-img, .bd-article p > img, .bd-article figure > img").forEach(frame);
     document.querySelectorAll(":not(td, th) > span.math").forEach(join);
+    document.querySelectorAll("td, td p").forEach(keep);
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
     document.addEventListener("toggle", all, true); // folded answers
