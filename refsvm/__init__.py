@@ -91,7 +91,7 @@ _export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a s
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
 
     def __getattr__(name: str) -> object:
-        """Import what needs scikit-learn or SciPy when first asked for."""
+        """Import names that need scikit-learn or SciPy when they are first used."""
         from importlib import import_module
 
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``

@@ -1,4 +1,4 @@
-"""Checks of what a caller hands in: each refuses with one sentence naming the argument, the value and the remedy."""
+"""Checks of arguments: each refuses with one sentence naming the argument, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_sparse(X: Any) -> bool:
 def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
-    """Return the end of a refusal: the known name that a misspelt word is near to, or what to do if there is none."""
+    """Return the end of a refusal: the known name nearest to a misspelt word, or a remedy if there is none."""
     # imported where something is wrong, so that nothing waits for it where all is right
     from difflib import get_close_matches
 
@@ -270,7 +270,7 @@ def examples(X: Any, *, copy: bool = False) -> Any:
 
 
 def owned(X: Any, given: Any) -> Any:
-    """Return checked data, copied if they are an array that shares memory with what was given."""
+    """Return checked data, copied if they share memory with the argument."""
     is_new = not isinstance(X, np.ndarray) or isinstance(given, list | tuple)
     return X if is_new or not np.may_share_memory(X, np.asarray(given)) else X.copy()
 
@@ -325,7 +325,7 @@ def refuse_targets(y: np.ndarray) -> None:
 
 
 def refuse_missing_labels(y: Any) -> None:
-    """Refuse what pandas makes of NULL among labels: None, NaN, NA or NaT, by the type of the column."""
+    """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
     for place, label in enumerate(
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
     ):

@@ -39,7 +39,7 @@ class Backend(Protocol):
         """Run the first of these rounds, or as many as pay at once; return their results (`refsvm.rounds.round`)."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return what makes the seeds, by the same method `seed`: the seeder itself, or its twin."""
+        """Return an object with the method `seed`: the seeder itself, or its twin."""
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
         """Follow up to `most` ordinary events of a path at once; none leaves them to the tracker."""

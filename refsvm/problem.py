@@ -272,7 +272,7 @@ class DualProblem(Formulations):
         return problem
 
     def feasible(self, alpha: Any) -> np.ndarray:
-        """Return a feasible point near `alpha`: clip to the box, then share what the sum lacks by the room left.
+        """Return a feasible point near `alpha`: clip to the box, then share the missing sum by the room left.
 
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
 

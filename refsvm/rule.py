@@ -1,4 +1,4 @@
-"""Rule: what selectors, step rules, stopping rules, seeders, trackers, shrinking and checks have in common."""
+"""Rule: base of selectors, step rules, stopping rules, seeders, trackers, shrinking and checks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
 
     @classmethod
     def checked(cls: type[Kind], name: str, rule: Any) -> Kind:
-        """Return what was passed as argument `name` if it belongs to this family, or raise ValueError."""
+        """Return the value of argument `name` if it belongs to this family, or raise ValueError."""
         if not isinstance(rule, cls):
             raise ValueError(
                 f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.example_call}."
@@ -132,7 +132,7 @@ def rules_in(room: ModuleType) -> list[type[Any]]:
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:
-    """Return the memory of a rule for a new solve. Compiled code would read another one as what it is not.
+    """Return the memory of a rule for a new solve. Compiled code would misread another type.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
 
 
 def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
-    """Return what is told of one seeder: means over the repeats, and a test against the first seeder."""
+    """Return the row of one seeder: means over the repeats, and a test against the first seeder."""
     means = {
         metric: float(np.mean([getattr(each, metric) for each in found]))
         for metric in (*found[0].scores, *COSTS)

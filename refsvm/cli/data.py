@@ -1,4 +1,4 @@
-"""Options that most commands have, and what they mean: data, kernel and C of a training; what is printed."""
+"""Options that most commands have: data, kernel and C of a training, and the form of the output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Opened(NamedTuple):
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def as_told(self) -> str:
-        """Return the kernel, and what the task has, in words."""
+        """Return the kernel and the parameters of the task in words."""
         sizes = self.own if self.task == NOVELTY else {"C": self.C} | self.own
         return ", ".join([repr(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])
 
@@ -160,7 +160,7 @@ class Output:
             raise ValueError("json=True and csv=True exclude each other; give one of them.")
 
     def show(self, document: Any, rows: list[Any], tell: Callable[[], object]) -> None:
-        """Print the document, or the rows, or what is told to people."""
+        """Print the document, the rows, or the text for a reader."""
         if self.json:
             tables.print_json(document)
         elif self.csv:

@@ -121,7 +121,7 @@ def _outside(estimator: Any, dataset: Dataset) -> dict[str, float]:
 
 
 class Estimator(NamedTuple):
-    """The estimator of a task, and what is told of it when it is trained."""
+    """The estimator of a task, and the lines printed after training."""
 
     name: str
     summary: Callable[[Any, Dataset], dict[str, float]]

@@ -39,7 +39,7 @@ def loo(
     training: Training,
     output: Output,
 ) -> None:
-    """Compute the exact leave-one-out error of classes, targets or novelty, and say what decided each example.
+    """Compute the exact leave-one-out error of classes, targets or novelty, and the reason for each example.
 
     With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
     check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value, too.

@@ -61,7 +61,7 @@ def be_verbose(wanted: bool) -> bool:
 
 
 def is_watched(is_terminal: bool | None = None) -> bool:
-    """Whether progress is visible: stderr, or what else it goes to, is a terminal, and --quiet was not given."""
+    """Whether progress is visible: it goes to a terminal, and --quiet was not given."""
     return not _told["quiet"] and (sys.stderr.isatty() if is_terminal is None else is_terminal)
 
 
@@ -78,7 +78,7 @@ def unfinished(text: str) -> NoReturn:
 
 
 def interrupted(*sentences: str) -> NoReturn:
-    """Note what is there, and exit after Ctrl-C."""
+    """Print the results so far as a note, and exit after Ctrl-C."""
     for sentence in sentences:
         _say(f"note: {sentence}")
     raise typer.Exit(INTERRUPTED)

@@ -17,7 +17,7 @@ from refsvm.kernels.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
-    """Declare an option: what its value is called, what it is for, and its names if the argument's does not do."""
+    """Declare an option: the name of its value, its help, and its own names if they differ from the argument's."""
     return Option(*names, metavar=metavar, help=help, **more)
 
 

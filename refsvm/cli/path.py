@@ -75,7 +75,7 @@ def path(
 
 
 def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[dict[str, Any], np.ndarray]:
-    """Return what `regularization_path` follows, and the labels; refuse a task that has no path of C."""
+    """Return the arguments of `regularization_path`, and the labels; refuse a task that has no path of C."""
     if opened.task == NOVELTY:
         raise ValueError(
             "task='novelty' has no path of C, which is a scale there; follow nu by refsvm.nu_path in Python."

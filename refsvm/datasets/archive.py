@@ -30,7 +30,7 @@ UNPACKING: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
 
 def refused(path: Path, reason: str) -> ValueError:
-    """Return the error that says what is wrong with a file."""
+    """Return the error for a file, with the reason."""
     return ValueError(f"path={str(path)!r} {reason}")
 
 

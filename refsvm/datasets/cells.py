@@ -1,4 +1,4 @@
-"""Tables of cells in a text file: what stands between them, which row is a header, which columns are features."""
+"""Tables of cells in a text file: the delimiter, the header row, the columns that are features."""
 
 from __future__ import annotations
 
@@ -300,6 +300,6 @@ def _note_index(path: Path, X: np.ndarray, names: tuple[str, ...] | None) -> Non
 
 
 def require_character(delimiter: Any) -> None:
-    """Refuse what is no character between cells."""
+    """Refuse a delimiter that is not one character."""
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
         raise ValueError(f"delimiter={delimiter!r} is not a character between cells; give one, such as ';'.")

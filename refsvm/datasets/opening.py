@@ -104,7 +104,7 @@ def csv_name(path: Path) -> str | None:
 
 
 def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
-    """Resolve the data directory: the argument, else what REFSVM_DATA names, else None.
+    """Resolve the data directory: the argument, else the value of REFSVM_DATA, else None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Display: what all displays share, which is where they are drawn; Curves: those of curves by name."""
+"""Display: base of all displays, with the axes; Curves: base of displays of named curves."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Display:
 
 
 def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
-    """Refuse to draw nothing, and say what is wanted."""
+    """Refuse to draw nothing; the message names what is missing."""
     if not given:
         raise ValueError(f"{name}={{}} is empty; give at least one {wanted}.")
 

@@ -28,7 +28,7 @@ POINTS: Final = 4000
 
 @dataclass(eq=False)
 class ConvergenceDisplay(Curves):
-    """The KKT gap, or what the objective still lacks, of several solves in one picture, on a logarithmic scale.
+    """The KKT gap, or the distance to the best objective, of several solves, on a logarithmic scale.
 
     For each solve a thin line shows every recorded value, a thick one the smallest so far, and a dot the end. The gap
     goes up and down from step to step; planned steps may lower the objective for one step.

@@ -1,4 +1,4 @@
-"""SeedDisplay: how good a seed is; GridDisplay: the scores of a grid and what they cost."""
+"""SeedDisplay: a seed against the optimum; GridDisplay: the scores of a grid and their costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#00
 
 @dataclass(eq=False)
 class SeedDisplay(Display):
-    """α of a seed against α of the optimum: what stands on the diagonal is right from the start.
+    """α of a seed against α of the optimum: a variable on the diagonal is right from the start.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: F and H of one round, and what decided each example of a plane."""
+"""Displays of leave-one-out: F and H of one round, and the reason for each example of a plane."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LOOGapDisplay(Display):
         ax: Axes | None = None,
         **rules: Any,
     ) -> Self:
-        """Train without one example, to the KKT gap, and draw what happens on the way.
+        """Train without one example, to the KKT gap, and draw F, H and f of each step.
 
         Parameters
         ----------

@@ -190,7 +190,7 @@ class LOOPathDisplay(Display):
 
     @classmethod
     def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> Self:
-        """Draw what ``cross_validate_path(…, folds="loo")`` has found."""
+        """Draw a result of ``cross_validate_path(…, folds="loo")``."""
         return cls(found.curve, found.curves).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

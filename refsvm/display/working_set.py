@@ -25,7 +25,7 @@ MARKS: Final = (
 
 @dataclass(eq=False)
 class WorkingSetDisplay(Display):
-    """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: what a step is, and what clips it.
+    """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
     The box is white, the rest of the plane grey. The sum of the two is fixed, so a step moves along the dashed line, of
     which the part inside the box is feasible. Grey contours show f. The Newton step ends where the line touches a

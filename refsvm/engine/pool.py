@@ -107,7 +107,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
 def in_workers(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield ``work(*each)`` for each tuple, in any order, from threads or from what joblib is set up for.
+    """Yield ``work(*each)`` for each tuple, in any order, from threads or from the backend set up in joblib.
 
     Elsewhere than in threads, the function and its arguments are pickled. One worker is this thread.
     """

@@ -119,7 +119,7 @@ class KernelEstimator(BaseEstimator):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMachine(KernelEstimator):
-    """Base of the estimators that train once: checks what comes in, and stores itself in plain types."""
+    """Base of the estimators that train once: checks the arguments, and stores itself in plain types."""
 
     gamma: str | float = "scale"
     cache_dtype: str = "auto"
@@ -300,7 +300,7 @@ class KernelMachine(KernelEstimator):
 
 
 def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
-    """Decorate an estimator: ``probability=`` gets the sentence that says what to use instead.
+    """Decorate an estimator: ``probability=`` is refused, and the message names the alternative.
 
     ``probability=False``, which asks for nothing, passes.
     """

@@ -270,7 +270,7 @@ class Incremental(KernelMachine):
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return what a walk over the variables of some examples has reached, over those of others; both ascend."""
+    """Return the end of a walk over the variables of some examples, over those of others; both ascend."""
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)

@@ -37,7 +37,7 @@ def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
 
 
 def from_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Undo `to_state`, or refuse, with both versions named, what a later version may have added or changed.
+    """Undo `to_state`; a state of a later version is refused, with both versions named.
 
     Raises
     ------

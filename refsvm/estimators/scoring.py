@@ -57,7 +57,7 @@ class HeldOutSVR(HeldOut, SVR):
 
 @dataclass(frozen=True)
 class Scoring:
-    """A scorer, and what it is called with.
+    """A scorer, and its arguments.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Scoring:
         return float(score)  # type: ignore[arg-type]
 
     def identity(self) -> Any:
-        """Return what a store knows the scorer by, or refuse one whose function is the user's.
+        """Return the name of the scorer in a store; refuse one whose function is the user's.
 
         Raises
         ------

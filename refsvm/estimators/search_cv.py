@@ -1,4 +1,4 @@
-"""SearchCV: what SVCCV and SVRCV share, an estimator that chooses its parameters by cross-validation.
+"""SearchCV: base of SVCCV and SVRCV, an estimator that chooses its parameters by cross-validation.
 
 All folds and all C of one γ and one ε are one family of problems over one kernel matrix, which all ε share; all γ share
 one matrix of inner products.

@@ -304,7 +304,7 @@ class SVC(ClassifierMixin, Incremental):
 
     @property
     def predict_proba(self) -> Any:
-        """Not there; the error says what to use instead."""
+        """Not there; the error names the alternative."""
         raise AttributeError(f"SVC {PROBABILITIES.format(name='SVC')}.")
 
     predict_log_proba = predict_proba

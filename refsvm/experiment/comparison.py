@@ -22,7 +22,7 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return a metric by permutation, for each problem and strategy, or refuse with what there is instead."""
+    """Return a metric by permutation, for each problem and strategy; a refusal lists the metrics that exist."""
     if not records:
         raise ValueError(f"store={str(store)!r} holds no finished run of this experiment; call run() first.")
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}

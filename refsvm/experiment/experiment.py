@@ -37,7 +37,7 @@ class _Run:
     hash: str
 
     def described(self) -> dict[str, Any]:
-        """Return what a store keeps of a run in addition to its metrics."""
+        """Return the description of a run that a store keeps with its metrics."""
         return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 

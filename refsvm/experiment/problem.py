@@ -84,7 +84,7 @@ class Instance:
         return given | {name: value for name, value in own.items() if value is not None}
 
     def one_penalty(self) -> None:
-        """Refuse a C for each example, for what has a C of its own."""
+        """Refuse a C for each example, for a strategy that sets C itself."""
         if np.ndim(self.C):
             raise ValueError(
                 "This problem has a C for each example; give one number, or take Solve or CrossValidate."
@@ -181,7 +181,7 @@ class Problem:
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:
-        """Return what belongs to a run's identity, the examples aside; of a C for each example, a hash."""
+        """Return the part of a run's identity that is not the examples; of a C for each example, a hash."""
         own: dict[str, Any] = {"kernel": described("kernel", self.kernel)}
         each = np.ndim(self.C) > 0
         own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C

@@ -1,4 +1,4 @@
-"""Strategy: what is done with an instance and measured. Call: the strategies that call one function of this package."""
+"""Strategy: a measured call on an instance. Call: the strategies that call one function of this package."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ class Strategy(ABC):
         """
 
     def warm_up(self) -> None:  # noqa: B027 (nothing to warm up unless a strategy says so)
-        """Compile what `run` needs; called once in each process, before anything is timed."""
+        """Compile the code that `run` needs; called once in each process, before anything is timed."""
 
     def arguments(self) -> dict[str, Any]:
         """Return the fields but the name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
 
     def settings(self) -> Record:
-        """Return what makes this strategy what it is: its class, and its fields but the name."""
+        """Return the identity of this strategy: its class, and its fields but the name."""
         own = {name: described(name, value) for name, value in self.arguments().items()}
         return {"strategy": f"{type(self).__module__.partition('.')[0]}: {type(self).__qualname__}", **own}
 
@@ -140,14 +140,14 @@ class Call(Strategy):
 
     @abstractmethod
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Call the function with an instance and the fields; what it returns has a `refsvm.Status`."""
+        """Call the function with an instance and the fields; the result has a `refsvm.Status`."""
 
     def measured(self, result: Any) -> Record:
         """Return the stored numbers of a result."""
         return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance, **more: Any) -> Any:
-        """Return what the function returns; `more` are arguments that make no other strategy, such as a time limit.
+        """Return the result of the function; `more` are arguments that make no other strategy, such as a time limit.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class Call(Strategy):
         return result
 
     def run(self, instance: Instance, **more: Any) -> Record:
-        """Call the function, and return what is measured."""
+        """Call the function, and return the metrics."""
         return self.measured(self.computed(instance, **more))
 
     def warm_up(self) -> None:

@@ -113,5 +113,5 @@ class TrackPath(Call):
         }
 
     def warm_up(self) -> None:
-        """Load what `run` needs; a line may not suit the eight points, so that of C is followed."""
+        """Load the code that `run` needs; a line may not suit the eight points, so that of C is followed."""
         super(TrackPath, replace(self, line=None)).warm_up()

@@ -1,4 +1,4 @@
-"""KernelMatrix: what all kernel matrices have in common; View: that of some of the variables.
+"""KernelMatrix: base of all kernel matrices; View: that of some of the variables.
 
 A matrix evaluates blocks of its entries and stores nothing (`refsvm.kernels.gram.Gram`, or an object of the user's), or
 it is a store of rows (`refsvm.kernels.rows.KernelRows`). Code that works with one need not know which.
@@ -175,7 +175,7 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """A view of what evaluates the source."""
+        """A view of the matrix that evaluates the source."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property

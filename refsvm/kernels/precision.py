@@ -1,4 +1,4 @@
-"""Precision: where kernel values are held as float32, and what their rounding costs.
+"""Precision: where kernel values are held as float32, and how far their rounding moves decision values.
 
 float32 halves the memory that a step reads and the time of a product. A value is rounded by 2⁻²⁴ of itself, so that
 G = v − Kα moves by about

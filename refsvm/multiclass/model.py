@@ -1,4 +1,4 @@
-"""Model and FunctionModel: what prediction needs of a trained SVM, detached from how it was trained and stored."""
+"""Model and FunctionModel: the part of a trained SVM that predicts, detached from training and storage."""
 
 from __future__ import annotations
 

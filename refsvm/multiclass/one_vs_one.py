@@ -283,7 +283,7 @@ def worst(results: Sequence[Trained]) -> Trained:
 
 
 def convergence_message(results: Sequence[Trained], tol: float) -> str:
-    """Return the warning for results that did not all converge: why, how far the worst got, and what to do."""
+    """Return the warning for results that did not all converge: the reason, the worst gap, and the remedy."""
     result, count = worst(results), ""
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)

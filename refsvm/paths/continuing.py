@@ -68,7 +68,7 @@ def continued(
     max_events: int | None = None,
     reached: Reached | None = None,
 ) -> tuple[Solution, Reached]:
-    """Return the solution of `end`, reached from one of `start`, and what the next walk can begin with.
+    """Return the solution of `end`, reached from one of `start`, and the state that the next walk can begin with.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def _ends(t: Any) -> tuple[float, float]:
 
 
 def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
-    """Refuse what is no line: other things than problems, two kernel matrices, a side without a bound."""
+    """Refuse ends that make no line: objects that are no problems, two kernel matrices, a side without a bound."""
     for name, problem in (("start", start), ("end", end)):
         if not isinstance(problem, DualProblem):
             raise ValueError(

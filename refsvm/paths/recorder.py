@@ -1,4 +1,4 @@
-"""PathRecorder: what a tracker reports, stored change by change."""
+"""PathRecorder: the breakpoints of a tracker, stored change by change."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class PathRecorder:
         self._rows[0], self._filled = rows[-1], 1
 
     def record(self) -> PathRecord:
-        """Return what was collected, which may be nothing."""
+        """Return the breakpoints collected, if any."""
         self._compress()
         points = np.array(self._points, dtype=POINT)
         return PathRecord(

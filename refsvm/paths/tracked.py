@@ -1,4 +1,4 @@
-"""TrackedPath: what the paths of `regularization_path` and of all other lines have in common."""
+"""TrackedPath: base of the paths of `regularization_path` and of all other lines."""
 
 from __future__ import annotations
 

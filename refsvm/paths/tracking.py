@@ -1,4 +1,4 @@
-"""Tracking of one path: its start, its breakpoints, its end, and what rounding does to it."""
+"""Tracking of one path: its start, its breakpoints, its end, and its rounding error."""
 
 from __future__ import annotations
 

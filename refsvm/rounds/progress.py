@@ -67,7 +67,7 @@ class LOOProgress:
         self.check(())
 
     def check(self, checks: tuple[Check, ...]) -> None:
-        """Decide what the sufficiency checks decide."""
+        """Apply the sufficiency checks."""
         self.decided, self.signs, self.values = sufficient(
             self.full, self.rounds.rows, checks, self.part.machine.copies
         )
@@ -137,13 +137,13 @@ class TaskProgress:
         return self._parts[-1].status if self._parts else Status.CONVERGED
 
     def left_of(self, time_limit: float | None) -> float | None:
-        """Return what earlier machines have left of the time."""
+        """Return the time that earlier machines have left."""
         if time_limit is None or not self._parts:
             return time_limit
         return max(time_limit - (time.perf_counter() - self._began), 1e-9)
 
     def begin(self, part: Asked, rounds: Rounds) -> LOOProgress:
-        """Return what is known of another machine: nothing yet."""
+        """Return the empty results of another machine."""
         start = None
         if self.task.kind == NOVELTY and self._parts:  # the same machine, but for z
             start = rounds.problem.feasible(self._parts[0].full.alpha)
@@ -219,7 +219,7 @@ class Table(NamedTuple):
         return cls(decided, np.zeros((n, pairs)), np.full((n, pairs), np.nan), iterations, {})
 
     def take(self, found: LOOProgress, column: int) -> None:
-        """Write what one machine has found."""
+        """Write the results of one machine."""
         part = found.part
         local = np.arange(len(part.examples)) if part.asked is None else np.array(part.asked, dtype=np.int64)
         rows = part.examples[local]

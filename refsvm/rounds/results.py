@@ -109,7 +109,7 @@ class LeaveOneOut(Scores):
         return {name: int((self.decided_by == name).sum()) for name in names}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each example: what was predicted, what decided it, its steps.
+        """Return a pandas DataFrame with a row for each example: its prediction, the reason, its steps.
 
         Of three classes and more the columns of a pair have the names of its classes at their end.
         """

@@ -204,7 +204,7 @@ class Runner:
         return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
-        """Return what all seeds from one solution share: made once, when it first pays for some of these rounds."""
+        """Return the memory that all seeds from one solution share, made once it pays for some of these rounds."""
         if self._shared is None or self._shared[0] is not solved:
             self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared

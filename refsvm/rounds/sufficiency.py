@@ -1,4 +1,4 @@
-"""Check: what tells a leave-one-out prediction from the full solution, without training again. Four are shipped."""
+"""Check: a proof of a leave-one-out prediction from the full solution, without training again. Four are shipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AVG: what is left out is shared equally by the free support vectors."""
+"""AVG: the free support vectors share the left-out weight equally."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refsvm.seeders.spread import complete
 
 @dataclass(frozen=True)
 class AVG(Seeder):
-    """Clip the solution to the new box; the free variables share equally what the sum then lacks.
+    """Clip the solution to the new box; the free variables share the missing sum equally.
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped, again and again
 

@@ -15,7 +15,7 @@ from refsvm.seeders.spread import complete
 
 @dataclass(frozen=True)
 class Cold(Seeder):
-    """α = 0, clipped to the box, what the sum then lacks shared equally by all variables.
+    """α = 0, clipped to the box; all variables share the missing sum equally.
 
     Examples
     --------
@@ -29,6 +29,6 @@ class Cold(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Ignore what was solved."""
+        """Return 0, clipped and completed; the solution is not used."""
         alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)

@@ -21,7 +21,7 @@ MODULUS: Final = 2**31 - 1
 
 @dataclass(frozen=True)
 class SIR(Seeder):
-    """Single instance replacement: what a removed example had goes to the most similar added one of its class.
+    """Single instance replacement: the weight of a removed example goes to the most similar added one of its class.
 
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
@@ -89,5 +89,5 @@ class SIR(Seeder):
         return 1 + int(self.seed_number) % (MODULUS - 1)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return what the random choices start from."""
+        """Return the first state of the random choices."""
         return (float(self._first_state()),)

@@ -14,7 +14,7 @@ ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
 def spread(
     alpha: np.ndarray, among: np.ndarray, missing: float, lower: np.ndarray, upper: np.ndarray
 ) -> float:
-    """Add equal shares of what the sum lacks to the variables that still have room, again and again.
+    """Add equal shares of the missing sum to the variables that still have room, again and again.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def spread(
 
 
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Spread z − 1ᵀα among the variables strictly inside the box, what they cannot take among all; return α.
+    """Spread z − 1ᵀα among the variables strictly inside the box, the rest among all; return α.
 
     What is left of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
     there.

@@ -1,4 +1,4 @@
-"""TOP: what is left out goes to the most similar example."""
+"""TOP: the left-out weight goes to the most similar example."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refsvm.state import moved
 
 @dataclass(frozen=True)
 class TOP(Seeder):
-    """Clip the solution to the new box; what example r loses goes to the t with the largest k(xᵣ, xₜ), then the next.
+    """Clip the solution to the new box; the weight of r goes to the t with the largest k(xᵣ, xₜ), then to the next.
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 

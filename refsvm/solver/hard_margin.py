@@ -61,7 +61,7 @@ class HardMargin:
         self._scale = float(np.abs(state.v).max()) or 1.0
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
-        """Take one round of up to `budget` steps; return what the other way does, or INSEPARABLE."""
+        """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
         # to go back to: where f has no bound, one round may lead beyond all numbers
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):

@@ -101,7 +101,7 @@ class DefaultRules(Rules):
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
-    """Fill in the default rules and refuse what is no rule or does not fit together."""
+    """Fill in the default rules; refuse objects that are no rules, and rules that do not fit together."""
     stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)

@@ -39,7 +39,7 @@ class StepRule(Rule):
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return what was passed as argument `name` if it is a step rule with a history, or raise ValueError."""
+        """Return the value of argument `name` if it is a step rule with a history, or raise ValueError."""
         step = super().checked(name, rule)
         if not isinstance(step.history, int | np.integer) or step.history < 0:  # type: ignore[redundant-expr]
             raise ValueError(

@@ -55,7 +55,7 @@ class StoppingRule(Rule):
         return float(getattr(self, "tol", 1e-3))
 
     def absolute(self, state: SolverState) -> Any:
-        """Return the rule with what it has just compared the KKT gap of this state with as its tolerance."""
+        """Return the rule with an absolute tolerance, the one that it last compared the KKT gap with."""
         if not self.relative or state.gap > self.tolerance:
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
@@ -80,12 +80,12 @@ class StoppingRule(Rule):
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return what decided a left-out example, and its decision value, where a round ended for this reason."""
+        """Return the name under which a round that ended for `reason` is counted, and its decision value."""
         return "kkt", value
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return what was passed as argument `name` if it is a stopping rule with a period, or raise ValueError."""
+        """Return the value of argument `name` if it is a stopping rule with a period, or raise ValueError."""
         stop = super().checked(name, rule)
         if not isinstance(stop.period, int | np.integer) or stop.period < 1:  # type: ignore[redundant-expr]
             raise ValueError(
@@ -109,7 +109,7 @@ def has_target(stop: StoppingRule) -> bool:
 
 
 def validated_code(stop: StoppingRule, code: Any) -> int:
-    """Return what `check` gave as a number; refuse what is neither 0 nor the number of a reason."""
+    """Return the code of `check` as an int; refuse one that is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
     if type(code) is int and 0 <= code <= count:  # as nearly always

@@ -66,7 +66,7 @@ class KKTGap(StoppingRule):
         positive("tol", self.tol)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return v, the first s, and what ψ was last compared with; nothing for an absolute tolerance."""
+        """Return v, the first s, and the last tolerance of ψ; nothing for an absolute tolerance."""
         return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:

@@ -31,7 +31,7 @@ def require(condition: object, sentence: str) -> None:
 
 @contextmanager
 def explain_failures(name: str, rules: Iterable[object], state: SolverState | None = None) -> Iterator[None]:
-    """Turn whatever is raised in this block into an AssertionError that names the problem, the rules and the step."""
+    """Turn any exception in this block into an AssertionError that names the problem, the rules and the step."""
     rules = tuple(rules)
     try:
         with warnings.catch_warnings():

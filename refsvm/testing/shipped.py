@@ -1,4 +1,4 @@
-"""The shipped rules: each as it is by default, and some with other parameters; what checks and trials combine."""
+"""The shipped rules: each with its defaults, and some with other parameters, for checks and trials."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from refsvm.testing.failures import require
 
 
 def check_value(rule: Rule, problem: DualProblem) -> None:
-    """Check what a rule is, before it is used: a frozen value, and what its methods return without a state.
+    """Check a rule before it is used: a frozen value, and the return values of methods that need no state.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Breakpoint, LinePoint and Move: what a tracker reports."""
+"""Breakpoint, LinePoint and Move: the reports of a tracker."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class ProblemLine:
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return what a tracker reports."""
+        """Return the breakpoint that a tracker reports."""
         return LinePoint(t, alpha, b, kind, moves, elbow)
 
 
@@ -181,5 +181,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return what a tracker reports, by C."""
+        """Return the breakpoint that a tracker reports, by C."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

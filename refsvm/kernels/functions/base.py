@@ -1,4 +1,4 @@
-"""Kernel: what turns inner products into kernel values; Precomputed: a matrix in the place of one."""
+"""Kernel: a map from inner products to kernel values; Precomputed: a matrix in the place of one."""
 
 from __future__ import annotations
 
