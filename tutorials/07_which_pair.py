@@ -303,7 +303,7 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #    :fold: HybridMaximumGain in the package
 #
 # Is a corner the only place to get stuck? Yes: if a variable of the previous set is free and the point is not
-# optimal, then some pair that contains one of the two gains (Lemma 8). The authors let a computer look at 2 834 352
+# optimal, then some pair that contains one of the two gains (Lemma 8). The authors let a computer look at 2,834,352
 # cases, and so do the tests of this package. There is a short reason, too. Let variable :math:`r` be free and
 # suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
 # :math:`G_t\ge G_r` for every one that may fall, so :math:`\psi\le0`: the point is optimal. Therefore an exception in

@@ -234,7 +234,7 @@ for C in (10.0, 1000.0):
 #    :fold: ActiveSet: the same variables stay at their bounds when C changes
 #
 # .. shipped:: seeders/neighbour.py
-#    :fold: What one neighbour's change tells of another's
+#    :fold: Extrapolation from a neighbouring round
 #
 # A grid
 # ------

@@ -234,7 +234,8 @@ print(
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★★ Why are there no events between two corners, and why is :math:`f` no straight line there?
-# 2. ★★ Let ``event`` leave an example out: which vectors of ``line`` change, and what is :math:`t` at the end?
+# 2. ★★ Let ``event`` leave one example out, without ``exchange``: which vectors of ``line`` change, and what is
+#    :math:`t` at the end?
 # 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. What moves?
 #
 # .. fold:: Hints

@@ -26,7 +26,7 @@ COUNTED, MEASURED = "a count of the text itself", "measured by the script that t
 EXCEPTIONS = {
     "01_the_widest_street": {"for ten thousand points": "a size", "Ten thousand of them": "the same"},
     "02_prices": {"``alpha @ (v - G)``": "quotes the code at the end of chapter 1"},
-    "07_which_pair": {"2 834 352 cases": "counted by the authors; tests/theorems count again"},
+    "07_which_pair": {"2,834,352 cases": "counted by the authors; tests/theorems count again"},
     "08_rows_cache_shrinking": {
         "you will write it in twenty lines": COUNTED, "These are twenty lines of your own": COUNTED,
     },

@@ -149,7 +149,7 @@ def leave_one_out(
         "selector": selector, "step": step, "stop": KKTGap(kkt.tol * FULL_TOL, relative=True), "engine": engine,
         "shrinking": task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > cache_mb,
         "cache_mb": cache_mb, "max_iter": max_iter, "n_jobs": n_jobs, "trace": trace,
-        "cache_dtype": "float64",  # what is proved is proved of float64 rows
+        "cache_dtype": "float64",  # the proofs need float64 rows
     }  # fmt: skip
     found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
     with interruptible():  # Ctrl-C ends the rounds between two of them

@@ -62,8 +62,8 @@ class ATO(Seeder):
     ----------
     margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 at its first speed plus `margin` times the
-        root mean square of all first speeds; if all of these are 0, if it is no further from b than `margin`. One that
-        is missed costs the solver steps.
+        root mean square of all first speeds; if all of these are 0, if it is no further from b than `margin`. A
+        missed event only adds steps of the solver.
     max_events : int, default 1000
         Most events.
     max_free : int, default 500
