@@ -44,6 +44,11 @@ class Arithmetic:
         np.minimum(exponents, 0.0, out=inner, casting="same_kind")
 
     @staticmethod
+    def exponentials(values: np.ndarray) -> None:
+        """Turn numbers x ≤ 0 into e^x."""
+        np.exp(values, out=values)
+
+    @staticmethod
     def most_violating_pair(
         alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray
     ) -> tuple[int, int, float]:

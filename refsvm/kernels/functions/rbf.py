@@ -49,4 +49,5 @@ class RBF(Kernel):
         """Evaluate −γ‖x − z‖², in float64, and its exponential."""
         way = arithmetic.current if inner.flags.c_contiguous else arithmetic.Arithmetic
         way.exponents(inner, self.gamma, x_norms, z_norms)
-        return np.exp(inner, out=inner)
+        way.exponentials(inner)
+        return inner
