@@ -43,10 +43,11 @@ class Arithmetic:
         # rounding must not make a value exceed 1
         np.minimum(exponents, 0.0, out=inner, casting="same_kind")
 
-    @staticmethod
-    def exponentials(values: np.ndarray) -> None:
-        """Turn numbers x ≤ 0 into e^x."""
-        np.exp(values, out=values)
+    @classmethod
+    def gaussian(cls, inner: np.ndarray, gamma: float, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
+        """Turn x·z into exp(−γ‖x − z‖²)."""
+        cls.exponents(inner, gamma, x_norms, z_norms)
+        np.exp(inner, out=inner)
 
     @staticmethod
     def most_violating_pair(

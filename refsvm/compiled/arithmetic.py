@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numba
-import numpy as np
 
 from refsvm import arithmetic
 from refsvm.compiled.kernels import sparse
-from refsvm.compiled.kernels.exponential import exponentials, has_bits_of_numpy
-from refsvm.compiled.kernels.functions.rbf import exponents
+from refsvm.compiled.kernels.functions.rbf import exponents, gaussian, has_bits_of_numpy
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
 
@@ -26,15 +24,9 @@ class CompiledArithmetic(arithmetic.Arithmetic):
 
 
 class WithExponentials(CompiledArithmetic):
-    """Exponentials too, where NumPy computes them one by one."""
+    """Exponentials too, in the same pass."""
 
-    @staticmethod
-    def exponentials(values: np.ndarray) -> None:
-        """Turn numbers x ≤ 0 into e^x; NumPy computes several float32 at once."""
-        if values.dtype == np.float64:
-            exponentials(values)
-        else:
-            np.exp(values, out=values)
+    gaussian = staticmethod(gaussian)
 
 
 if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy

@@ -6,7 +6,15 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE, bits, from_bits, place_on_side, sortable_bits
+from refsvm.compiled.interface.extremes import (
+    LARGEST,
+    MOST,
+    TILE,
+    larger,
+    place_on_side,
+    smaller,
+    sortable_bits,
+)
 from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.rows import prefetch
 from refsvm.compiled.interface.twin import called, inlined, merged
@@ -67,7 +75,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     If the step uses momentum, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
     """
     now = state.now[0]
-    highest, lowest, top_tile, bottom_tile = -LARGEST, LARGEST, -1, -1
+    highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
     # a tile at a time: where an extreme stands is looked up in its tile alone, at the end and lowest index first
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
@@ -76,7 +84,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
         prefetch(state.kernel[state.slots[j]], start, TILE)  # that of i has just been read
         images = state.displacement_image[start:stop]
-        high, low = -LARGEST, LARGEST
+        high, low = -MOST, MOST
         for t in range(len(G)):
             change = mu * (np.float64(row_i[t]) - row_j[t])  # rows may be float32
             if uses_momentum:
@@ -84,12 +92,8 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
                 images[t] = pair if anew else change
             g = G[t] - change
             G[t] = g
-            # as whole numbers: comparisons of floats that may be NaN keep the loop from being done several at once
-            key = sortable_bits(g)
-            rising = key if (sides[t] & RISES) != 0 else -LARGEST
-            falling = key if (sides[t] & FALLS) != 0 else LARGEST
-            high = rising if rising > high else high
-            low = falling if falling < low else low
+            high = larger(high, g if (sides[t] & RISES) != 0 else -MOST)
+            low = smaller(low, g if (sides[t] & FALLS) != 0 else MOST)
         # strictly larger, so that of equal extremes the lowest index wins, as in NumPy
         if high > highest:
             highest, top_tile = high, start
@@ -220,8 +224,8 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
         state.moving[2, :m],
         state.moving[3, :m],
     )
-    moves = changed = bounded = largest = np.int64(0)
-    size, share = abs(mu), SNAP if kappa != 0.0 else 0.0
+    moves = changed = bounded = np.int64(0)
+    size, share, largest = abs(mu), SNAP if kappa != 0.0 else 0.0, now.largest
     for c in range(len(delta)):  # without branches, so that several are computed at once
         before, low, high = alpha[c], lower[c], upper[c]
         change = kappa * delta[c] + (mu if c == first else 0.0) - (mu if c == second else 0.0)
@@ -235,9 +239,8 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
         moves += 1 if change != 0.0 else 0
         changed += 1 if after != before else 0
         bounded += 1 if ((after == low) | (after == high)) & (c < count) else 0
-        key = bits(abs(after))
-        largest = key if key > largest else largest
-    now.largest = max(now.largest, from_bits(largest))
+        largest = larger(largest, abs(after))
+    now.largest = largest
     for c in range(count):
         state.alpha[state.support[c]] = alpha[c]
     return moves, changed, bounded

@@ -218,9 +218,11 @@ class Gram(KernelMatrix):
         elif out.dtype != products.Z.dtype or len(rows) > max(1, TILE_ENTRIES // self.n):
             self._by_rows(kernel, examples, rows, out)
         else:
-            # in place, but a user's kernel need not work so; NumPy copies no array to itself
-            inner = products.of(products.Z, rows, out)
-            out[:] = kernel.from_inner(inner, examples.norms[rows], examples.norms)
+            values = kernel.from_inner(
+                products.of(products.Z, rows, out), examples.norms[rows], examples.norms
+            )
+            if values is not out:  # in place, but a user's kernel need not work so
+                out[:] = values
         # an unbounded kernel may overflow; a bounded one cannot, and the pass over its values is saved
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:

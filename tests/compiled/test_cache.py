@@ -131,6 +131,7 @@ def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
         "steps.newton.newton": (1, 0),
         "stopping.kkt_gap.kkt_gap": (1, 0),
         "kernels.functions.rbf.exponents": (2, 0),  # of float64 and of float32 rows
+        "kernels.functions.rbf.gaussian": (2, 0),
         "problem.most_violating_pair": (1, 0),
     }
 
@@ -179,6 +180,7 @@ def test_rounds_are_loaded_by_the_next_process():
         "rounds.rounds.compiled_rounds": (1, 0),
         "seeders.top.top": (1, 0),
         "kernels.functions.rbf.exponents": (2, 0),
+        "kernels.functions.rbf.gaussian": (2, 0),
         "problem.most_violating_pair": (1, 0),
     }
 

@@ -1,16 +1,26 @@
-"""The largest of many floats, found by comparing integers.
+"""The largest of many floats, several compared at once.
 
-The processor looks for the largest of several integers at once. For floats the compiler must go one by one, because of
-NaN.
+For floats the compiler must go one by one, because one of them may be NaN. It need not by `larger` and `smaller`, which
+promise that none is; nor where they are compared as integers, which without AVX-512 takes more instructions. Gains are,
+as they wait for divisions anyway.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 
 from refsvm.compiled.interface.twin import inlined
 
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+MOST = float(np.finfo(np.float64).max)
+"""No float is larger but ∞, with which LLVM would turn a choice into a branch."""
 TILE = 128
 """Variables looked at before the running extremes are compared. Where an extreme stands is looked up among as many."""
 TILE_OF_GAINS = 256
@@ -36,21 +46,60 @@ def from_bits(key):  # type: ignore[no-untyped-def]
     return np.int64(key).view(np.float64)
 
 
+def larger(a, b):  # type: ignore[no-untyped-def]
+    """Return the larger of two floats, neither of which is NaN; of −0 and 0 either."""
+    return a if a > b else b
+
+
+def smaller(a, b):  # type: ignore[no-untyped-def]
+    """Return the smaller of two floats, neither of which is NaN; of −0 and 0 either."""
+    return a if a < b else b
+
+
+def _without_nan(name: str) -> Callable[..., Any]:
+    """Return an intrinsic function of LLVM, of two float64, with the promise that neither is NaN."""
+
+    @intrinsic  # type: ignore[misc,unused-ignore]
+    def chosen(typing_context, a, b):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            double = ir.DoubleType()
+            shape = ir.FunctionType(double, [double, double])
+            function = cgutils.get_or_insert_function(builder.module, shape, f"llvm.{name}.f64")
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))  # nothing is rounded otherwise
+
+        return types.float64(types.float64, types.float64), generate
+
+    return chosen
+
+
+_larger, _smaller = _without_nan("maxnum"), _without_nan("minnum")
+
+
+@overload(larger, inline="always")
+def _overload_larger(a, b):  # type: ignore[no-untyped-def]
+    return lambda a, b: _larger(a, b)  # noqa: PLW0108  Numba wants these arguments
+
+
+@overload(smaller, inline="always")
+def _overload_smaller(a, b):  # type: ignore[no-untyped-def]
+    return lambda a, b: _smaller(a, b)  # noqa: PLW0108  Numba wants these arguments
+
+
 @inlined
 def first_gain(gains, largest):  # type: ignore[no-untyped-def]
     """Return the lowest index of the gain with the bits `largest`."""
-    place = len(gains)
-    for t in range(len(gains)):
-        place = min(place, t if bits(gains[t]) == largest else len(gains))
-    return place
+    count = np.int32(len(gains))
+    place = count
+    for t in range(len(gains)):  # of indices of 32 bits the processor finds the lowest of several at once
+        place = min(place, np.int32(t) if bits(gains[t]) == largest else count)
+    return np.int64(place)
 
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index on this side whose value has the sortable bits `extreme`."""
-    # the bits themselves: one sign for all, so that no value needs its own
-    wanted, place = extreme ^ ((extreme >> np.int64(63)) & LARGEST), len(values)
+    """Return the lowest index on this side whose value is the extreme, and the last one if there is none."""
+    last = np.int32(len(values) - 1)
+    place = last
     for t in range(len(values)):
-        here = (bits(values[t] + 0.0) == wanted) & ((sides[t] & side) != 0)
-        place = min(place, t if here else len(values))
-    return place
+        place = min(place, np.int32(t) if (values[t] == extreme) & ((sides[t] & side) != 0) else last)
+    return np.int64(place)

@@ -48,6 +48,5 @@ class RBF(Kernel):
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Evaluate −γ‖x − z‖², in float64, and its exponential."""
         way = arithmetic.current if inner.flags.c_contiguous else arithmetic.Arithmetic
-        way.exponents(inner, self.gamma, x_norms, z_norms)
-        way.exponentials(inner)
+        way.gaussian(inner, self.gamma, x_norms, z_norms)
         return inner
