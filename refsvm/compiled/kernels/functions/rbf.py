@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import float32, float64, types, void
 
+from refsvm.compiled.interface.exponential import exponentials
 from refsvm.compiled.interface.twin import from_python, inlined
-from refsvm.compiled.kernels.exponential import exponentials
 
 _vector, _matrix, _single = (
     types.Array(float64, 1, "C", readonly=True),
