@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from refsvm import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold
+from refsvm import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, DualProblem, Precomputed, Solution, Status
+from refsvm.kernels import Gram
+from refsvm.seeders.ato import STEP_COST, expected
 from refsvm.seeders.sir import FACTOR, MODULUS
 
 from ..values import is_a_value
@@ -21,6 +24,8 @@ from ..values import is_a_value
         (MIR(), "MIR(max_iter=50, tol=0.001)", (50.0, 1e-3)),
         (SIR(), "SIR(seed_number=0)", (1.0,)),
         (SIR(7), "SIR(seed_number=7)", (8.0,)),
+        (SIR(2**31 - 3), "SIR(seed_number=2147483645)", (2.0**31 - 2.0,)),
+        (SIR(2**31 - 2), "SIR(seed_number=2147483646)", (1.0,)),
     ],
     ids=repr,
 )
@@ -34,3 +39,26 @@ def test_the_numbers_of_sir_are_those_of_the_published_generator():
     for _ in range(10_000):
         state = FACTOR * state % MODULUS
     assert state == 399_268_537
+
+
+@pytest.mark.parametrize(
+    ("G", "leaving", "moving"),
+    [
+        (-1.0, [], 0),  # G₂ is below b = −½ where v = 1: it stays out
+        (-0.25, [], 1),  # above: it comes back with a weight
+        (-1.0, [[2], [0]], 0),  # the least of what goes
+        (-1.0, [[0, 1]], 2),
+        (-0.25, [[0, 1]], 2),
+    ],
+)
+def test_a_path_pays_by_the_variables_that_move_on_it(G, leaving, moving):
+    """The work that is expected is allowed, and a tenth less is not."""
+    box = np.array([1.0, 1.0, 0.0])
+    problem = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 1.0, 0.0 * box, box)
+    alpha, gradient = np.array([0.5, 0.5, 0.0]), np.array([-0.5, -0.5, G])
+    solved = Solution(problem, alpha, gradient, 100, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
+    work = expected(3, 2, moving)  # 0 and 1 are free
+    for share, pays in ((1.001, True), (0.9, False)):
+        budget = share * work / (2 * (3 + STEP_COST))
+        assert ATO(budget=budget).is_worthwhile(solved, 1, leaving) is pays
+    assert not ATO(budget=10.0 * budget, max_free=1).is_worthwhile(solved, 1, leaving)

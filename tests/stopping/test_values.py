@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from refsvm import BallRule, KKTGap, LOODualityGap, StoppingRule, WorkingSetGap
+from refsvm import BallRule, DualProblem, KKTGap, LOODualityGap, Precomputed, StoppingRule, WorkingSetGap
+from refsvm.kernels import Gram
 
 from ..values import is_a_value
 
@@ -47,3 +49,26 @@ def test_a_period_that_is_no_number_of_steps_is_refused(period):
 @pytest.mark.parametrize("period", [1, 2, 1000])
 def test_a_period_is_any_number_of_steps(period):
     assert StoppingRule.checked("stop", Often(period)).period == period
+
+
+def test_a_restricted_problem_is_solved_to_half_of_the_gap_by_default():
+    for gap in (0.5, 3.0):
+        assert StoppingRule.restricted_tolerance(KKTGap(), gap) == gap / 2.0
+
+
+@pytest.mark.parametrize(
+    ("rule", "s", "wanted"),
+    [
+        (KKTGap(0.01), 0.25, 0.01),
+        (KKTGap(0.01, relative=True), 4.0, 0.01),
+        (KKTGap(0.01, relative=True), 0.25, 0.0025),
+        # a hundredth of Σ|αᵢ| = 1 times the largest range of a row, 4
+        (KKTGap(0.01, relative=True), 0.0, 0.01 * 0.04),
+    ],
+    ids=["absolute", "a range above 1", "a range below 1", "no range"],
+)
+def test_the_tolerance_that_rounding_is_compared_with(rule, s, wanted):
+    problem = DualProblem(
+        Gram(Precomputed(), np.diag([4.0, 2.0, 1.0])), np.ones(3), 1.0, np.zeros(3), np.ones(3)
+    )
+    assert rule.wanted(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(wanted, rel=1e-12)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, Precomputed
+from refsvm import DualProblem, Linear, Precomputed
 from refsvm.kernels import Gram
-from refsvm.walk.line import ProblemLine, RegularizationLine
+from refsvm.walk.line import ProblemLine, RegularizationLine, solved_gram
 
 Y = np.array([1.0, -1.0, 1.0])
 AT_ONE = DualProblem.classification(np.eye(3), Y, kernel=Precomputed(), C=1.0)
@@ -103,3 +103,16 @@ def test_the_unit_of_a_gap(v, z, unit):
     line = ProblemLine(start, start._part_of_box(start.lower, start.upper), (0.0, 1.0), largest=3.0)
     assert line.unit[0] + 0.5 * line.unit[1] == unit
     assert line.tolerance(0.5, 1e-6) == pytest.approx(1e-6 * unit)
+
+
+def test_a_line_far_from_the_origin_is_moved_to_its_mean_where_its_sums_are_zero():
+    """With Σα = 0 at both ends another origin changes no machine; one sum that is not 0 needs K as it is."""
+    X = 1e6 + np.arange(4.0)[:, None]
+    y, box = np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4)
+    gram = Gram(Linear(), X)
+    zero, other, one = (DualProblem(gram, y, z, -box, box) for z in (0.0, 0.0, 1.0))
+    near = solved_gram(zero, other)
+    assert near is not gram
+    np.testing.assert_allclose(near.block(np.arange(4)), (X - X.mean()) @ (X - X.mean()).T)
+    for start, end in ((zero, one), (one, zero), (one, one)):
+        np.testing.assert_array_equal(solved_gram(start, end).block(np.arange(4)), gram.block(np.arange(4)))
