@@ -12,9 +12,18 @@ from typing import Any
 import numpy as np
 from papers.data import first, mnist
 
-from refsvm.datasets import Dataset, SuiteProblem, make_chessboard, make_ringnorm, open_data, paper_suite
+from refsvm.datasets import (
+    Dataset,
+    SuiteProblem,
+    make_chessboard,
+    make_ringnorm,
+    make_twonorm,
+    make_waveform,
+    open_data,
+    paper_suite,
+)
 
-__all__ = ["FAMILIES", "Stored", "large", "one_hot_to_signs", "ringnorm_in", "store", "suite"]
+__all__ = ["FAMILIES", "Stored", "drawn", "large", "one_hot_to_signs", "ringnorm_in", "store", "suite"]
 
 Directory = str | os.PathLike[str] | None
 
@@ -36,6 +45,20 @@ def large(data_dir: Directory) -> list[SuiteProblem]:
         SuiteProblem("connect-4", 4.5, 0.2, partial(sparse_connect_4, data_dir)),
         SuiteProblem("mnist-20000", 50.0, digits, partial(some_digits, data_dir)),
         SuiteProblem("mnist-60000", 50.0, digits, partial(mnist, data_dir)),
+    ]
+
+
+def drawn() -> list[SuiteProblem]:
+    """List the larger ones that are drawn, with C = 1 and the published γ; minutes each, so measured if named only."""
+    sizes = [
+        (make_ringnorm, 0.1, (50_000, 100_000, 200_000)),
+        (make_waveform, 0.05, (50_000, 100_000)),
+        (make_twonorm, 0.02, (100_000,)),
+    ]
+    return [
+        SuiteProblem(f"{make.__name__.removeprefix('make_')}-{n}", 1.0, gamma, partial(make, n, rng=0))
+        for make, gamma, several in sizes
+        for n in several
     ]
 
 

@@ -9,12 +9,15 @@ import time
 from collections.abc import Callable
 from signal import SIGINT, default_int_handler
 from types import FrameType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from refsvm._checks import positive, whole
 from refsvm.result import Status
 
 Seen = TypeVar("Seen")
+
+GRACE_SECONDS: Final = 0.3
+"""Seconds that a solve may take, beyond what is left to it, to bring its gradient up to date."""
 
 
 class Limits(Generic[Seen]):
@@ -66,9 +69,14 @@ class Limits(Generic[Seen]):
         self.deadline = math.inf if time_limit is None else self.began + positive("time_limit", time_limit)
         self.callback, self.interrupt = callback, interruptible()
 
-    def should_return_early(self, seen: Seen) -> bool:
+    def seconds_left(self) -> float:
+        """Return the seconds until the deadline; 0 after Ctrl-C."""
+        return 0.0 if self.interrupt.pressed else self.deadline - time.perf_counter()
+
+    def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
         """Whether a restricted solve should end before it is solved, because a limit or the callback is due.
 
+        A limit is due if no more seconds are left than are `owed`: those that the gradient of the others takes then.
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
         # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
@@ -76,7 +84,7 @@ class Limits(Generic[Seen]):
         if self.callback is not None and getattr(self.callback, "only_watches", False):
             self.callback(seen)
             due = False
-        return self.interrupt.pressed or due or time.perf_counter() >= self.deadline
+        return due or self.seconds_left() <= owed
 
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""

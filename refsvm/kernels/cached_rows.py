@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -59,6 +61,7 @@ class CachedRows(KernelRows):
             )
         super().__init__(gram, cache_mb, np.empty((0, n), dtype))
         self.dense, self._most = None, capacity
+        self._seconds, self._timed = 0.0, 0
         self._open(capacity)
 
     def _open(self, capacity: int) -> None:
@@ -111,6 +114,18 @@ class CachedRows(KernelRows):
             is_sorted = (missing[1:] > missing[:-1]).all()  # as nearly always
             self._store(missing if is_sorted else np.unique(missing))
 
+    @property
+    def row_seconds(self) -> float:
+        """About how long it takes to compute a row, by those that were; 0 if none was."""
+        return self._seconds / max(1, self._timed)
+
+    def seconds_for(self, indices: np.ndarray) -> float:
+        """Return about how many seconds `subtract` takes to compute those of these rows that are not stored."""
+        source: KernelRows | None = self.gram.store
+        if source is not None and self.gram.repeats:
+            return source.seconds_for(np.unique(self.gram.indices[indices]))
+        return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
+
     def fetch_if_few(self, most: int) -> None:
         """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
         source: KernelRows | None = self.gram.store
@@ -146,20 +161,25 @@ class CachedRows(KernelRows):
         return out
 
     def subtract(
-        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False
-    ) -> None:
+        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False,
+        watch: Callable[[int], object] | None = None,
+    ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`; see `KernelRows.subtract`."""
         source: KernelRows | None = self.gram.store
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
-            self._subtract_shared(source, target, indices, coefficients)
+            self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            source.subtract(target, indices, coefficients)  # the same values, without a copy as float64
+            source.subtract(
+                target, indices, coefficients, watch=watch
+            )  # the same values, without a copy as float64
         elif self.holds_all:
             self.fetch(indices)
             arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
         else:
             for start in range(0, len(indices), ROWS_AT_A_TIME):
                 part = slice(start, start + ROWS_AT_A_TIME)
+                if watch is not None:
+                    watch(len(indices) - start)
                 rows, places = self.values, self.slots[indices[part]]
                 missing = np.flatnonzero(places < 0)
                 if len(missing):  # computed in passing
@@ -168,20 +188,30 @@ class CachedRows(KernelRows):
                 arithmetic.current.add_rows(target, -coefficients[part], rows, places)
 
     def _subtract_shared(
-        self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray
-    ) -> None:
+        self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray,
+        watch: Callable[[int], object] | None,
+    ) -> None:  # fmt: skip
         """Subtract where variables share rows: each row is summed once for all of them."""
         there, change = self.gram.indices, np.zeros(source.n)
         # bincount of no weights counts, in integers
         collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
         support = np.flatnonzero(collapsed)
-        source.subtract(change, support, collapsed[support])
+        source.subtract(change, support, collapsed[support], watch=watch)
         target += change[there]
 
     def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
         """K[rows] as they are kept, and counted."""
+        return self._compute(rows, np.empty((len(rows), self.n), self.values.dtype))
+
+    def _compute(self, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write K[rows] to `out`, counted and timed."""
+        began = time.perf_counter()
+        self.gram.block(rows, out=out)
+        # counted after they are there: a user's kernel may raise, and the rows are then still missing
         self._computed += len(rows)
-        return self.gram.block(rows, out=np.empty((len(rows), self.n), self.values.dtype))
+        self._timed += len(rows)
+        self._seconds += time.perf_counter() - began
+        return out
 
     def _store(self, missing: np.ndarray) -> None:
         """Compute rows in one block, into free slots or in place of the least recently used rows."""
@@ -191,9 +221,8 @@ class CachedRows(KernelRows):
                 self._buffer.ensure_ready(first + len(missing))
             # straight into the store: a block that is copied would pass the cache twice
             places = np.arange(first, first + len(missing))
-            self.gram.block(missing, out=self.values[first : first + len(missing)])
+            self._compute(missing, self.values[first : first + len(missing)])
             self.filled += len(missing)
-            self._computed += len(missing)
         else:
             # free slots carry stamp 0, so they go first
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
@@ -215,9 +244,7 @@ class CachedRows(KernelRows):
             slot = int(self.stamps.argmin())
             if (evicted := int(self.owners[slot])) >= 0:
                 self.slots[evicted], self.owners[slot] = -1, -1
-        # counted after it is there: a user's kernel may raise, and the row is then still missing
-        self.gram.block(np.array([i]), out=self.values[slot : slot + 1])
-        self._computed += 1
+        self._compute(np.array([i]), self.values[slot : slot + 1])
         self.clock += 1
         self.owners[slot], self.slots[i], self.stamps[slot] = i, slot, self.clock
 

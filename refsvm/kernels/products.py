@@ -24,11 +24,8 @@ from refsvm.kernels.sparse import SparseProducts, compressed, squared_norms
 COPY_BYTES: Final = 2**26
 """Size of dense data up to which a transposed copy is kept."""
 
-BATCHES_FROM_ENTRIES: Final = 2**20
-"""Entries of dense data that exceed all caches of a processor, at 8 bytes each."""
-
 MANY_FEATURES: Final = 100
-"""Features from which on a batch pays where data exceed the cache of a core alone."""
+"""Features from which on a batch pays: a row of shorter examples costs at most twice as much alone."""
 
 CORE_ENTRIES: Final = 2**17
 """Entries that do, at 8 bytes each."""
@@ -62,8 +59,8 @@ class DenseProducts:
     by_columns : bool
         False: `of` always writes all columns.
     prefers_batches : bool
-        Whether Z exceeds the processor's caches, or with many features that of a core. A product with a few examples
-        then reads all of Z from memory, or from the slower cache, whether they are one or sixteen.
+        Whether Z has many features and exceeds the cache of a core. A product with a few examples then reads all of Z
+        from memory, or from a slower cache, whether they are one or sixteen.
     in_tiles : bool
         Whether the product of Z with itself is made of many small ones, by `tile`, for threads of ours.
 
@@ -80,8 +77,7 @@ class DenseProducts:
 
     def __init__(self, Z: np.ndarray) -> None:
         self.Z = Z
-        many = CORE_ENTRIES if Z.shape[1] >= MANY_FEATURES else BATCHES_FROM_ENTRIES
-        self.prefers_batches = Z.size > many
+        self.prefers_batches = Z.shape[1] >= MANY_FEATURES and Z.size > CORE_ENTRIES
         self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size >= TILED_FROM
         self._features: np.ndarray | None = None
 

@@ -16,6 +16,8 @@ copies of another one's rows: as float64, which the rules read, of rows kept as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from refsvm import arithmetic
@@ -108,6 +110,15 @@ class KernelRows(KernelMatrix):
     def reserve(self) -> None:
         """Take memory for as many rows as the budget holds, if it was released."""
 
+    @property
+    def row_seconds(self) -> float:
+        """About how long it takes to compute a row, by those that were; 0 if none was."""
+        return 0.0
+
+    def seconds_for(self, indices: np.ndarray) -> float:
+        """Return about how many seconds `subtract` takes to compute those of these rows that are not stored."""
+        return 0.0
+
     def fetch_if_few(self, most: int) -> None:
         """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
 
@@ -128,8 +139,9 @@ class KernelRows(KernelMatrix):
         return total
 
     def subtract(
-        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False
-    ) -> None:
+        self, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray, *, by_variable: bool = False,
+        watch: Callable[[int], object] | None = None,
+    ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
         Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
@@ -143,6 +155,8 @@ class KernelRows(KernelMatrix):
         by_variable : bool
             Also where variables share rows, and all copies are there: the sum is then that of compiled rounds, bit for
             bit. Otherwise each shared row is added once for all of its variables.
+        watch : callable, optional
+            Called with the number of rows that are left, now and then where they are computed in passing; it may raise.
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf
+from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
 from refsvm.formulations import votes
@@ -163,7 +163,7 @@ def held_out(
     # this thread begins: many problems are over sooner than other threads are started
     while workers > 1 and left and not joblib_is_set_up():
         machine, some = left.pop(0)
-        part = work(machine, some, machines=1 + len(left))
+        part = work(machine, some, time.perf_counter() - began, machines=1 + len(left))
         done.append(part)
         if part.is_long or part.status is not Status.CONVERGED:
             rest = some[len(part.reports) :]
@@ -172,7 +172,8 @@ def held_out(
     if left and (from_full or isinstance(seeder, Cold)):  # a chain of folds has no parts
         parts = -(-workers // len(left))
         left = [(each, share) for each, some in left for share in np.array_split(some, parts) if len(share)]
-    done.extend(in_workers(work, left, workers))
+    # one after the other: what is spent of the time limit is known when a worker takes its part
+    done.extend(in_workers(work, ((*each, time.perf_counter() - began) for each in left), workers))
     # workers finish in any order, and results do not depend on it
     return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
 
@@ -222,6 +223,7 @@ class Part(NamedTuple):
 def hold_out(
     machine: Machine,
     numbers: np.ndarray,
+    spent: float = 0.0,
     *,
     fold: np.ndarray,
     seeder: Seeder,
@@ -233,7 +235,10 @@ def hold_out(
     """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3.
 
     Told how many `machines` are to come, this one included, it leaves folds to workers once those are over sooner.
+    Other machines have `spent` some seconds of the time limit.
     """
+    if options.get("time_limit") is not None:
+        options = {**options, "time_limit": max(positive("time_limit", options["time_limit"]) - spent, 1e-9)}
     values, reports, steps = np.full(len(fold), np.nan), list[FoldReport](), 0
     single = options.get("cache_dtype") == "float32"  # in a process of its own
     problem, pair, copies = machine

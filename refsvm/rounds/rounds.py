@@ -70,7 +70,8 @@ class Rounds:
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
-        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback has.
+        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback has, TIME_LIMIT once rounds
+        take longer than what is left.
 
     Raises
     ------

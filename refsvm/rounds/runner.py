@@ -47,6 +47,9 @@ TOLD_FROM: Final = 30.0
 LATE_FROM: Final = 3.0
 """Seconds without a first result after which that is said."""
 
+OVERTIME_SECONDS: Final = 1.0
+"""Seconds that the rounds that are left may take beyond a time limit."""
+
 NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 
@@ -135,6 +138,9 @@ class Runner:
                 waiting.popleft()
             if interrupt.pressed:
                 family.status = Status.INTERRUPTED
+            # rounds without a step are over soon where kernel rows are at hand; elsewhere their seeds take long
+            elif family.limits.seconds_left() < -OVERTIME_SECONDS:
+                family.status = Status.TIME_LIMIT
             # that of all examples, which others start from, is no measure of them
             if not is_told and done[-1].left_out is not None:
                 is_told = tell_rest(len(waiting), each / family.workers)

@@ -23,7 +23,19 @@ from refsvm.engine.limits import Limits
 from refsvm.result import Trace
 from refsvm.solver.active_sets import active_set
 from refsvm.solver.rules import Rules
-from refsvm.solver.shrinking import Shrinking, displaced, ending, record, restricted, subtract_rows, take_over
+from refsvm.solver.shrinking import (
+    NoTimeError,
+    Shrinking,
+    all_variables,
+    count_rows,
+    displaced,
+    ending,
+    owed,
+    record,
+    restricted,
+    subtracted,
+    take_over,
+)
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -106,7 +118,7 @@ class ActiveSet:
 
     def steps(self, work: Work, budget: int) -> int:
         """Take up to `budget` steps."""
-        backend, _, state, rules, trace = work
+        backend, limits, state, rules, trace = work
         before, code = state.iteration, rules.stop.check(state)
         if code:
             return code
@@ -117,7 +129,7 @@ class ActiveSet:
             if len(A) < len(state.alpha):
                 return self.solve_active(work, A, budget)
             self.left = self.period
-        outcome = backend.steps(state, rules, min(budget, max(self.left, 1)), trace)
+        outcome = all_variables(backend, limits, state, rules, min(budget, max(self.left, 1)), trace)
         self.left -= state.iteration - before
         return outcome
 
@@ -131,6 +143,7 @@ class ActiveSet:
         while shrunk and not outcome:
             inner = restricted(now, A, rules, 0)
             outcome, B = self._until_shrunk(work, inner, rules, budget - now.iteration, now)
+            count_rows(now, inner)
             take_over(now, A, inner)
             del inner  # its rows give way to those of the next
             A, shrunk = (A, False) if B is None else (A[B], True)
@@ -138,14 +151,17 @@ class ActiveSet:
         solved = bool(outcome)
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
-        # G ← G − K δ; on A it is known
-        gradient, known = state.gradient.copy(), now.gradient[A]
-        subtract_rows(state, gradient, everyone, now.alpha)
-        gradient[A] = known
+        try:
+            # G ← G − K δ; on A it is known
+            gradient = subtracted(state, everyone, now.alpha, work.limits)
+        except NoTimeError:
+            outcome = 0  # the state stays where it was
+        else:
+            gradient[A] = now.gradient[A]
+            now.gradient[:] = gradient
+            take_over(state, everyone, now)
+            state.refresh(recompute=False)
         state.rows.evaluator.reserve()
-        now.gradient[:] = gradient
-        take_over(state, everyone, now)
-        state.refresh(recompute=False)
         return ending(outcome, state, before)
 
     def _until_shrunk(
@@ -154,8 +170,12 @@ class ActiveSet:
         """Take steps on the active variables; return the outcome, and those that stay active if some do not."""
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None
-        while not outcome and inner.iteration < budget and not work.limits.should_return_early(inner):
-            outcome = work.backend.steps(inner, rules, min(self.period, budget - inner.iteration), trace)
+        limits = work.limits
+        while not outcome and inner.iteration < budget:
+            if limits.should_return_early(inner, owed(inner, limits)):
+                break
+            most = min(self.period, budget - inner.iteration)
+            outcome = all_variables(work.backend, limits, inner, rules, most, trace)
             # a backend may end with its budget before it looks at the gap
             outcome = outcome or rules.stop.check(inner)
             if outcome or inner.iteration >= budget:

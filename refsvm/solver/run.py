@@ -25,7 +25,7 @@ from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.solver.polish import polish
 from refsvm.solver.rounding import PointError, drifted, feasibility_error, noisy, snap
 from refsvm.solver.rules import Rules
-from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
+from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, all_variables
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule, validated_code
 
@@ -191,8 +191,8 @@ class Run:
         # negative codes are the run's own; that of a stopping rule would pass for one of them
         own = ENDINGS if state.problem.is_open else (-1,)
         while True:
-            if is_worn and self._in_float64 is not None:
-                self._leave_float32(state, rules, self._in_float64)
+            if is_worn and not self._leave_float32(state, rules):
+                return Status.TIME_LIMIT, 0
             began, left, is_worn = time.perf_counter(), limits.most - state.iteration, not in_chunks
             code = take(state, rules, min(chunk, left) if in_chunks else left, trace)
             now, idle = time.perf_counter(), idle + 1 if limits.most - state.iteration == left else 0
@@ -261,12 +261,19 @@ class Run:
         self._allowed *= 0.5
         return False
 
-    def _leave_float32(self, state: SolverState, rules: Rules, in_float64: Callable[[], KernelRows]) -> None:
-        """Continue in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed."""
+    def _leave_float32(self, state: SolverState, rules: Rules) -> bool:
+        """Continue in float64 rows, with G computed afresh, if float32 rows move G by more than is allowed.
+
+        False if there is no time for that: a row for each αᵢ ≠ 0. float32 rows then have the last word.
+        """
+        if self._in_float64 is None:
+            return True
         rounding = self._rounding(state)
         if rounding == 0.0 or rounding <= self._allowed * rules.stop.absolute(state).tolerance:
-            return
-        rows, self._in_float64 = in_float64(), None
+            return True
+        if self.rows.row_seconds * np.count_nonzero(state.alpha) > self.limits.seconds_left():
+            return False
+        rows, self._in_float64 = self._in_float64(), None
         state.session = state.shrinking = None  # made of the other rows
         # the solution counts all rows of the solve, float32 ones included
         rows.count(self.rows.computed)
@@ -274,6 +281,7 @@ class Run:
         state.rows = self.rows = rows
         state.least_curvature = math.inf  # those of float32 values say nothing of K
         state.recompute_gradient()
+        return True
 
     def _warn_of_float32(self, error: float, tolerance: float) -> None:
         """Warn once for all solves of this run if float32 values that cannot be left move decision values too far."""
@@ -305,13 +313,6 @@ class Run:
                 "stationary point, perhaps not the global optimum.",
                 stacklevel=4,
             )
-
-
-def all_variables(
-    backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
-) -> int:
-    """Take steps on all variables."""
-    return backend.steps(state, rules, budget, trace)
 
 
 def _refuse_impossible(state: SolverState, rules: Rules) -> None:

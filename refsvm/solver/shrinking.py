@@ -18,14 +18,15 @@ on all variables with their true gradient; if one was left out wrongly, the next
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from refsvm.backend import Backend
-from refsvm.engine.limits import Limits
+from refsvm.engine.limits import GRACE_SECONDS, Limits
 from refsvm.kernels.precision import FLOAT32_FROM, FLOAT32_TOLERANCE
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
@@ -34,6 +35,12 @@ from refsvm.rule import Rule
 from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
+
+LOOK_SECONDS: Final = 0.05
+"""Between two looks at the limits, about, where steps compute kernel rows."""
+
+MANY: Final = 2**31
+"""More steps than any budget that needs looks."""
 
 COPIES_MB: Final = 256.0
 """Most MiB that the rows of restricted problems take beside those that they are copies of."""
@@ -77,8 +84,10 @@ class Shrinking(Rule):
 
         Return 0 if more may follow, −1 if nothing is gained any more.
         """
-        stop = rules.stop
-        tolerance = stop.absolute(state).restricted_tolerance(state.gap)
+        stop, absolute = rules.stop, rules.stop.absolute(state)
+        # each restricted problem that outgrows the memory for rows costs the rows of all that it moves, computed anew:
+        # it is solved to the end, not to a larger gap first
+        tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
             # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
             tolerance /= 2.0
@@ -89,15 +98,20 @@ class Shrinking(Rule):
             outcome = self.inside.steps(
                 backend, limits, inner, inner_rules, budget - inner.iteration, recorder
             )
-            if limits.should_return_early(inner):
+            if limits.should_return_early(inner, owed(inner, limits)):
                 break
         before, first = state.objective, state.iteration
-        # G ← G − K[:, A] δ
-        subtract_rows(state, state.gradient, A, inner.alpha)
-        take_over(state, A, inner)
-        state.refresh(recompute=False)
-        if trace is not None and recorder is not None:
-            record(trace, recorder, inner, before, first)
+        count_rows(state, inner)
+        try:
+            # G ← G − K[:, A] δ
+            state.gradient[:] = subtracted(state, A, inner.alpha, limits)
+        except NoTimeError:
+            outcome = 0  # the state stays where it was
+        else:
+            take_over(state, A, inner)
+            state.refresh(recompute=False)
+            if trace is not None and recorder is not None:
+                record(trace, recorder, inner, before, first)
         del inner  # whose rows take the memory that was released for them
         state.rows.evaluator.reserve()
         return ending(outcome, state, before)
@@ -123,7 +137,7 @@ class NoShrinking(Shrinking):
         trace: Trace | None,
     ) -> int:  # fmt: skip
         """Take steps on all variables."""
-        return backend.steps(state, rules, budget, trace)
+        return all_variables(backend, limits, state, rules, budget, trace)
 
 
 @dataclass(frozen=True)
@@ -169,7 +183,9 @@ class Restriction(Shrinking):
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
             # restricted solves end at any step; the rule is asked again when it wants to be
-            outcome = backend.steps(state, rules, min(budget, rules.stop.period - late), trace)
+            outcome = all_variables(
+                backend, limits, state, rules, min(budget, rules.stop.period - late), trace
+            )
         elif (
             state.gap > 0.0
             and recent
@@ -177,7 +193,7 @@ class Restriction(Shrinking):
         ):
             outcome = self.solve_restricted(*solve_on, A, budget)
         else:
-            outcome = backend.steps(state, rules, min(budget, self.period), trace)
+            outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)
         state.shrinking = state.iteration - before
         return outcome
 
@@ -193,6 +209,43 @@ class Restriction(Shrinking):
 
 ShrinkingPolicy = Restriction
 """The name of 0.1."""
+
+
+def all_variables(
+    backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
+) -> int:  # fmt: skip
+    """Take up to so many steps on all variables, fewer if a limit is due; looks at the clock do not change them."""
+    end, code = state.iteration + budget, 0
+    while not code and state.iteration < end:
+        before = state.iteration
+        code = backend.steps(state, rules, min(steps_between_looks(state), end - before), trace)
+        if limits.seconds_left() <= 0.0 or state.iteration == before:
+            break
+    return code
+
+
+def steps_between_looks(state: SolverState) -> int:
+    """Return how many steps take `LOOK_SECONDS` if each computes two kernel rows; one if a row's time is not known."""
+    rows = state.rows
+    if rows.filled == rows.n:  # nothing is left to compute
+        return MANY
+    return 1 + int(min(LOOK_SECONDS / (2.0 * rows.row_seconds), MANY)) if rows.row_seconds else 1
+
+
+def owed(state: SolverState, limits: Limits[Any]) -> float:
+    """Return about how many seconds it takes from a restricted state to G of all variables; 0 without a deadline."""
+    seconds, moved = 0.0, np.flatnonzero(state.alpha)
+    while limits.deadline < math.inf and state.parent is not None:
+        outer, A = state.parent
+        moved = A[moved]
+        if outer.parent is not None:
+            moved = np.union1d(moved, np.flatnonzero(outer.alpha))
+        if (
+            outer.parent is None or outer.parent[0].rows is not outer.rows
+        ):  # such as those of LIBSVM's shrinking
+            seconds += outer.rows.seconds_for(moved)
+        state = outer
+    return seconds
 
 
 def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first: int) -> None:
@@ -212,16 +265,27 @@ def ending(outcome: int, state: SolverState, before: float) -> int:
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
 
-def subtract_rows(state: SolverState, target: np.ndarray, A: np.ndarray, delta: np.ndarray) -> None:
-    """Subtract K[:, A] δ from `target`, a gradient of all variables of this state; A is sorted."""
-    moved = np.flatnonzero(delta)
-    state.rows.subtract(target, A[moved], delta[moved])
+class NoTimeError(Exception):
+    """A limit is due, and G of all variables would take longer than is left: a restricted solve is given up."""
+
+
+def subtracted(state: SolverState, A: np.ndarray, delta: np.ndarray, limits: Limits[Any]) -> np.ndarray:
+    """Return G − K[:, A] δ of all variables of this state; A is sorted. Raise `NoTimeError` once it is too late."""
+    moved, gradient = np.flatnonzero(delta), state.gradient.copy()
+    each = state.rows.seconds_for(A[moved]) / max(1, len(moved))
+
+    def watch(left: int) -> None:
+        if left * each > max(limits.seconds_left(), 0.0) + GRACE_SECONDS:
+            raise NoTimeError
+
+    state.rows.subtract(gradient, A[moved], delta[moved], watch=watch)
     state.updates += len(moved)
+    return gradient
 
 
 def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
-    """α_A += δ, exactly at a bound where δ is; G_A and what was counted. The gradient of the others is not touched."""
-    rows, delta = state.rows, inner.alpha
+    """α_A += δ, exactly at a bound where δ is; G_A and the steps. The gradient of the others is not touched."""
+    delta = inner.alpha
     lower, upper = state.lower[A], state.upper[A]
     alpha = np.clip(state.alpha[A] + delta, lower, upper)
     # α + δ rounds, and a variable that is nearly at its bound would count as free
@@ -232,6 +296,11 @@ def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
     state.objective += inner.objective
     state.iteration += inner.iteration
     state.least_curvature = min(state.least_curvature, inner.least_curvature)
+
+
+def count_rows(state: SolverState, inner: SolverState) -> None:
+    """Count the kernel rows of a restricted state as rows of this one."""
+    rows = state.rows
     if inner.rows is not rows:
         rows.hits += inner.rows.hits
     if inner.rows.evaluator is not rows.evaluator:
@@ -249,7 +318,7 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     rows = state.rows
     source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
     # rows that are stored are copied, not computed: a copy in one piece is read faster in every step
-    if len(A) <= source.capacity or source.holds_all:
+    if fits(state, A):
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(there), budget, dtype, read=dtype)
@@ -262,6 +331,12 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
         release_rows(state)
         small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)
+
+
+def fits(state: SolverState, A: np.ndarray) -> bool:
+    """Whether the rows of A have their place in memory beside each other, so that they need not be computed twice."""
+    source = state.rows.evaluator
+    return len(A) <= source.capacity or source.holds_all
 
 
 def release_rows(state: SolverState) -> None:

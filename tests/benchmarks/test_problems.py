@@ -1,5 +1,7 @@
 """The problems that all libraries are handed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,38 @@ def test_the_one_hot_fields_become_signs(peers):
     signs = peers("problems").one_hot_to_signs(one_hot)
     assert signs.toarray().tolist() == [[-1.0, 1.0], [0.0, -1.0]]
     assert signs.nnz == 3
+
+
+def test_the_largest_problems_are_measured_if_they_are_named_only(peers, monkeypatch):
+    measured, table = [], peers("tables.large")
+
+    class Turns:
+        def __init__(self, *given): ...
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *failure): ...
+
+    monkeypatch.setattr(table, "RoundRobin", Turns)
+    monkeypatch.setattr(table, "chosen", lambda problems, only: measured.append([*only]) or ())
+    monkeypatch.setattr(table, "kept", lambda store: {})
+    for name in ("provenance", "large_table", "slower", "objectives"):
+        monkeypatch.setattr(table, name, lambda *given: "")
+    monkeypatch.setattr(table, "settings", lambda *given, **more: None)
+    for only in (None, ["waveform-100000"]):
+        table.LargeTable().part(SimpleNamespace(data_dir=None, only=only, store=None), [])
+    assert "chessboard-50000" in measured[0]
+    assert "waveform-100000" not in measured[0]
+    assert measured[1] == ["waveform-100000"]
+
+
+def test_a_drawn_problem_has_the_published_width(peers):
+    named = {each.name: each for each in peers("problems").drawn()}
+    assert {name.split("-")[0]: each.gamma for name, each in named.items()} == {
+        "ringnorm": 0.1, "waveform": 0.05, "twonorm": 0.02,
+    }  # fmt: skip
+    assert {each.C for each in named.values()} == {1.0}
+    assert named["ringnorm-50000"].load().n == 50_000
 
 
 def test_thundersvm_gets_a_copy_of_sparse_data_and_labels_with_the_bits_of_floats(peers):

@@ -321,3 +321,23 @@ def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
         state = restricted(state, np.arange(n), rules, 1500)
         taken += megabytes(n, n, np.float64)
         assert taken + state.rows.cache_mb == pytest.approx(budget, rel=1e-12)
+
+
+@pytest.mark.parametrize(("cache_mb", "to_the_end"), [(0.06, True), (20.0, False)])
+def test_what_outgrows_the_memory_for_rows_is_solved_to_the_end(cache_mb, to_the_end, engine, monkeypatch):
+    """Its rows would be computed anew after each restricted problem; where they fit, a larger gap comes first."""
+    data = make_banana(400, rng=0)
+    problem = DualProblem.classification(data.X, data.y, kernel=RBF(0.25), C=50.0)
+    gaps = []
+
+    def noted(state, A, rules, *more):
+        if state.parent is None and state.gap > 0.5:
+            gaps.append(rules.stop.tolerance)
+        return restricted(state, A, rules, *more)
+
+    monkeypatch.setattr("refsvm.solver.shrinking.restricted", noted)
+    policy = ShrinkingPolicy(period=50, full_gram_up_to=0, copy_cost=0.0, multiple=1)
+    found = solve(problem, shrinking=policy, cache_mb=cache_mb, engine=engine)
+    assert gaps
+    assert gaps == [1e-3 if to_the_end else 1e-2] * len(gaps)
+    assert problem.kkt_gap(found.alpha) <= 1.001e-3

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from side_by_side.libraries import Library
-from side_by_side.problems import chosen, large
+from side_by_side.problems import chosen, drawn, large
 from side_by_side.report import Part, large_table, objectives, slower
 from side_by_side.round_robin import RoundRobin
 from side_by_side.store import keep, kept
@@ -35,8 +35,9 @@ class LargeTable(Table):
     def part(self, options: argparse.Namespace, libraries: Sequence[Library]) -> Part:
         """Measure."""
         how = settings(options, rounds=1, cache_mb=2000.0, fresh=True)
-        problems = large(options.data_dir)
-        for problem in chosen(problems, options.only):
+        usual = large(options.data_dir)
+        problems = usual + drawn()
+        for problem in chosen(problems, options.only or [each.name for each in usual]):
             with RoundRobin(libraries, how) as turns:
                 keep(options.store, turns.measure(Fit, problem.load()))
         finished = kept(options.store)
