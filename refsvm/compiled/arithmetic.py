@@ -1,4 +1,4 @@
-"""Twin of `refsvm.arithmetic`: importing it loads or compiles what Python calls between the steps, and installs it."""
+"""Twin of `refsvm.arithmetic`: importing it loads or compiles the passes between the steps, and installs them."""
 
 from __future__ import annotations
 

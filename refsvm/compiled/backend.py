@@ -71,7 +71,7 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return what lets the twin make the seeds, where there is one and all rows are in memory."""
+        """Return the caller of the seeder's twin, if there is one and all rows are in memory."""
         # a seed reads many rows: where they are not all in memory, each miss would begin the seed anew
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder

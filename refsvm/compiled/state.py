@@ -1,4 +1,4 @@
-"""Twins of `refsvm.state.SolverState`: what a step does to α, G and the history."""
+"""Twins of `refsvm.state.SolverState`: the update of α, G and the history by a step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def side(value, lower, upper):  # type: ignore[no-untyped-def]
-    """RISES where α < U plus FALLS where α > L: what a step reads of a variable instead of α, L and U."""
+    """RISES where α < U plus FALLS where α > L: a step reads this sum instead of α, L and U."""
     return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
 
 

@@ -67,7 +67,7 @@ def have_twins(rules: Iterable[Any]) -> bool:
 
 
 def twin_of(rule: Any) -> Callable[..., Any] | None:
-    """Return the twin of a rule, or None; refuse what is not compiled, or for arguments of another role.
+    """Return the twin of a rule, or None; refuse a function that is not compiled, or for arguments of another role.
 
     Compiled code calls a twin by its address, and nothing would notice there that the arguments are others.
     """

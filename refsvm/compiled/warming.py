@@ -59,7 +59,7 @@ def load(family: str, rules: tuple[Any, ...]) -> None:
 
 
 def prepare(seeder: Seeder) -> None:
-    """Compile or load what rounds with the default rules need, before their seconds are counted."""
+    """Compile or load the code that rounds with the default rules need, before their seconds are counted."""
     if numba_compiles():
         first = seeder if have_twins([seeder]) else Cold()
         for family, rules in (("loop", DEFAULT), ("loop", RESTRICTED), ("rounds", (first, *DEFAULT))):

@@ -30,12 +30,12 @@ class ConjugateStep(StepRule):
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
 
-    The first step, a step after one that cut the pair, and a step whose p has no curvature but rounding, are Newton's.
-
-    So is a step whose p would move more than `max_support` variables. The support of p grows by up to two variables a
-    step, up to all free ones, and each step has to look at all of it. To begin anew costs little: with 40 to 128
-    variables at most, 45 problems took 56 to 57 % of Newton's steps in the geometric mean, with 80 the fewest. In the
-    geometric mean over 18 sets at C, 10C and 100C, 40 and 80 took the same time to 1 %.
+    Some steps are Newton's: the first, a step after one that cut the pair, a step whose p has no curvature but
+    rounding, and a step whose p would move i or j out of its box at once. So is a step whose p would move more than
+    `max_support` variables. The support of p grows by up to two variables a step, up to all free ones, and each step
+    has to look at all of it. To begin anew costs little: with 40 to 128 variables at most, 45 problems took 56 to 57 %
+    of Newton's steps in the geometric mean, with 80 the fewest. In the geometric mean over 18 sets at C, 10C and 100C,
+    40 and 80 took the same time to 1 %.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Background compilation: a child process compiles what is not on disk, and the work goes on in NumPy meanwhile.
+"""Background compilation: a child process compiles code that is not on disk; the work goes on in NumPy meanwhile.
 
 The child writes to Numba's cache, where its parent and all later processes find the code. Its orders come by its
 standard input; that ends with the parent, however the parent ends, and the child ends with it. The child holds a lock

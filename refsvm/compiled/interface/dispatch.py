@@ -69,7 +69,7 @@ def are_pointers(rules: tuple[Any, ...]) -> bool:
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
-    """Return what calls a compiled function whose first arguments are these rules, three or none.
+    """Return a caller of a compiled function whose first arguments are these rules, three or none.
 
     It is compiled once for all pointers and once for each built-in set. To find the compiled code by the types of the
     arguments would take longer than many a solve.

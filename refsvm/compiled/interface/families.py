@@ -1,4 +1,4 @@
-"""Families of compiled code: what is loaded from disk, or compiled, together.
+"""Families of compiled code, each of which is loaded from disk, or compiled, together.
 
 ===============  ====================================================================
 "kernels"        what Python does between the steps
@@ -80,5 +80,5 @@ LOADERS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load(family: str, twins: tuple[Any, ...]) -> None:
-    """Load the code of a family for these twins; what is not on disk is compiled."""
+    """Load the code of a family for these twins, or compile it if it is not on disk."""
     LOADERS[family](*twins)

@@ -165,5 +165,5 @@ def room_to_carry(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarra
 
 
 def support_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the support, the places in it, and what its variables are: none yet."""
+    """Return the support, the places in it, and its variables: none yet."""
     return np.zeros(n, dtype=np.int64), np.full(n, -1), np.zeros((4, -(-n // AT_ONCE) * AT_ONCE))

@@ -144,7 +144,7 @@ def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: 
 
 
 class TwinSeeder:
-    """The seeds of a seeder as its twin makes them; what that is given of a solution is made once."""
+    """The seeds of a seeder as its twin makes them; arguments that come from a solution are made once."""
 
     def __init__(self, seeder: Seeder, rows: KernelRows) -> None:
         self.of, self.rows = seeder, rows

@@ -151,7 +151,7 @@ class PackedRounds:
         return rounds
 
     def remember(self, memory: np.ndarray) -> None:
-        """Take what the seeder's twin needs to know of the solution that all rounds of a chunk start from."""
+        """Store the arguments of the seeder's twin that come from the solution all rounds of a chunk start from."""
         if len(memory) or len(self._seeding.memory):
             # a twin may make no arrays, so it gets room for as many numbers as it is given
             scratch = np.empty(self._problem.n + len(memory))

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.seeders.exchange`, and what SIR and MIR share."""
+"""Twins of `refsvm.seeders.exchange`, and the common part of SIR and MIR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mark_sets(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def spread_over_added(seeding):  # type: ignore[no-untyped-def]
-    """Spread what the sum lacks over T, then over all."""
+    """Spread the missing sum over T, then over all."""
     chosen = seeding.chosen
     for i in range(len(chosen)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0

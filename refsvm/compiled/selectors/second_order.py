@@ -10,7 +10,7 @@ from refsvm.compiled.interface.twin import inlined, merged, twin
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Write g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the bits of the largest."""
+    """Write 2g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the bits of the largest."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST

@@ -166,7 +166,7 @@ def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-
 
 
 def run_of(rules, dtype):  # type: ignore[no-untyped-def]
-    """Return what runs the loop with these `as_arguments` on kernel rows of this type, compiled or loaded."""
+    """Return the loop for these `as_arguments` on kernel rows of this type, compiled or loaded."""
     if dtype == np.float32:
         return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)
     return entry_point(loop_with_pointers if are_pointers(rules) else loop, STEPS, rules)
