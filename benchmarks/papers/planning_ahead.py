@@ -270,13 +270,18 @@ def figure_4(page: Page, runs: Experiment) -> None:
         if name == "N = 20"
     ]
     costs = runs.compare("iterations", "N = 1")
-    worse = sum(
-        bool(cell.ratio and cell.ratio > 1.0 and cell.p is not None and cell.p < 0.05)
-        for cell in costs.cells.values()
-    )
+    worse = {
+        problem
+        for (problem, _), cell in costs.cells.items()
+        if cell.ratio and cell.ratio > 1.0 and cell.p is not None and cell.p < 0.05
+    }
+    saved = {each: 1.0 - (costs.cells[each, "N = 20"].ratio or 1.0) for each in costs.problems}
+    much = sorted((each for each in saved if saved[each] > 0.1), key=saved.__getitem__, reverse=True)
+    where = ", ".join(f"{percent(saved[each])} on {each.removeprefix('ida_')}" for each in much)
     remark = REMARKS["figure 4"].format(
-        worse=worse or "none", least=ratio_of(min(twenty)), most=ratio_of(max(twenty))
-    )
+        worse=len(worse) or "none", of=len(saved), least=ratio_of(min(twenty)), most=ratio_of(max(twenty)),
+        saved=where or "on none",
+    )  # fmt: skip
     page.add("Figure 4: planning with the N most recent working sets", orders, *both, remark)
 
 

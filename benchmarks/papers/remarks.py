@@ -172,8 +172,8 @@ The differences are in the seventh digit or later: both stop at the same KKT gap
 """,
     "figure 4": """
 **Does not reproduce.** The paper finds two or three sets slightly better than one, five worse, ten and twenty much
-worse. Here more sets cost iterations on {worse} of the eight significantly: on the chessboard they save up to 43 %, on
-banana and thyroid about 20 %, elsewhere little. In seconds twenty sets take {least} to {most} times what one takes.
+worse. Here more sets cost iterations significantly on {worse} of {of}; twenty of them save more than a tenth
+({saved}). In seconds twenty sets take {least} to {most} times what one takes.
 Planning with another set takes constant time here, and no kernel value that the step itself does not need: Q₁₂ is
 read from the two rows of the current working set. The paper expects fewer iterations and more time for each of
 them, so what drops there is the time.
