@@ -129,8 +129,8 @@ steps than there.
 γ of Table 1, each set in random orders, the same for all strategies; multiple planning with N = 2, 3, 5, 10 and 20;
 steps 1.1 times as long; Algorithm 3 alone.
 
-**Not as the paper.** Fewer orders than its 100; each table says how many. Seconds are CPU seconds. Table 2 is run
-without shrinking, with that of LIBSVM, which the paper had, and with that of this package; the long sets with the
+**Not as the paper.** Most tables have fewer orders than its 100, and say how many. Seconds are CPU seconds. Table 2 is
+run without shrinking, with that of LIBSVM, which the paper had, and with that of this package; the long sets with the
 last. Kernel rows are double precision without shrinking; with it they are single, as in LIBSVM, where `solve` chooses
 that: from 3,000 examples, where C and the tolerance allow it. Ties between equal gradients go to the first example,
 in LIBSVM to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of support
