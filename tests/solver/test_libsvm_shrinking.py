@@ -128,6 +128,17 @@ def test_no_step_is_taken_on_a_variable_that_has_left(monkeypatch):
     assert solution.trace["rows"][-1] <= solution.kernel_rows <= PROBLEM.n
 
 
+@pytest.mark.parametrize("period", [1, 7, 30])
+def test_no_variable_leaves_before_a_period_is_over(period, monkeypatch):
+    looks, find = [], active_sets.active_set
+    monkeypatch.setattr(
+        libsvm_shrinking, "active_set", lambda state, most: looks.append(state.iteration) or find(state, most)
+    )
+    solved(LIBSVMShrinking(period), engine="numpy")
+    assert looks[0] == period
+    assert len(looks) > 1
+
+
 def test_all_return_once_when_nearly_solved_and_then_when_solved(monkeypatch):
     gaps, returned = [], []
 
