@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import is_sparse
-from refsvm.engine.pool import in_workers, resubmitted, worker_count
+from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring
 from refsvm.kernels import Kernel, Precomputed
@@ -142,7 +144,8 @@ class Search:
 
             try:
                 # after the workers the loop below solves what is left: with one column there was nothing to share
-                if (workers := worker_count(n_jobs)) > 1:
+                workers = worker_count(n_jobs)
+                if workers > 1 and (joblib_is_set_up() or self._begins(X, labels, token, cells, take)):
                     self._solve_at_once(X, labels, token, workers, cells, take)
                 for number, wanted in self._tasks(cells):
                     for cell in self._column(X, labels, token, number, wanted):
@@ -185,6 +188,34 @@ class Search:
                 tasks.append((number, wanted))
         return tasks
 
+    def _begins(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        token: str,
+        cells: dict[Key, Cell],
+        take: Callable[[int, Cell], None],
+    ) -> bool:
+        """Solve columns in this thread until workers are over sooner with those that are left; whether they are.
+
+        Small searches are over sooner than threads are started. A column that workers get begins anew there, so that
+        its steps do not depend on them.
+        """
+        is_readable = self.options.get("engine") == "numpy"
+        left = [(number, wanted, sum(map(len, wanted))) for number, wanted in self._tasks(cells)]
+        while len(left) > 1:
+            number, wanted, _ = left[0]
+            began, column = time.perf_counter(), self._column(X, labels, token, number, wanted)
+            first, fits = next(column), sum(count for *_, count in left)
+            is_compiled = not is_readable and arithmetic.current.sparse is not None
+            if is_worth_workers(fits, time.perf_counter() - began, is_compiled):
+                column.close()
+                return True
+            del left[0]
+            for cell in chain([first], column):
+                take(number, cell)
+        return False
+
     def _solve_at_once(
         self,
         X: Any,
@@ -210,7 +241,7 @@ class Search:
 
     def _column(
         self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
-    ) -> Iterator[Cell]:
+    ) -> Generator[Cell, None, None]:
         """Solve the wanted cells of one γ, all of them over one kernel matrix; another ε is another family."""
         m, tol = len(self.Cs), self.options["tol"]
         stop = self.options["stop"] or KKTGap(tol, relative=True)
