@@ -7,6 +7,7 @@ on all of them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,11 +19,12 @@ from alpha_remarks import (
     FIGURE_2_TEXT,
     FIRST_TEXT,
     MIR_TEXT,
+    OTHER_TEXT,
     TABLE_1_TEXT,
     TABLE_2_TEXT,
     TABLE_3_TEXT,
 )
-from alpha_strategies import METHODS, FirstRound, InTurns, Likeness, Stratified
+from alpha_strategies import METHODS, CPUCrossValidate, FirstRound, InTurns, Likeness, Stratified
 from data import first
 from page import Page, arguments, carried_out
 
@@ -255,42 +257,42 @@ def mean(runs: Experiment, metric: str, name: str, strategy: str) -> float:
 
 
 def many_sets(page: Page, runs: Experiment) -> None:
-    """Iterations and seconds of all seeders on the sets of the suite."""
-    steps, seconds = (partial(mean, runs, metric) for metric in ("iterations", "seconds"))
-    names = [each.name for each in runs.strategies]
+    """Iterations and CPU seconds of all seeders on the sets of the suite."""
+    steps, seconds = (partial(mean, runs, metric) for metric in ("iterations", "cpu"))
+    cold, *names = [each.name for each in runs.strategies]
+    sets = [each.name for each in runs.problems]
+    ratios = {
+        (each, name): (steps(each, name) / steps(each, cold), seconds(each, name) / seconds(each, cold))
+        for each in sets
+        for name in names
+    }
     rows = []
     for each in runs.problems:
-        base = steps(each.name, "Cold"), seconds(each.name, "Cold")
-        row = [f"{each.name}, C = {each.C:g}", number(base[0]), number(base[1], 3)]
-        row += [
-            f"{ratio_of(steps(each.name, name) / base[0])}, {ratio_of(seconds(each.name, name) / base[1])}"
-            for name in names[1:]
+        row = [
+            f"{each.name}, C = {each.C:g}",
+            number(steps(each.name, cold)),
+            number(seconds(each.name, cold), 3),
         ]
-        rows.append(tuple(row))
-    logs = [
-        [np.log(metric(each.name, name) / metric(each.name, "Cold")) for metric in (steps, seconds)]
-        for name in names[1:]
-        for each in runs.problems
-    ]
-    means = np.exp(np.array(logs).reshape(len(names) - 1, len(runs.problems), 2).mean(axis=1))
-    rows.append(("geometric mean", "", "", *(f"{ratio_of(a)}, {ratio_of(b)}" for a, b in means)))
-    slower = {
-        name: [each.name for each in runs.problems if seconds(each.name, name) > seconds(each.name, "Cold")]
-        for name in names[1:]
-    }
-    lost = "; ".join(f"{name} {', '.join(sets) or 'nowhere'}" for name, sets in slower.items())
+        own = (ratios[each.name, name] for name in names)
+        rows.append((*row, *(f"{ratio_of(a)}, {ratio_of(b)}" for a, b in own)))
+    means = {name: np.exp(np.mean(np.log([ratios[each, name] for each in sets]), axis=0)) for name in names}
+    rows.append(("geometric mean", "", "", *(f"{ratio_of(a)}, {ratio_of(b)}" for a, b in means.values())))
+
+    def where(name: str, way: int, low: float, high: float = math.inf) -> str:
+        found = [each.removeprefix("ida_") for each in sets if low < ratios[each, name][way] <= high]
+        return ", ".join(found) or "nowhere"
+
+    text = OTHER_TEXT.format(
+        sir=f"{100 * (1 - means['SIR'][0]):.0f}", mir=f"{100 * (1 - means['MIR'][0]):.0f}",
+        half=where("ATO", 0, 0.0, 0.5), full=where("ATO, full", 0, 0.0, 0.5), more=where("SIR", 0, 1.0),
+        lost="; ".join(f"{name}: {where(name, 1, 1.1)}" for name in names),
+    )  # fmt: skip
+    head = (
+        "Iterations and CPU seconds of Cold; then, for each way to start, its iterations and its seconds in those of "
+        "Cold. *full*: every round starts from the solution on all examples, which is counted."
+    )
     page.add(
-        "Other sets: ten folds, C of at least 10",
-        "SIR and MIR save a seventh of the steps. ATO follows its path only where that is expected to take less than "
-        "0.3 of the work of a cold round (`budget`): on banana, image, thyroid and tic-tac-toe. Elsewhere it spreads "
-        "what is removed, as SIR does. From the solution on all examples the inverse of its system is computed once "
-        "for all rounds; in a chain each round needs another, and its path is longer, because a fold comes back as "
-        f"another one leaves. **Where time is lost**: {lost}. The cold rounds of the smallest sets are over in a "
-        "tenth of a millisecond, which is hard to save; many examples of titanic are equal; on tic-tac-toe SIR takes "
-        "more steps than cold rounds.",
-        "Iterations and seconds of Cold; then, for each way to start, its iterations and its seconds in those of "
-        "Cold. *full*: every round starts from the solution on all examples, which is counted.",
-        Grid(("set", "Cold", "s", *names[1:]), tuple(rows)),
+        "Other sets: ten folds, C of at least 10", text, head, Grid(("set", cold, "s", *names), tuple(rows))
     )
 
 
@@ -345,7 +347,7 @@ def main() -> None:
         suite = [replace(each, C=max(10.0, each.C)) for each in suite]
         if chosen.quick:
             suite = [each for each in suite if each.name in ("ida_heart", "ida_thyroid")]
-        cross = partial(CrossValidate, folds=10, cache_mb=500.0, engine=engine)
+        cross = partial(CPUCrossValidate, folds=10, cache_mb=500.0, engine=engine)
         ways = [cross(type(s).__name__, seeder=s, from_full=False) for s in (Cold(), SIR(), MIR(), ATO())]
         ways += [cross("SIR, full", seeder=SIR()), cross("ATO, full", seeder=ATO())]
         many_sets(page, run("Other sets", ways, suite))
