@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numba
+from llvmlite.binding import get_host_cpu_features
 
 from refsvm import arithmetic
 from refsvm.compiled.kernels import sparse
-from refsvm.compiled.kernels.functions.rbf import exponents, gaussian, has_bits_of_numpy
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
 
@@ -19,15 +19,23 @@ class CompiledArithmetic(arithmetic.Arithmetic):
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse
     add_rows = staticmethod(add_rows_from_python)
-    exponents = staticmethod(exponents)
     most_violating_pair = staticmethod(most_violating_pair)
 
 
-class WithExponentials(CompiledArithmetic):
-    """Exponentials too, in the same pass."""
+def load_kernel_values() -> None:
+    """Load one pass for the values of the Gaussian kernel; where NumPy rounds them otherwise, for their exponents."""
+    # loading takes milliseconds, and with AVX-512 NumPy has a formula of its own
+    if not get_host_cpu_features().get("avx512f"):
+        from refsvm.compiled.interface.exponential import gaussian, has_bits_of_numpy
 
-    gaussian = staticmethod(gaussian)
+        if has_bits_of_numpy():
+            CompiledArithmetic.gaussian = staticmethod(gaussian)  # type: ignore[method-assign,assignment]
+            return
+    from refsvm.compiled.kernels.functions.rbf import exponents
+
+    CompiledArithmetic.exponents = staticmethod(exponents)  # type: ignore[method-assign]
 
 
 if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy
-    arithmetic.install((WithExponentials if has_bits_of_numpy() else CompiledArithmetic)())
+    load_kernel_values()
+    arithmetic.install(CompiledArithmetic())
