@@ -26,10 +26,10 @@ def load_kernel_values() -> None:
     """Load one pass for the values of the Gaussian kernel; where NumPy rounds them otherwise, for their exponents."""
     # loading takes milliseconds, and with AVX-512 NumPy has a formula of its own
     if not get_host_cpu_features().get("avx512f"):
-        from refsvm.compiled.interface.exponential import gaussian, has_bits_of_numpy
+        from refsvm.compiled.interface.gaussian import gaussian, has_bits_of_numpy
 
         if has_bits_of_numpy():
-            CompiledArithmetic.gaussian = staticmethod(gaussian)  # type: ignore[method-assign,assignment]
+            CompiledArithmetic.gaussian = staticmethod(gaussian)  # type: ignore[method-assign]
             return
     from refsvm.compiled.kernels.functions.rbf import exponents
 

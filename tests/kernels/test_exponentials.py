@@ -58,7 +58,7 @@ def test_float32_values_have_the_same_bits_for_every_thousandth_float32():
 @needs_jit
 def test_compiled_values_are_not_used_where_numpy_rounds_otherwise(monkeypatch):
     """As with AVX-512, and with other C libraries."""
-    from refsvm.compiled.interface.exponential import has_bits_of_numpy
+    from refsvm.compiled.interface.gaussian import has_bits_of_numpy
 
     exp = np.exp
     for dtype in (DOUBLES, SINGLES):

@@ -4,7 +4,7 @@ For float64 NumPy calls the C library there, for one number after another. Here 
 2.28 on, with fused multiply-add) takes several at once; its constants are those of the Arm Optimized Routines, whose
 licence is MIT. For float32 it is NumPy's formula, a ratio of two polynomials, without the cases that no exponent of
 `refsvm.RBF` meets. NumPy's formula for AVX-512, and other libraries, round otherwise. So this is used only where
-`has_bits_of_numpy`.
+`refsvm.compiled.interface.gaussian.has_bits_of_numpy`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numba import float32, float64, types, void
+from numba import float32, float64, types
 from numba.extending import intrinsic, overload
 
-from refsvm.compiled.interface.twin import from_python, inlined
+from refsvm.compiled.interface.twin import inlined
 
 VECTOR, DOUBLE_ROWS, SINGLE_ROWS = (
     types.Array(float64, 1, "C", readonly=True), types.Array(float64, 2, "C"), types.Array(float32, 2, "C"),
@@ -169,34 +169,3 @@ def exponents_of(row, gamma, x_part, z_norms):  # type: ignore[no-untyped-def]
         # −γ‖x − z‖² = 2γ x·z − γ‖x‖² − γ‖z‖², cut off at 0
         value = (2.0 * gamma) * np.float64(row[t]) - x_part - gamma * z_norms[t]
         row[t] = value if value < 0.0 else 0.0
-
-
-@from_python(*(void(rows, float64, VECTOR, VECTOR) for rows in (DOUBLE_ROWS, SINGLE_ROWS)))
-def gaussian(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.gaussian`, where `has_bits_of_numpy`."""
-    for i in range(len(inner)):
-        exponents_of(inner[i], gamma, gamma * x_norms[i], z_norms)
-        exponentials(inner[i])
-
-
-def has_bits_of_numpy() -> bool:
-    """Whether `gaussian` has the bits of `np.exp`, for some thousand values, many of which are hard to round.
-
-    Examples
-    --------
-    >>> from refsvm.compiled.interface.exponential import has_bits_of_numpy
-    >>> type(has_bits_of_numpy())
-    <class 'bool'>
-    """
-    k = np.arange(1000.0)
-    for dtype, parts, end in ((np.float64, 128, 1000), (np.float32, 1, 150)):
-        # halfway between two multiples of ln(2)/parts, where a sum that is rounded otherwise leads to another k
-        halfway = ((k * parts).round() % (end * parts) + 0.5) * (np.log(2.0) / parts)
-        near = np.concatenate([halfway, np.nextafter(halfway, 0.0), np.nextafter(halfway, 1e3)])
-        values = np.negative(np.concatenate([near, 0.757 * k, 0.0137 * k]))[None].astype(dtype)
-        found, zeros = values.copy(), np.zeros(values.shape[1])
-        gaussian(found, 0.5, zeros[:1], zeros)
-        with np.errstate(under="ignore"):
-            if not np.array_equal(found, np.exp(values)):
-                return False
-    return True
