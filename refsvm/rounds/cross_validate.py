@@ -17,7 +17,7 @@ from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import SHARE, share_held
-from refsvm.result import Status
+from refsvm.result import Solution, Status
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
@@ -159,21 +159,22 @@ def held_out(
         for machine in task.machines()
         for family, some in task.families(machine, numbers)
     ]
-    done = list[Part]()
+    done, origins = list[Part](), dict[int, Origin | None]()
     # this thread begins: many problems are over sooner than other threads are started
     while workers > 1 and left and not joblib_is_set_up():
         machine, some = left.pop(0)
         part = work(machine, some, time.perf_counter() - began, machines=1 + len(left))
         done.append(part)
         if part.is_long or part.status is not Status.CONVERGED:
-            rest = some[len(part.reports) :]
+            rest, origins[id(machine)] = some[len(part.reports) :], part.origin
             left = [(machine, rest), *left] if part.is_long and len(rest) else left
             break
     if left and (from_full or isinstance(seeder, Cold)):  # a chain of folds has no parts
         parts = -(-workers // len(left))
         left = [(each, share) for each, some in left for share in np.array_split(some, parts) if len(share)]
     # one after the other: what is spent of the time limit is known when a worker takes its part
-    done.extend(in_workers(work, ((*each, time.perf_counter() - began) for each in left), workers))
+    given = ((*each, time.perf_counter() - began, origins.get(id(each[0]))) for each in left)
+    done.extend(in_workers(work, given, workers))
     # workers finish in any order, and results do not depend on it
     return gathered(sorted(done, key=lambda part: (part.pair, part.first)), task, fold, began)
 
@@ -207,6 +208,13 @@ MOST_KEPT: Final = 64
 """Folds whose solutions are all in memory until what float32 values do to them has been looked at."""
 
 
+class Origin(NamedTuple):
+    """The solution on all examples of a machine, for its folds in other threads, and the steps that it took."""
+
+    solution: Solution
+    steps: int
+
+
 class Part(NamedTuple):
     """The folds of one pair of classes that one thread held out."""
 
@@ -218,12 +226,14 @@ class Part(NamedTuple):
     kernel_rows: int
     status: Status  # CONVERGED, or what ended all rounds
     is_long: bool  # whether several workers are over sooner with what is left
+    origin: Origin | None  # where it is, what they start from
 
 
 def hold_out(
     machine: Machine,
     numbers: np.ndarray,
     spent: float = 0.0,
+    origin: Origin | None = None,
     *,
     fold: np.ndarray,
     seeder: Seeder,
@@ -235,7 +245,7 @@ def hold_out(
     """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3.
 
     Told how many `machines` are to come, this one included, it leaves folds to workers once those are over sooner.
-    Other machines have `spent` some seconds of the time limit.
+    Other machines have `spent` some seconds of the time limit. If `origin` is given, the folds start from it.
     """
     if options.get("time_limit") is not None:
         options = {**options, "time_limit": max(positive("time_limit", options["time_limit"]) - spent, 1e-9)}
@@ -248,6 +258,9 @@ def hold_out(
         rounds.refuse_float32(refused)
     held_out = [(fold == h).nonzero()[0] for h in numbers]
     plan = planned(machine, held_out, seeder, from_full, named=bool(refused and single))
+    if origin is not None:
+        rounds.solutions["origin"], rounds.first_iterations = origin
+        rounds.most_iterations, plan = max(origin.steps, origin.solution.iterations), plan[1:]
 
     def is_worthwhile(left: int, seconds: float) -> bool:
         return is_worth_workers(left + (machines - 1) * len(numbers), seconds, rounds.backend.name == "numba")
@@ -266,7 +279,11 @@ def hold_out(
                 reports.append(FoldReport(int(fold[examples[0]]), pair, *cost, ended.status, ended.trace))
     seconds = sum(each.seed_seconds + each.solve_seconds for each in reports) / max(1, len(reports))
     is_long = machines > 0 and is_worthwhile(len(numbers) - len(reports), seconds)
-    return Part(pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status, is_long)
+    solved = rounds.solutions.get("origin") if is_long and from_full else None
+    found = None if solved is None else Origin(solved, rounds.first_iterations)
+    return Part(
+        pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status, is_long, found
+    )
 
 
 def planned(

@@ -77,3 +77,13 @@ def test_what_a_round_asks_of_those_before_it_goes_to_another_process(monkeypatc
     rounds = Rounds(DualProblem.classification(X, y, kernel=RBF(0.5)))
     [first] = rounds.run([Round(keep="all")])
     assert pickle.loads(pickle.dumps(rounds)).first_iterations == first.iterations > 0
+
+
+@pytest.mark.parametrize("seeder", [None, SIR()], ids=repr)
+def test_folds_in_other_threads_start_from_the_solution_of_the_first(seeder, short, engine):
+    """It is not computed again: steps and kernel rows are those of one thread."""
+    call = {**FOLDS, "C": 100.0, "seeder": seeder, "engine": engine}
+    one, two = (cross_validate(X, y, n_jobs=n_jobs, **call) for n_jobs in (1, 2))
+    assert np.array_equal(one.decision_values, two.decision_values)
+    assert (one.iterations, one.kernel_rows) == (two.iterations, two.kernel_rows)
+    assert [each.iterations for each in one.rounds] == [each.iterations for each in two.rounds]
