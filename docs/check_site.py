@@ -50,7 +50,8 @@ def complaints(page: Any, url: str, *, loads: bool) -> Iterator[tuple[str, str]]
             show(page, url, width)
         else:
             page.set_viewport_size({"width": width, "height": HEIGHT})
-            page.wait_for_timeout(50)  # edges.js hears of it
+            page.wait_for_function("(width) => innerWidth === width", arg=width)
+            page.evaluate("() => { dispatchEvent(new Event('resize')); }")  # edges.js, on a busy machine too
         for theme in THEMES:
             page.evaluate(TURN, theme)
             yield from ((f"{width} {theme}", what) for what in page.evaluate(CUT))
