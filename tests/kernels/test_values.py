@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.kernels import Gram
 from refsvm.kernels.matrix import KernelMatrix
 
 KNOWN = (
@@ -109,3 +110,26 @@ def test_what_a_matrix_has_without_saying_so():
     assert part.block(np.array([0, 2]), np.array([1])).tolist() == K[np.ix_([5, 3], [1])].tolist()
     assert part.diagonal().tolist() == K[[5, 1, 3], [5, 1, 3]].tolist()
     assert part.row(1).tolist() == K[1, [5, 1, 3]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "size"),
+    [
+        (Linear(), 9.0),  # s
+        (Polynomial(3, gamma=2.0, coef0=1.0), 54.0 * 19.0**2),  # s dk/ds of (2s + 1)³
+        (Polynomial(1, gamma=1.0, coef0=100.0), 109.0),  # k of s + 100
+        (Polynomial(2, gamma=1.0, coef0=-9.0), 64.0),  # k of (s − 9)² at s = 1, where s dk/ds is −16
+        (Sigmoid(gamma=0.1), np.tanh(0.9)),
+    ],
+    ids=repr,
+)
+def test_the_noise_of_a_value_is_the_rounding_of_its_product_seen_through_the_kernel(kernel, size):
+    """ε max(|k|, |s dk/ds|) at s = 1 and s = 9, the least and the largest x·x."""
+    gram = Gram(kernel, np.array([[1.0], [2.0], [3.0]]))
+    assert gram.noise == pytest.approx(2.0**-52 * size, rel=1e-4)
+
+
+def test_a_matrix_of_the_package_has_no_noise_and_that_of_another_is_not_known():
+    assert Gram(Precomputed(), np.eye(2), is_checked=True).noise == 0.0
+    assert Gram(Precomputed(), np.eye(2)).noise is None
+    assert Gram(Precomputed(), np.eye(2, dtype=np.float32)).rounding == 2.0**-24

@@ -61,6 +61,18 @@ def test_a_seeder_a_class_without_examples_and_other_options_ask_for_rounds():
             cross_validate(X, y, kernel=RBF(0.3), **options)
 
 
+@pytest.mark.parametrize(("largest", "together"), [(32, True), (33, False)])
+def test_two_classes_of_more_than_64_examples_ask_for_rounds(largest, together):
+    y = np.repeat(np.arange(11), [3, largest, 3, 3, 32, *[3] * 6])
+    X = np.random.default_rng(5).normal(size=(len(y), 2)) + y[:, None]
+    with patch(ONE_BY_ONE, refused):
+        if together:
+            cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True)
+        else:
+            with pytest.raises(AssertionError, match="one pair after another"):
+                cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True)
+
+
 def test_what_is_not_small_after_all_is_solved_by_rounds():
     """An indefinite kernel is said."""
     X, y = many(k=10)
