@@ -307,7 +307,7 @@ print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps))
 # ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
 #     It solves for the active set, if that pays.
 #
-# ``outcome = backend.steps(state, rules, min(budget, self.period), trace)``
+# ``outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)``
 #     Otherwise it takes steps on all variables, a period of them.
 #
 # When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` numbers fewer. The call
