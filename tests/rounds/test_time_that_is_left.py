@@ -56,7 +56,8 @@ def test_the_seconds_are_those_of_one_round_on_each_of_the_workers(monkeypatch, 
     backend = SimpleNamespace(
         rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(results)]
     )
-    family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend)
+    limits = SimpleNamespace(seconds_left=lambda: float("inf"))
+    family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     monkeypatch.setattr(runner, "is_worth_sharing", lambda _, each, chunk: asked.append((each, chunk)))
     chain = object.__new__(runner.Runner)
