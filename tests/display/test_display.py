@@ -252,6 +252,7 @@ def test_the_legend_says_clipped_of_clipped_steps_only():
     assert said == {True: {"now", "feasible", "Newton"}, False: {"now", "feasible", "Newton", "clipped"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [NewtonStep(), PlanningAheadStep()], ids=["Newton", "planning"])
 def test_the_legend_covers_nothing_of_the_plane(step):
     """Wherever the point is in the box; nor does it leave the figure."""

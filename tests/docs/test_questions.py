@@ -30,8 +30,13 @@ CELLS = [
 ]
 
 
+LONG = [("tuning", "regression"), ("tuning by another score", "regression")]
+
+
 @pytest.mark.parametrize(
-    ("question", "machine", "cell"), CELLS, ids=[" of ".join(each[:2]) for each in CELLS]
+    ("question", "machine", "cell"),
+    [pytest.param(*each, marks=[pytest.mark.slow] if each[:2] in LONG else []) for each in CELLS],
+    ids=[" of ".join(each[:2]) for each in CELLS],
 )
 def test_every_cell_is_a_call_that_runs_or_a_sentence(question, machine, cell):
     call = re.fullmatch(r"`(.*)`", cell)

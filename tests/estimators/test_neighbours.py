@@ -86,7 +86,9 @@ def test_to_sklearn_of_a_kernel_matrix_and_of_names():
 )  # the converter looks at what scikit-learn 1.9 deprecates
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize(
-    "read", [load_digits, load_iris, load_wine, load_breast_cancer], ids=lambda f: f.__name__
+    "read",
+    [pytest.param(load_digits, marks=pytest.mark.slow), load_iris, load_wine, load_breast_cancer],
+    ids=lambda f: f.__name__,
 )
 def test_onnx_gives_the_same_labels(read, kernel):
     skl2onnx, runtime = pytest.importorskip("skl2onnx"), pytest.importorskip("onnxruntime")

@@ -72,6 +72,7 @@ def test_random_searches_are_those_of_grid_search(seed: int) -> None:
     assert complaints_about(drawn(seed)) == []
 
 
+@pytest.mark.slow
 def test_weights_that_a_score_forgets_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring_module.Scoring, "WEIGHT", "no such argument")
     monkeypatch.setattr("refsvm.estimators.search_cv.takes_weights", lambda scorer: False)
