@@ -231,6 +231,15 @@ def test_columns_are_shared_where_that_pays(heart, worth, engine, shared, monkey
         np.testing.assert_array_equal(found.cv_results_[name], expected[name])
 
 
+def test_columns_in_threads_have_the_cells_of_one(heart, monkeypatch):
+    """Whatever the engine, once it is decided that they pay."""
+    X, y = heart
+    monkeypatch.setattr("refsvm.estimators.search.is_worth_workers", lambda *_: True)
+    one, two = (SVCCV(**GRID | {"engine": "numpy"}, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
+    for name in ("mean_test_score", "mean_iterations"):
+        np.testing.assert_array_equal(one[name], two[name])
+
+
 def test_memory_that_does_not_hold_the_matrix(heart):
     X, y = heart
     usual, scarce = (SVCCV(**GRID, cache_size=size).fit(X, y).cv_results_ for size in (200, 0.2))

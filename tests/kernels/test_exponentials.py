@@ -8,7 +8,7 @@ import pytest
 from refsvm import RBF
 from refsvm.arithmetic import Arithmetic, fastest
 
-from ..settings import needs_jit
+from ..settings import INTERPRETED, NUMBA, needs_jit
 
 DOUBLES, SINGLES = np.float64, np.float32
 
@@ -47,6 +47,23 @@ def test_values_have_the_same_bits_where_a_formula_changes(dtype, end):
             around.append(np.nextafter(around[-1], towards))
         around.append(dtype(end))
     same(np.array(around))
+
+
+@pytest.mark.skipif(not (NUMBA and INTERPRETED), reason="compiled helpers have no entry for Python")
+@pytest.mark.parametrize(("dtype", "lowest"), [(DOUBLES, -745.0), (SINGLES, -103.0)])
+def test_the_formulas_run_as_python_are_the_exponential(dtype, lowest):
+    """To two units in the last place, as nothing is fused there; and 0 beyond the least number."""
+    from refsvm.compiled.interface import exponential
+
+    way = exponential.double_exponentials if dtype is DOUBLES else exponential.single_exponentials
+    x = np.concatenate([np.linspace(lowest, 0.0, 700), np.linspace(-1.0, 0.0, 50), [-800.0, -np.inf]]).astype(
+        dtype
+    )
+    found = x.copy()
+    way(found)
+    expected = np.exp(x.astype(np.longdouble)).astype(dtype)
+    assert (np.abs(found - expected) <= 2.0 * np.spacing(expected)).all()
+    assert found[-2:].tolist() == [0.0, 0.0]
 
 
 @needs_jit
