@@ -3,14 +3,17 @@
 import json
 import logging
 import os
+import runpy
 import subprocess
 import sys
 
 import pytest
 
 import refsvm
+from refsvm import cli
 from refsvm.datasets import load
 from refsvm.datasets import names as bundled_names
+from refsvm.engine.pool import worker_count
 
 from .commands import assert_refusal, json_of, process, works
 
@@ -118,3 +121,30 @@ def test_what_the_package_says_while_it_compiles_is_a_note(monkeypatch):
         assert (logger.level, logger.handlers) == (logging.WARNING, [])
     finally:
         logger.setLevel(level)
+
+
+def test_the_module_run_in_this_process_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["anything", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("refsvm", run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"refsvm {refsvm.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("lacking", "words"), [(["typer"], "needs typer;"), (["rich", "typer"], "needs typer and rich;")]
+)
+def test_a_package_that_the_command_lacks_is_named(lacking, words, monkeypatch, capsys):
+    monkeypatch.setattr("refsvm.cli.find_spec", lambda name: None if name in lacking else object())
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5, True, "2"])
+def test_a_number_of_workers_is_whole_and_not_zero(wrong):
+    with pytest.raises(ValueError, match=r"n_jobs=\S+ is not a number of workers; give None"):
+        worker_count(wrong)
+    assert worker_count(None) == 1
+    assert worker_count(-1) >= worker_count(-2) >= 1
