@@ -48,3 +48,16 @@ def test_where_nothing_can_be_compiled(monkeypatch, change, words):
     monkeypatch.setattr(warming, "numba_is_installed", lambda: change != "numba_is_installed")
     with pytest.raises(ValueError, match=words):
         refsvm.warm_up()
+
+
+@needs_jit
+def test_products_of_sparse_features_are_compiled_with_the_rest_and_loaded_where_they_are_needed(monkeypatch):
+    from refsvm.compiled.interface import families, twin
+
+    asked = []
+    monkeypatch.setattr(families, "sparse_product_for", lambda *types: asked.append(types))
+    families.kernels()
+    assert len(asked) == 1
+    with twin.never_compiling():
+        families.kernels()
+    assert len(asked) == 1

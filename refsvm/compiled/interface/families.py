@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
-from refsvm.compiled.interface.twin import ready
+from refsvm.compiled.interface.twin import only_loads, ready
 from refsvm.compiled.kernels.rows import addition_for
 from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
@@ -32,8 +32,9 @@ def kernels(kind: Any = np.float64) -> None:
     """Sums of rows, products of sparse rows, exponents, the violating pair; the last two are compiled when imported."""
     import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
     addition_for(np.dtype(kind))
-    index = np.dtype(np.int32)
-    sparse_product_for(index, index, np.dtype(kind))
+    if not only_loads():  # what is on disk waits there for the first sparse features
+        index = np.dtype(np.int32)
+        sparse_product_for(index, index, np.dtype(kind))
 
 
 def loop(kind: Any, *rules: Any) -> None:

@@ -103,6 +103,11 @@ def never_compiling() -> Iterator[None]:
         _thread.only_loads = False
 
 
+def only_loads() -> bool:
+    """Whether this thread is within `never_compiling`."""
+    return _thread.only_loads
+
+
 @cache
 def announce() -> None:
     """Log the first compilation of a process; the command line shows the record (`refsvm.cli.messages`)."""
