@@ -108,6 +108,10 @@ class Trace:
             self._stamped.append(rows)
             self._fresh = []
 
+    def drop(self) -> None:
+        """Drop the steps recorded since the last `stamp`: a solve that was given up has not taken them."""
+        self._fresh = []
+
     def append_later(self, later: Trace, steps: int) -> None:
         """Record the steps of a run that went on after this many."""
         rows = later.rows

@@ -16,19 +16,12 @@ from typing import Any
 import numpy as np
 
 from refsvm import arithmetic
-from refsvm._checks import is_sparse
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, resubmitted, worker_count
+from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring
-from refsvm.kernels import Kernel, Precomputed
-from refsvm.kernels.checked import gram_on
-from refsvm.kernels.gram import dense_gram, held_from_products
+from refsvm.kernels import Precomputed
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.origin import around
-from refsvm.kernels.precision import share_held
-from refsvm.kernels.products import inner_products
-from refsvm.kernels.rows import megabytes
-from refsvm.kernels.sparse import squared_norms
 from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
 from refsvm.rounds.task import REGRESSION, Task, task_given
 from refsvm.seeders.base import Seeder
@@ -374,58 +367,3 @@ class Delivery:
         """Accept no more work; threads that still run end by themselves."""
         with self._lock:
             self._is_open = False
-
-
-def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray, tol: float) -> KernelMatrix:
-    """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them.
-
-    The budget is for both. The matrix is held as float32 where that is precise enough for penalties up to C, shape
-    (n,), and the tolerance.
-    """
-    gram, n = gram_on(kernel, X).centred, X.shape[0]
-    # rows are then computed and stored one by one, within the budget, by each column for itself
-    if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
-        return gram
-    if not isinstance(kernel, Kernel):
-        return dense_gram(gram)
-    dtype = np.float32 if share_held(gram, C, tol) else np.float64
-    if megabytes(n, n) + megabytes(n, n, dtype) > cache_mb:
-        return dense_gram(gram, dtype)
-    origin = gram.origin
-    if kernel.distance_scale > 0.0 and not is_sparse(gram.X):
-        origin = gram.X.mean(axis=0)
-    inner, norms = shared_products(gram.X, token, origin)
-    return held_from_products(gram, kernel, inner, norms, dtype)
-
-
-_products: dict[tuple[str, bytes], tuple[np.ndarray, np.ndarray]] = {}
-_lock = threading.Lock()
-
-
-def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z of all pairs and ‖x‖² around an origin, computed once for each search in this process.
-
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n, d)
-    token : str
-        Of the search; products of an earlier one are dropped.
-    origin : ndarray of shape (d,) or None
-        For a kernel that depends on distances alone the mean of dense data, where ‖x‖² + ‖z‖² − 2 x·z loses the fewest
-        digits; for a linear one that of its matrix (`refsvm.kernels.origin`).
-    """
-    key = token, b"" if origin is None else origin.tobytes()
-    with _lock:
-        if key not in _products:
-            # one at a time: each is as large as a kernel matrix
-            _products.clear()
-            X = around(origin, X)
-            _products[key] = inner_products(X, X), squared_norms(X)
-        return _products[key]
-
-
-def forget(token: str) -> None:
-    """Drop the inner products of a search."""
-    with _lock:
-        for key in [key for key in _products if key[0] == token]:
-            del _products[key]

@@ -156,6 +156,8 @@ class ActiveSet:
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
             outcome = 0  # the state stays where it was
+            if work.trace is not None:
+                work.trace.drop()
         else:
             gradient[A] = now.gradient[A]
             now.gradient[:] = gradient

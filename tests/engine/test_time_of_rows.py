@@ -148,3 +148,13 @@ def test_what_a_row_takes_is_measured(clock):
     rows.ensure(3)
     assert rows.row_seconds == pytest.approx(ROW_SECONDS, rel=1e-3)
     assert rows.seconds_for(np.array([2, 3, 4])) == pytest.approx(2 * ROW_SECONDS, rel=1e-3)
+
+
+@pytest.mark.parametrize("press_at", [3.0, 5.0, 7.0, 9.0])
+@pytest.mark.parametrize("way", WAYS, ids=repr)
+def test_a_trace_has_the_steps_that_count(way, press_at, clock, engine):
+    """Steps of a restricted solve that Ctrl-C has ended too late are none of them."""
+    clock.press_at = clock.now + press_at
+    found = solve(clock.problem(), shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=True)
+    assert found.status is Status.INTERRUPTED
+    assert found.trace["iteration"].tolist() == [*range(1, found.iterations + 1)]

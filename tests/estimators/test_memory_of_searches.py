@@ -12,7 +12,7 @@ pytest.importorskip("sklearn")
 
 from refsvm import RBF, SVCCV
 from refsvm.datasets import make_banana
-from refsvm.estimators import search
+from refsvm.estimators import column_matrix, search
 
 from ..settings import FAST
 
@@ -51,13 +51,13 @@ def test_a_matrix_is_gone_before_the_next_one_is_made(engine, cv, matrices):
 def test_inner_products_are_shared_if_the_budget_holds_them_beside_the_matrix(
     matrices_held, are_shared, monkeypatch
 ):
-    asked, share = [], search.shared_products
+    asked, share = [], column_matrix.shared_products
 
     def watched(*given):
         asked.append(given)
         return share(*given)
 
-    monkeypatch.setattr(search, "shared_products", watched)
+    monkeypatch.setattr(column_matrix, "shared_products", watched)
     budget, C = matrices_held * MATRIX_MB, np.ones(N)
     gram = search.column_gram(DATA.X, "budget", RBF(0.5), budget, C, 1e-3)
     search.forget("budget")

@@ -29,7 +29,6 @@ from refsvm import (
     leave_one_out,
 )
 from refsvm.datasets import load
-from refsvm.engine.pool import in_workers
 from refsvm.estimators import search as search_module
 from refsvm.kernels import Gram
 from refsvm.rounds import grid as grid_module
@@ -195,49 +194,6 @@ def test_leave_one_out_is_not_done_twice(heart, tmp_path, monkeypatch):
     first, again = (SVCCV(Cs=[0.1, 1.0], **options).fit(X, y) for _ in range(2))
     assert given == [0.1, 1.0]
     np.testing.assert_array_equal(by_split(first), by_split(again))
-
-
-@pytest.mark.parametrize("worth", [0.0, 1e9])
-def test_threads_find_the_same(heart, worth, monkeypatch):
-    X, y = heart
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", worth)
-    one, two = (SVCCV(**GRID, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one["mean_test_score"], two["mean_test_score"])
-    np.testing.assert_array_equal(one["mean_iterations"], two["mean_iterations"])
-
-
-@pytest.mark.parametrize(
-    ("worth", "engine", "shared"), [(0.0, FAST, FAST == "numba"), (1e9, FAST, False), (0.0, "numpy", False)]
-)
-def test_columns_are_shared_where_that_pays(heart, worth, engine, shared, monkeypatch):
-    """Small searches, and readable code, which holds the interpreter's lock, are over sooner in one thread."""
-    X, y = heart
-    handed = []
-
-    def noted(work, arguments, workers):
-        handed.append([*arguments])
-        return in_workers(work, handed[-1], workers)
-
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", worth)
-    monkeypatch.setattr("refsvm.estimators.search.in_workers", noted)
-    if FAST == "numba":
-        import refsvm.compiled.arithmetic  # noqa: F401  as after some tenths of a second
-    found = SVCCV(**GRID | {"engine": engine}, n_jobs=2).fit(X, y)
-    assert bool(handed) is shared
-    if handed:  # all columns: that which this thread has begun is begun anew
-        assert len(handed[0]) == len(GRID["gammas"])
-    expected = SVCCV(**GRID | {"engine": engine}).fit(X, y).cv_results_
-    for name in ("mean_test_score", "mean_iterations"):
-        np.testing.assert_array_equal(found.cv_results_[name], expected[name])
-
-
-def test_columns_in_threads_have_the_cells_of_one(heart, monkeypatch):
-    """Whatever the engine, once it is decided that they pay."""
-    X, y = heart
-    monkeypatch.setattr("refsvm.estimators.search.is_worth_workers", lambda *_: True)
-    one, two = (SVCCV(**GRID | {"engine": "numpy"}, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
-    for name in ("mean_test_score", "mean_iterations"):
-        np.testing.assert_array_equal(one[name], two[name])
 
 
 def test_memory_that_does_not_hold_the_matrix(heart):

@@ -1,9 +1,9 @@
 """Twin of `np.exp` for exponents of at most 0, with the same bits on processors without AVX-512.
 
 For float64 NumPy calls the C library there, for one number after another. Here the formula of that library (glibc from
-2.28 on, with fused multiply-add) takes several at once; its constants are those of the Arm Optimized Routines, whose
-licence is MIT. For float32 it is NumPy's formula, a ratio of two polynomials with the coefficients of NumPy, whose
-licence is BSD, without the cases that no exponent of `refsvm.RBF` meets. NumPy's formula for AVX-512, and other
+2.28 on, with fused multiply-add) takes several at once; its constants are those of the Arm Optimized Routines (MIT
+licence). For float32 it is NumPy's formula, a ratio of two polynomials with the coefficients of NumPy (BSD licence),
+without the cases that no exponent of `refsvm.RBF` meets. NumPy's formula for AVX-512, and other
 libraries, round otherwise. So this is used only where `refsvm.compiled.interface.gaussian.has_bits_of_numpy`.
 """
 
