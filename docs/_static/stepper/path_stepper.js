@@ -54,7 +54,7 @@ else picture.each("path-stepper", (root) => {
   const kind = (t) => (y[t] < 0 ? "negative" : "positive");
   const names = { "-1": "right of its margin", 0: "on the elbow", 1: "left of its margin" };
 
-  // Who changes its set at the end of the segment.
+  // Which examples change their set at the end of the segment.
   function event(k) {
     if (k + 2 > breakpoints.length - 1) return "the end of the range";
     const middle = (m) => 2 / (1 / breakpoints[m] + 1 / breakpoints[m + 1]);
