@@ -58,7 +58,9 @@ def draw(axes: Axes, folder: Path) -> None:
         colour = BLUE if mean < 1.0 else ORANGE
         axes.plot(found, [height] * len(found), "o", ms=5, mfc="none", mec=colour)
         axes.plot([mean], [height], "|", ms=16, mew=3, color=INK)
-        axes.annotate(f"{mean:.2g}", (1.0, height), xycoords=("axes fraction", "data"), ha="right", va="center")
+        axes.annotate(
+            f"{mean:.2g}", (1.0, height), xycoords=("axes fraction", "data"), ha="right", va="center"
+        )
         axes.annotate(line.text, (0.0, height + 0.28), xycoords=("axes fraction", "data"))
     axes.axvline(1.0, color=INK, lw=0.8, ls="--", zorder=0)
     axes.set(xscale="log", xlim=(0.0015, 16.0), ylim=(-0.5, len(LINES) - 0.2), yticks=[])
