@@ -40,11 +40,11 @@ seeds are the optimum, or nearly so. So they take the steps of the first, cold r
 of MIR and SIR on madelon, 900 and nine times 100, are those of `AVG` in a chain, which leaves the added examples at
 zero; on heart the published 1,443 of MIR are near its 1,434. So MIR there, and on madelon SIR, did as if the added
 examples had been given no weight. Two explanations fit, and the figures do not tell them apart: the authors' programs
-gave them none; or a similar example was looked for by K > 0 and never found, since K beside the diagonal is 0 on
+gave them none; or a similar example was looked for by K > 0 and never found, since K off the diagonal is 0 on
 madelon, and next to nothing on heart.
 """
 TABLE_2_TEXT = """
-*mean K* and *largest K*: beside the diagonal, of the examples in the tables. *larger class*: its share, in the tables
+*mean K* and *largest K*: off the diagonal, of the examples in the tables. *larger class*: its share, in the tables
 for adult, webdata and MNIST; of all 60,000 digits 50.85 % are odd.
 """
 FIRST_TEXT = """
@@ -64,10 +64,10 @@ Iterations of ten folds in a chain; the arguments are `max_iter` and `tol` of it
 3 % of the steps on webdata, less than 1 % elsewhere.
 """
 TABLE_3_TEXT = """
-CPU seconds, the least of three turns, as in Table 1; LIBSVM at k = 100 is scaled up from ten rounds. Beside LIBSVM
-stand the cold rounds of this package, which tell what is the solver's and what the seeds'. The published pairs are
-LIBSVM and SIR. Adult, webdata and MNIST are left out: on 1,000 examples the seconds would say nothing about the
-published ones.
+CPU seconds, the least of three turns, as in Table 1; LIBSVM at k = 100 is scaled up from ten rounds. The cold
+rounds of this package stand next to LIBSVM's: they tell what is due to the solver and what to the seeds. The
+published pairs are LIBSVM and SIR. Adult, webdata and MNIST are left out: on 1,000 examples the seconds would say
+nothing about the published ones.
 """
 OTHER_TEXT = """
 SIR saves {sir} % of the steps in the geometric mean, MIR {mir} %. ATO follows its path only where that is expected to

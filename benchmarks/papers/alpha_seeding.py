@@ -96,7 +96,7 @@ def problem(name: str, chosen: object, whole: bool = False) -> Problem:
 
 
 def mnist_as_identity(chosen: object) -> Problem:
-    """MNIST in full: no value beside the diagonal is above 0, so that K is that of 60,000 orthogonal unit vectors."""
+    """MNIST in full: no value off the diagonal is above 0, so that K is that of 60,000 orthogonal unit vectors."""
 
     def load() -> Dataset:
         from scipy.sparse import identity

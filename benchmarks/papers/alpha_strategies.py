@@ -121,7 +121,7 @@ class Likeness(Strategy):
     examples: int = 1000
 
     def run(self, instance: Instance) -> Record:
-        """Return the mean and the largest of the values beside the diagonal, and the share of the larger class."""
+        """Return the mean and the largest of the values off the diagonal, and the share of the larger class."""
         K = instance.kernel(instance.X[: self.examples], instance.X[: self.examples])
         beside = K[~np.eye(len(K), dtype=bool)]
         share = float(max((instance.y > 0).mean(), (instance.y < 0).mean()))

@@ -129,7 +129,7 @@ def alpha_seeding(page: Tables) -> Iterator[Answer]:
     }
     like = {name: cold / (seed + rest) for name, (cold, seed, rest) in seconds.items()}
     yield Answer(
-        "The same, like for like: SIR beside cold rounds of one solver",
+        "The same, like for like: SIR against cold rounds of one solver",
         "k = 10: "
         + ", ".join(f"{name} {value:.1f}" for name, value in like.items())
         + f" times; on madelon {seconds['madelon'][0]:.3f} s and {sum(seconds['madelon'][1:]):.3f}",
@@ -139,7 +139,7 @@ def alpha_seeding(page: Tables) -> Iterator[Answer]:
     steps = [number(part) for part in madelon.split(" / ")]
     yield Answer(
         "k = 100: “32 times faster in the Madelon dataset” (introduction)",
-        f"{times[hundred]['madelon']:.0f} times beside LIBSVM, scaled up from ten rounds",
+        f"{times[hundred]['madelon']:.0f} times as fast as LIBSVM, scaled up from ten rounds",
         f"{holds(times[hundred]['madelon'] > 32)}: the seeds save steps by a factor of {steps[0] / steps[-1]:.0f}",
     )
     init = {
@@ -192,7 +192,7 @@ def svmp(page: Tables) -> Iterator[Answer]:
     worst = max(value for table in tables for value in page.column(table, "KKT").values())
     largest = max(value for table in tables for value in page.column(table, "(m−r)max").values())
     count = sum(len(page.rows(table)) for table in tables)
-    stopped = page.rows("Beside R's")[-1]
+    stopped = page.rows("Compared with R's")[-1]
     yield Answer(
         "It handles “duplicate points, nearly duplicate points and linearly dependent points” (abstract)",
         f"all {count} paths end, null spaces of up to {largest:.0f} dimensions included, at a worst KKT violation of "

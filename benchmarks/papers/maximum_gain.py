@@ -264,6 +264,11 @@ def percent(ratio: float, digits: int = 1) -> str:
     return f"{100 * ratio:.{digits}f} %"
 
 
+def by_size(names: list[str]) -> str:
+    """Return the fastest of each size of the cache, named once if it is the same one."""
+    return f"{names[0]} at every size" if len(set(names)) == 1 else ", ".join(names)
+
+
 def table_5(script: Script, task: Task) -> None:
     """Kernel rows and seconds by the size of the cache, with shrinking, as in the paper, and without."""
     names = (MVP, SECOND, HMG_KKT)
@@ -283,7 +288,7 @@ def table_5(script: Script, task: Task) -> None:
         whats = ("rows", "seconds", "seconds there")
         columns = (f"{name}, {what}" for what in whats[: 2 + shrinking] for name in short)
         parts += [words, Grid(("K in the cache", *columns), tuple(rows))]
-    remark = REMARKS["table 5"].format(on=", ".join(fastest[True]), off=", ".join(fastest[False]))
+    remark = REMARKS["table 5"].format(on=by_size(fastest[True]), off=by_size(fastest[False]))
     script.page.add("Table 5: the size of the cache", *parts, remark)
 
 

@@ -27,8 +27,8 @@ problem size" and gives no rule. Ours, `CacheAware`, is second order while the c
 is full; all three stop at the KKT gap, without shrinking. **Kernel rows**: where the rows that are needed fit
 (spambase, and connect-4 with 60 % of its matrix) it never switches, and takes the steps of second order; where they
 do not, it computes as many rows as HMG, to a few per cent. **Seconds**: on connect-4 with little memory second order is
-the fastest, and the switch loses as HMG does, because a row of 42 features is cheap beside HMG's scan of two. The
-seconds were taken on a busy machine, and tell no more than that.
+the fastest, and the switch loses as HMG does, because a row of 42 features is cheap compared with HMG's scan of
+two. The seconds were taken on a busy machine, and tell no more than that.
 
 **Ten variables a step.** `Decomposition(10)` solves for the ten variables that violate the conditions most, as
 SVM-light does. The steps are those on pairs inside the working sets; the paper counts sets, in the column *there*, on

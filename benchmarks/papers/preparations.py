@@ -226,7 +226,7 @@ vector.
 
 Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
 `paper_suite` has the preparations of the planning-ahead paper. Samples of the generators, in the tables on growth, on
-large problems and on precision, stay as they are drawn: no published number stands beside them.
+large problems and on precision, stay as they are drawn: no published number stands next to them.
 """
 SETS = """
 **Fits** on fifteen of the seventeen sets. Ringnorm and twonorm fit standardised and in no other way, and their steps

@@ -16,7 +16,7 @@ solved to the KKT gap and the rule is asked in between. p is at least 0.25 with 
 """,
     "about": """
 **As the paper**: C, σ and ε = 0.001 of its Table 1, the selectors of LIBSVM 2.71 and 2.8, HMG with η = 1e-8 and its
-own stopping rule beside the KKT gap, a cache that holds the same part of the kernel matrix, ten random orders.
+own stopping rule next to the KKT gap, a cache that holds the same part of the kernel matrix, ten random orders.
 
 **Not as the paper.** The face set is not public. Of connect-4 and MNIST the tables use 4,000 and 1,000 examples, or
 as many as they say; connect-4 stands in full at the end. Shrinking is LIBSVM's in one section, elsewhere that of
@@ -41,7 +41,7 @@ that happens by accident, and on the whole connect-4 problem it does after a sev
 optimum. **μ̂ < ε**, the Newton step before clipping (`benchmarks/papers/newton_step_gap.py`), ends where the paper
 did: on spambase without shrinking after 9,800 steps (there 9,342), on the whole connect-4 problem after 52,000
 (49,512) with an objective 0.007 short of the other selectors' (0.006). So this is how we take the paper's rule, and
-the published figures stand beside it. The third row for HMG stops at a KKT gap of ε, as the other selectors do: the
+the published figures stand next to it. The third row for HMG stops at a KKT gap of ε, as the other selectors do: the
 comparison at equal accuracy.
 """,
     "theorem 7": """
@@ -77,8 +77,8 @@ that were in memory.
 **Reproduces in part.** With every size of the cache HMG computes the fewest rows, 18 to 28 % fewer than
 second order. **In seconds** all rules of the paper gain from a larger cache, because 200 MB hold nearly every row of
 the shrunk problem, and HMG is ahead as long as they do not. Of these 4,000 examples some 1,800 are free support
-vectors, and 5.6 % of the matrix are 224 rows: a larger cache saves 1 to 5 % of the rows only. The fastest with
-shrinking, from the smallest cache to the largest: {on}; without: {off}. A row is cheap here beside a scan.
+vectors, and 5.6 % of the matrix are 224 rows: a larger cache saves 1 to 5 % of the rows only. The fastest, from
+the smallest cache to the largest, with shrinking: {on}; without: {off}. A row is cheap here compared with a scan.
 """,
     "table 6": """
 **Does not reproduce.** The paper finds that one row needs 1.3 and 1.7 times the iterations of two. At equal KKT gap

@@ -283,12 +283,12 @@ def beside_rounds(page: Page, chosen: Any) -> None:
         "µs an event",
     )
     text = "Breast cancer (Wisconsin, diagnostic), 569 × 30 standardised, RBF(0.1)."
-    page.add("Beside warm-started rounds", text, Grid(headers, rows), REMARKS["rounds"])
+    page.add("Compared with warm-started rounds", text, Grid(headers, rows), REMARKS["rounds"])
 
 
 def beside_r(page: Page, chosen: Any) -> None:
     """R's svmpath and this package, on the same data in turns."""
-    heading = "Beside R's svmpath"
+    heading = "Compared with R's svmpath"
     if not installed():
         if not page.keeps(heading):
             page.add(heading, "Rscript, or its package svmpath, is not installed here.")

@@ -33,9 +33,9 @@ REMARK = """
 CPU seconds, all by the KKT gap, with LIBSVM's shrinking and the part of the kernel matrix in memory that the paper
 had (1.07 % and 0.28 %). *A row* is what one kernel row takes by itself, next to what the whole solve takes for each
 of its steps: HMG computes one row a step at most, and looks at two; second order computes up to two. HMG is the
-faster one at these sizes: {verdict}. It saves rows and takes more steps, so it pays where a row is dear beside the
-rest of a step: on MNIST, of 784 features, and not on connect-4, of 42. In the paper it takes 86 % of the time of
-second order on connect-4 and 75 % on MNIST, both in full.
+faster one at these sizes: {verdict}. It saves rows and takes more steps, so it pays where a row is dear compared
+with the rest of a step: on MNIST, of 784 features, and not on connect-4, of 42. In the paper it takes 86 % of the
+time of second order on connect-4 and 75 % on MNIST, both in full.
 """
 
 
