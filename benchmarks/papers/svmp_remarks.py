@@ -95,7 +95,8 @@ included. Where rows are repeated svmpath's system of the elbow is singular, and
 """,
     "cost": """
 Normal points in ten dimensions with noisy labels, C from 10⁻³ to 10²; the fastest of three turns, without the kernel
-matrix and the start. QR makes the factors anew at every event, at a cost that grows with the cube of the elbow; the
-inverse takes its square, and the rates of all n examples take n times the elbow.
+matrix and the start. QR, `PivotedQR` in this table, makes the factors anew at every event, at a cost that grows with
+the cube of the elbow. An event with the inverse costs the square of the elbow, and n times the elbow for the rates of
+all n examples.
 """,
 }
