@@ -18,7 +18,7 @@ Kind = TypeVar("Kind", bound="Rule")
 class Rule(ABC):  # noqa: B024  each family adds its abstract method
     """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
 
-    One instance serves many solves, so it holds nothing that changes. What a rule remembers stands in its memory,
+    One instance serves many solves, so it holds nothing that changes. A rule keeps its past in its memory,
     scratch space that the solver owns.
 
     **It may read** the state (`refsvm.state.SolverState`): α, G, the box, the recent steps, ``state.row(i)``;

@@ -53,7 +53,7 @@ plt.show()
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # Lift the constraints, and charge for breaking them: :math:`a_i\ge0` for each unit by which the first is broken,
-# :math:`r_i\ge0` for the second. What is over-fulfilled is paid back. Such prices are called *Lagrange multipliers*,
+# :math:`r_i\ge0` for the second. Over-fulfilment is paid back. Such prices are called *Lagrange multipliers*,
 # and the bill is the *Lagrangian*
 #
 # .. math::

@@ -189,8 +189,8 @@ plt.show()
 #    :object: WorkingSetGap.check
 #
 # Two more rules ask for less than the optimum, only for the *sign* of one decision; they are the subject of
-# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C end a solve too. Whatever
-# ends it, there is a solution, and its status is a sentence:
+# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C end a solve too.
+# However it ends, there is a solution, and its status is a sentence:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)

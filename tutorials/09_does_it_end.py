@@ -8,8 +8,8 @@ grow with the number of examples, and says when a machine of this kind is the wr
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: What the objective lacks over the steps, on a logarithmic axis, for three values of C. The curves end in
-#     straight lines; the larger C is, the flatter they fall.
+# alt: The distance of the objective from its maximum over the steps, on a logarithmic axis, for three values
+#     of C. The curves end in straight lines; the larger C is, the flatter they fall.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -86,8 +86,8 @@ print(
 #
 # The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better: the set
 # of free variables no longer changes, and on the free variables :math:`f` is a quadratic function, of which each step
-# removes a part. What is missing falls by a factor in each round of steps. On a logarithmic axis that is a straight
-# line, as at the ends of the curves at the head of the chapter.
+# removes a part. The distance from the maximum falls by a factor in each round of steps. On a logarithmic axis that is
+# a straight line, as at the ends of the curves at the head of the chapter.
 #
 # The factor is near one where the free variables are many and alike, and that is what a large :math:`C` makes of
 # them: few examples are bounded, and many neighbours hold one boundary.

@@ -110,7 +110,7 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# This is the *planned step*. What comes next is not known, of course. The rule bets on the *previous* working set:
+# This is the *planned step*. The next step is not known, of course. The rule bets on the *previous* working set:
 # its kernel rows are in memory, and where steps undo each other it is the one to come back. If the previous step
 # was a free Newton step then :math:`\ell_2=0`, and the formula becomes very simple:
 #
@@ -330,16 +330,17 @@ for name, (sample, C, gamma) in samples.items():
 # The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. ``free``
 # is the share of steps that do not hit the box. ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned
 # steps. Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton
-# step. What is won, is won on problems with many free steps in related directions, and these are the ones that take
-# many steps.
+# step. Planning wins on problems with many free steps in related directions, and these are the ones that take many
+# steps.
 #
 # The objective of one run each on the chessboard. Most planned steps that lower it are too small to be seen here: the
 # median of them takes back less than a hundredth of what the objective lacks. The largest sticks out as a thin line
 # from the curve of planning. The step after each of them makes up for it.
 
 # fold: The code of this figure
-# alt: What the objective lacks over the steps on the chessboard, for four step rules. Conjugate steps end first,
-#     then planned, over-relaxed and Newton steps. One thin line sticks out of the curve of planned steps.
+# alt: The distance of the objective from its maximum over the steps on the chessboard, for four step rules.
+#     Conjugate steps end first, then planned, over-relaxed and Newton steps. One thin line sticks out of the curve of
+#     planned steps.
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
 lost = (f[planned] - f[planned + 1]) / (top - f[planned])
 print(

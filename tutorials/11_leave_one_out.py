@@ -140,7 +140,7 @@ for reason, count in loo.counts.items():
 
 # %%
 # What decided which example is shown for the banana at the head of the chapter. Far from the boundary examples have no
-# weight. Those beyond it are wrong anyway. What has to be trained lies between.
+# weight. Those beyond it are wrong anyway. The rounds that have to be trained lie between.
 #
 # Where a round begins
 # --------------------

@@ -2,8 +2,8 @@ r"""
 12 · A sign is enough
 =====================
 
-Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. What is asked of
-each round is one bit: on which side of the boundary the left-out example lies. Often the side is certain long before
+Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. Each round is
+asked for one bit: on which side of the boundary the left-out example lies. Often the side is certain long before
 the optimum is reached. This chapter has two proofs of it that are tried while a round is trained: a bound that meets
 the objective, which is due to V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that holds the machine, which is
 the package's own.

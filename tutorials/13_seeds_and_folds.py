@@ -201,7 +201,7 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # What a seed saves
 # -----------------
 #
-# What each of them saves in a whole cross-validation depends on the problem. With :math:`C=10` a round is short, and
+# The saving of each of them in a whole cross-validation depends on the problem. With :math:`C=10` a round is short, and
 # ATO mostly expects its path to cost more than it saves; then it does not follow it. With :math:`C=1000` rounds are
 # long:
 
@@ -213,9 +213,9 @@ for C in (10.0, 1000.0):
         print(f"C = {C:6g}  {type(seeder).__name__:5} error {result.error:.3f}  {result.iterations:6} steps")
 
 # %%
-# Fewer steps are not always less time: an event of a path costs as much as many steps. What pays everywhere is what
-# the rounds share, the kernel rows, and the solution on all examples as the origin of every round
-# (``from_full=True``, the default): then nothing joins, and only the removed weight has to be shared out.
+# Fewer steps are not always less time: an event of a path costs as much as many steps. Two things pay
+# everywhere: the kernel rows that the rounds share, and the solution on all examples as the origin of every round
+# (``from_full=True``, the default). Then nothing joins, and only the removed weight has to be shared out.
 #
 # .. shipped:: seeders/sir.py
 #    :twin:
@@ -292,7 +292,7 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
-# 3. What is left to the optimum is what the steps of the second round have to win. Here it is the less the more a seed
-#    costs, and nothing after the walk of ATO.
+# 3. The steps of the second round have to win the distance to the optimum. Here that distance is the less the more a
+#    seed costs, and nothing after the walk of ATO.
 #
 # .. endfold::

@@ -75,8 +75,8 @@ THIRD = "The third check, ours and as printed"
 THIRD_CHECK = """
 At ψ ≤ 2ε, on all models of some small sets ({sets}): examples that the first two checks leave open, those of them
 that `XiAlphaBound` decides, those that the check as printed decides, $2\\alpha_rR^2+\\xi_r<1$ with one free support
-vector, those that it alone decides, and how many of these a solution without the example confirms. What ours leaves
-open costs one round more each.
+vector, those that it alone decides, and how many of these a solution without the example confirms. Each example that
+ours leaves open costs one round more.
 """
 LEFT_OUT = """
 The linear models that the sections *by `leave_one_out`* leave out, because 200,000 steps of the paper's solver did

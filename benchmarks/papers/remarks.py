@@ -115,8 +115,8 @@ PLANNING_AHEAD = {
     "shrinking tables": """
 The other selectors refuse planned steps, whose proof of convergence needs the candidates of second order; *its own* is
 `ConjugateSecondOrder`. Steps count those of restricted problems too. LIBSVM's shrinking looks for the first time after
-min(n, 1,000) steps, so that short solves do not meet it. Kernel rows stay in memory: what shrinking saves in rows and
-seconds is not in these tables.
+min(n, 1,000) steps, so that short solves do not meet it. Kernel rows stay in memory, so that these tables do not
+show what shrinking saves in rows and seconds.
 """,
     "libsvm shrinking": """
 The shrinking that the paper had, in place of ours. **Reproduces**: SMO takes the published number of steps to 5 % on
@@ -155,9 +155,9 @@ are the paper's and to within 16 % on {further} more (the chessboard is another 
 paper's. Planned steps take fewer iterations on {fewer} sets, on {sure} of them significantly (p < 0.05), and
 significantly more on {worse}. The large savings are where the paper has them, on the hard problems: banana, thyroid,
 titanic, chessboard. **Does not**, in the size of some savings: titanic and banana save much more here than there,
-splice nothing where the paper reports 12 %. What is different here: no shrinking, double precision, ties between
-equal gradients go to the first example and not to the last. It is not the shrinking, since LIBSVM's changes little of
-it, above; which of the others it is we do not know.
+splice nothing where the paper reports 12 %. Three things are different here: no shrinking, double precision,
+ties between equal gradients go to the first example and not to the last. The shrinking is not the reason, since
+LIBSVM's changes little of it, above; which of the others is the reason we do not know.
 """,
     "seconds": """
 The paper finds PA-SMO never slower and significantly faster on five sets; here it is significantly slower on

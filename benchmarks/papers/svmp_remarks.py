@@ -37,8 +37,8 @@ every 50 events, as `SVMP()` does, leaves one repair on all sets together: Table
 there 55, 13 and 112, by our defaults 71, 18 and 173; special events on german to 13, there 15, on diabetes
 to 1 and 1. With larger tolerances, events that lie close together are one. **Does not**: there the check repairs one
 to three times on most sets, and the cost is up to 30 % off without it. Here it finds nothing to repair, except on
-HillValley, where it repairs 109 times and the cost is lost without it. What remains different is which examples
-were taken. The events of monk 2 and monk 3 stay far from the published ones.
+HillValley, where it repairs 109 times and the cost is lost without it. The remaining difference is which
+examples were taken. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table

@@ -150,8 +150,8 @@ def unseen(text: str) -> None:
 def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
     """One line on stderr with the seconds so far, which goes away in the end.
 
-    What is yielded shows another text; it is `unseen` without a terminal. What the package logs about how
-    far it is is shown, too.
+    The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
+    is shown, too.
     """
     console = Console(stderr=True) if console is None else console
     # in a file or a pipe a progress line would be many lines

@@ -42,7 +42,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
 
     Notes
     -----
-    What is known: Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
+    Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
     to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
     generator is therefore a *model of that sample*, not its origin. It has five blobs. Two are Gaussian; three
     are uniform, blurred by Gaussian noise, and one of these is bent by a parabola. Their proportions, means and

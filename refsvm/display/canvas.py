@@ -73,7 +73,7 @@ class Curves(Display, ABC):
     ----------
     lines_ : dict of str to matplotlib.lines.Line2D
     example : str
-        What to give, for the message where there is no curve.
+        Argument to give, named in the message if there is no curve.
     """
 
     example: ClassVar[str]

@@ -200,8 +200,8 @@ class KernelMachine(KernelEstimator):
     def to_sklearn(self) -> Any:
         """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
 
-        For what knows scikit-learn's classes only, such as converters to ONNX. It can be used and stored; fitted again,
-        it trains with LIBSVM.
+        Tools that know scikit-learn's classes only, such as converters to ONNX, take the result. It can be used and
+        stored; fitted again, it trains with LIBSVM.
 
         Returns
         -------

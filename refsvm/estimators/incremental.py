@@ -270,7 +270,7 @@ class Incremental(KernelMachine):
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return the end of a walk over the variables of some examples, over those of others; both ascend."""
+    """Return `reached` with its variables moved from the places of `rows` to those in `others`; both ascend."""
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)

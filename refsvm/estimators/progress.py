@@ -21,7 +21,7 @@ class Progress:
     Parameters
     ----------
     name : str
-        What is fitted.
+        Name of the machine that is fitted.
 
     Examples
     --------

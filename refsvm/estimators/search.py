@@ -334,7 +334,7 @@ class StoredCells:
 class Delivery:
     """Solves the wanted cells of a column and takes in each as it comes, in this process from any thread.
 
-    What another process gets, pickled, only returns them.
+    The copy that another process gets, pickled, only returns them.
 
     Parameters
     ----------

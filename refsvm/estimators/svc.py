@@ -92,7 +92,8 @@ class SVC(ClassifierMixin, Incremental):
     warm_start : bool, default False
         Start the solver at the α of the last `fit` of as many examples and classes; cold, with a warning, else.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        The compiled loop or the readable one; "auto" compiles where Numba is installed.
+        The compiled loop or the readable one, with the same steps; "auto" begins in the readable loop, and goes on in
+        the compiled one if Numba is installed and the time spent pays for loading it.
     verbose : bool or int, default 0
         Whether to show the progress on stderr: the KKT gap, steps and seconds, at most every half second.
     n_jobs : int, optional
@@ -237,7 +238,7 @@ class SVC(ClassifierMixin, Incremental):
         The first call is `fit`, of which copies of the examples and their kernel matrix are held, 8n² bytes within
         `cache_size`; γ and class weights that depend on the data are those of this call from then on. Later calls walk
         from the old optimum to the new one (`refsvm.Solution.continue_to`): an event or two for each new example, every
-        one in O(mn) for m free support vectors. What has come can go: `forget`. After a `fit`, which keeps support
+        one in O(mn) for m free support vectors. Examples can go again: `forget`. After a `fit`, which keeps support
         vectors only, the first call begins anew, with a warning. A new C becomes that of all examples (so do ε of `SVR`
         and ν of `OneClassSVM`); another kernel, γ or class weight is refused.
 

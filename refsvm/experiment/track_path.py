@@ -29,7 +29,7 @@ class TrackPath(Call):
         The range of C; not used with a line.
     line : callable, optional
         ``line(problem)`` of the instance's dual, a `refsvm.DualProblem`, returns (start, end, (t₀, t₁)) for
-        `refsvm.parametric_path`. A frozen dataclass with ``__call__``, as its repr belongs to the run's identity.
+        `refsvm.parametric_path`. Give a frozen dataclass with ``__call__``: its repr is part of the run's identity.
     merge : bool
         Whether duplicates share a variable.
     engine : {"auto", "numba", "numpy"}

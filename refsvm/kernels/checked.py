@@ -162,7 +162,7 @@ def _refuse_oblong(K: Any) -> None:
 def _symmetric(K: Any) -> np.ndarray:
     """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning.
 
-    What is returned is a view that cannot be written to, or a matrix that was repaired.
+    Returns a view that cannot be written to, or the repaired matrix.
     """
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     _refuse_oblong(K)

@@ -114,7 +114,7 @@ class Gram(KernelMatrix):
 
     @property
     def noise(self) -> float | None:
-        """About how far rounding puts a value from the true one: of the product x·x, and of the kernel function.
+        """Estimated rounding error of a kernel value, of the product x·x and of the kernel function.
 
         0 for an array of the package itself, such as that of a path, which has a bound of its own.
         """

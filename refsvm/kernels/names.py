@@ -31,7 +31,7 @@ def kernel_called(
     coef0: float = 0.0,
     weights: np.ndarray | None = None,
 ) -> Any:
-    """Return the kernel of a name, with those of the parameters that it has; one that is no name as it is.
+    """Return the kernel of a name, with those of the parameters that it has; any other kernel as it is.
 
     Its other parameters, which LIBSVM's kernels do not have, keep their defaults.
 

@@ -108,7 +108,7 @@ def share_held(gram: KernelMatrix, C: np.ndarray, tolerance: float, cache_mb: fl
     -------
     float
         As a share of the tolerance: a tenth where no α within these penalties moves them by more, all of it where only
-        float32 values fit the budget. What α does is then to be looked at (`decision_error`).
+        float32 values fit the budget. Then the error by α has to be looked at (`decision_error`).
     """
     if not is_worthwhile(gram, tolerance, True, held=True):
         return 0.0

@@ -181,7 +181,7 @@ class Model(StoredModel):
     columns : tuple of str or None
         Names of the features, if they are known.
     scaling : Scaling or None
-        What is done with the features first.
+        The scaling of the features before training and prediction.
 
     Examples
     --------

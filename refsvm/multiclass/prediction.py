@@ -89,11 +89,11 @@ def decision_values(
     origin : ndarray of shape (d,), optional
         Where a linear kernel is evaluated around.
     told : callable, optional
-        What is told of the values of some rows, one entry or row for each of them; the values themselves by default.
+        Function of the values of some rows, which returns one entry or row for each of them; the values by default.
 
     Returns
     -------
-    ndarray of shape (t, k(k − 1)/2), float64, or what `told` makes of it
+    ndarray of shape (t, k(k − 1)/2), float64, or the results of `told`
     """
     # the number of pairs is known to the sum alone; asked with no values it costs nothing
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
@@ -134,7 +134,7 @@ def decision_values(
 def _told_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, told: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return what is told of the values of t rows; of many pairs, some rows at a time."""
+    """Return the results of `told` for the values of t rows; of many pairs, some rows at a time."""
     # the values themselves are wanted all: one block saves a copy
     if told is np.asarray or t * pairs <= TOLD_ENTRIES:
         return told(values(slice(0, t)))

@@ -41,8 +41,8 @@ def cross_validate(
     """Predict every example by a machine that was trained without its fold.
 
     The rounds are one family: a fold held out is L = U = 0. Kernel rows are computed once for all of them, each starts
-    where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Whatever
-    the seeder, each round is solved to the tolerance, so only the cost depends on it.
+    where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Each
+    round is solved to the tolerance, so only the cost depends on the seeder.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class LeaveOneOut(Scores):
     Attributes
     ----------
     kind : {"classification", "regression", "novelty"}
-        What was learned.
+        The kind of machine.
     classes : ndarray of shape (k,)
         The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)
@@ -172,7 +172,7 @@ class CrossValidation(Scores):
     Attributes
     ----------
     kind : {"classification", "regression", "novelty"}
-        What was learned.
+        The kind of machine.
     classes : ndarray of shape (k,)
         The labels, sorted; empty without classes.
     predictions : ndarray of shape (n,)

@@ -1,4 +1,4 @@
-"""What predictions of examples that were not trained on are worth: errors of classes, residuals of targets."""
+"""Scores of predictions of examples that were not trained on: errors of classes, residuals of targets."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ class ActiveSet(Seeder):
 
         αᵢ = Uᵢ where αᵢ* was at its upper bound,  Lᵢ at its lower one,  clip(αᵢ*) where it was free
 
-    What the sum then lacks is spread over the free variables, and over all if they have no room left. Scaling all α by
-    C′/C, as for linear classifiers (Chu et al. 2015), keeps the same sets too, but moves the free variables, whose α
+    The rest of the sum is then spread over the free variables, and over all if these have no room left. Scaling all α
+    by C′/C, as for linear classifiers (Chu et al. 2015), keeps the same sets too, but moves the free variables, whose α
     hardly depends on C: that saves next to nothing here.
 
     References

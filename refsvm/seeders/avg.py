@@ -19,7 +19,7 @@ class AVG(Seeder):
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped, again and again
 
-    Free variables are those that may move in both directions. What they cannot take is shared by all variables.
+    Free variables are those that may move in both directions. All variables share the rest that these cannot take.
 
     References
     ----------

@@ -22,8 +22,8 @@ class MIR(Seeder):
         ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T
 
     R are the removed examples; α_S of the shared ones S stays. Wanted is dGᵢ = b − Gᵢ where i is free or would join,
-    and 0 where its optimality condition holds. Then α_T is clipped to the box, and what the sum lacks is spread
-    over T, and over all if T has no room left.
+    and 0 where its optimality condition holds. Then α_T is clipped to the box, and the rest of the sum is spread
+    over T, and if T has no room left over the free variables, then over all.
 
     Conjugate gradients on the normal equations, begun at 0, find the solution of least norm, that of the
     pseudo-inverse, without forming KᵀK and whatever the rank.

@@ -22,7 +22,7 @@ def extrapolate(
 
     where `before` became `after` and `source` is to become the solution of `problem`. A variable that did not change
     there keeps its value, and one that was the same here and there follows without rounding. Without `before` and
-    `source`, αᵢ = clip(after αᵢ). What the sum lacks is spread as by `complete`.
+    `source`, αᵢ = clip(after αᵢ). The rest of the sum is spread as by `complete`.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ class SIR(Seeder):
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
     R are the removed examples, T the added ones; α of the others stays. If no t of that class is left, a random unused
-    one takes the weight with its own sign, yₜαₜ = yᵣαᵣ. What the sum then lacks is spread over T, and over all
-    if T has no room left.
+    one takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The rest of the sum is then spread over T, and if T
+    has no room left over the free variables, then over all.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def spread(
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Spread z − 1ᵀα among the variables strictly inside the box, the rest among all; return α.
 
-    What is left of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
+    A rest of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
     there.
 
     Parameters

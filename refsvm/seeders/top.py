@@ -19,8 +19,8 @@ class TOP(Seeder):
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 
-    Lowest index first where kernel values are equal. Whatever the sum lacks in the end, as where the problems differ
-    in more than what was removed, is shared as by `AVG`.
+    Lowest index first where kernel values are equal. If the sum is not z in the end, since the problems differ in
+    more than the removed examples, the rest is shared as by `AVG`.
 
     References
     ----------

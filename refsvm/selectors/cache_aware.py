@@ -27,7 +27,7 @@ class CacheAware(HybridMaximumGain):
     full. The cache frees no slot during a solve, so the selection changes over once at most, and the convergence proof
     of the later rule holds.
 
-    What counts is the store that the rules read: on a restricted problem its own rows. A restricted problem that takes
+    The store that the rules read counts: on a restricted problem its own rows. A restricted problem that takes
     the memory of all rows leaves an empty cache, and second order begins anew.
 
     Parameters

@@ -47,7 +47,7 @@ NEARLY_SOLVED = 10.0
 class LIBSVMShrinking(Shrinking):
     """Shrinking as LIBSVM does it, for experiments that compare with papers whose authors used it.
 
-    Three things are not LIBSVM's. What a variable is compared with after all have returned are the extremes of G over
+    Three things are not LIBSVM's. After all variables have returned, each is compared with the extremes of G over
     all of them, not over those that were active before. Kernel rows are counted as this package counts them: G is
     brought up to date with the rows of all variables that moved, where LIBSVM keeps a second gradient of those at their
     bounds. And a selector or step that looks back on recent steps begins anew where the active set changes.

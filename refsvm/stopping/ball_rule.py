@@ -39,9 +39,9 @@ class BallRule(StoppingRule):
     stops at ψ(α) ≤ ε, since no sign is proved where h = 0 at the optimum.
 
     A test costs O(n) for each example whose sign is not yet proved and stops at the first that is not: of several, all
-    have to be. What is proved is the sign at the exact optimum, with any intercept. Of one left-out example the reason
-    tells it; the decision value of the point where the solve stops may still have the other one. Of several, the rule
-    stops only where their decision values have the signs proved. Hard margins and kernel matrices that turn out
+    have to be. The proof is of the sign at the exact optimum, with any intercept. Of one left-out example the reason
+    tells that sign; the decision value of the point where the solve stops may still have the other one. Of several, the
+    rule stops only where their decision values have the signs proved. Hard margins and kernel matrices that turn out
     indefinite are left to ψ(α) ≤ ε.
 
     Parameters

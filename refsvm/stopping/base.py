@@ -19,7 +19,7 @@ from refsvm.stopping.relative import LEAST_SHARE, ROUNDED
 class StoppingRule(Rule):
     """Decide, before every step, whether to stop.
 
-    What `memory` returned is ``state.stop_memory``. Its twin is ``check(parameters, state) -> code``.
+    ``state.stop_memory`` is the array that `memory` returned. Its twin is ``check(parameters, state) -> code``.
 
     Attributes
     ----------

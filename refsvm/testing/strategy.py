@@ -83,8 +83,8 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     steps of the same order on one with 500 variables, where it bites. A check of leave-one-out is right about every
     example that it decides.
 
-    Whatever a rule raises comes back as an AssertionError that names the rule, the problem and the step, and so does a
-    rule that does not come back within two minutes.
+    An exception of a rule becomes an AssertionError that names the rule, the problem and the step, and so does a rule
+    that does not return within two minutes.
 
     Parameters
     ----------

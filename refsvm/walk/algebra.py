@@ -166,7 +166,7 @@ class QRFactors:
 
 @dataclass(frozen=True)
 class UpdatedAlgebra(ElbowAlgebra):
-    """What follows the changes of the elbow while A is regular, and leaves all other elbows to QR factors."""
+    """Algebra that follows the changes of the elbow while A is regular, and leaves all other elbows to QR factors."""
 
     least_indicator: float = 1e-8
     least_ratio: float = 1e-8
