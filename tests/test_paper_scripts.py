@@ -79,7 +79,8 @@ def test_every_entry_of_the_map_has_a_mutation():
 
 def test_the_list_has_every_table_and_figure_of_the_papers():
     listed = {}
-    for page, what, verdict, _ in cells("index.md")[1:]:
+    of_papers = [row for row in cells("index.md")[1:] if len(row) == 4]
+    for page, what, verdict, _ in of_papers:
         assert verdict.startswith(VERDICTS), (page, what, verdict)
         listed.setdefault(re.search(r"\((\w+)\.md\)", page)[1], []).append(what)
     assert listed == PRINTED
@@ -102,6 +103,71 @@ def test_the_headlines_are_those_of_the_tables_below(page, monkeypatch):
     section = text.partition("## The headlines")[2].partition("\n## ")[0]
     changed = text.replace(section, "").replace("0.", "9.")
     assert headlines.section(page, changed) != headlines.section(page, text)
+
+
+@pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "seeds_and_answers"])
+def test_a_section_with_tables_ends_with_what_measured_them(page, monkeypatch):
+    """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    measured_by = importlib.import_module("measured_by")
+    sections = measured_by.sections((PAGES / f"{page}.md").read_text(encoding="utf-8"))
+    without = [
+        heading
+        for heading, text in sections.items()
+        if measured_by.cells(text) and not measured_by.line_of(text)
+    ]
+    assert without == []
+    assert sum("|:--" in text for text in sections.values()) >= 3
+    counts = [text for text in sections.values() if measured_by.COUNTS in measured_by.line_of(text)]
+    assert not any(measured_by.timed(text) for text in counts)
+
+
+def test_the_line_of_a_section_names_version_commit_processor_and_load(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    measured_by = importlib.import_module("measured_by")
+    assert measured_by.line_of(f"| set |\n\n{measured_by.line()}")
+    whole = "*refsvm 0.3.0 (commit ba1502b); AMD EPYC, one core of 2, load 6.0.*"
+    assert measured_by.line_of(whole) == whole
+    for part in ("refsvm 0.3.0 ", " (commit ba1502b)", " AMD EPYC,", " one core of 2,", ", load 6.0"):
+        assert not measured_by.line_of(whole.replace(part, "", 1)), part
+    assert not measured_by.line_of(f"{whole}\n\n| set |")
+
+
+def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch):
+    """The oldest revision with its tables, however they are spaced; not one whose head keeps the section."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    measured_by = importlib.import_module("measured_by")
+    monkeypatch.setattr(measured_by, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    settings = ("-c", "user.name=a", "-c", "user.email=a@b")
+    measured_by._git("init", "-q")
+
+    def committed(version, load, row, kept=""):
+        machine = f"a machine with 2 cores (AMD EPYC), at a load of at most {load}"
+        head = f"Written with refsvm {version}, Python 3.{kept} On {machine}."
+        page.write_text(
+            f"# Page\n\n{head}\n\n## A\n\n| a |\n|---|\n|{row}|\n\n## B\n\n| b |\n", encoding="utf-8"
+        )
+        measured_by._git("add", "page.md")
+        measured_by._git(*settings, "commit", "-q", "-m", version)
+        return measured_by.commit()
+
+    committed("0.1.0", "1.1", "1")
+    committed(
+        "0.1.1", "1.2", "2", kept=" Kept from `script`: A (seconds were taken while other work was running)."
+    )
+    second = committed("0.2.0", "1.3", " 2")
+    committed("0.3.0", "1.4", "  2  ")
+    core = "AMD EPYC, one core of 2, load of at most 1.3 (from the head of the page of that commit)"
+    line = f"*refsvm 0.2.0 (commit {second}); {core}.*"
+    text = measured_by.completed(page)
+    assert measured_by.line_of(measured_by.sections(text)["A"]) == line
+    counted = text.replace(line, "*refsvm 0.3.0 (commit abc1234); AMD EPYC, one core of 2.*")
+    page.write_text(counted, encoding="utf-8")
+    assert f"commit abc1234); AMD EPYC, one core of 2; {measured_by.COUNTS}.*" in measured_by.completed(page)
+    page.write_text(counted.replace("| a |", "| CPU seconds |"), encoding="utf-8")
+    with pytest.raises(LookupError, match="tells what measured “A”"):
+        measured_by.completed(page)
 
 
 @pytest.mark.parametrize("page", sorted(SCRIPT_OF))

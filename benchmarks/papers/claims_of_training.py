@@ -18,10 +18,11 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
     ratios = {
         (row["relative to second order (p)"], row[""]): row["HMG, KKT gap"] for row in page.rows("Table 2", 1)
     }
-    spam = ratios["spambase (4,601)", "seconds"]
-    whole = number(hmg["seconds"]) / number(second["seconds"])
+    spam = next(ratios[name, metric] for name, metric in ratios if name[:4] == "spam" and "seconds" in metric)
+    whole = number(seconds_of(hmg)) / number(seconds_of(second))
     yield _large_sets(
-        page, f"{hmg['seconds']} s against {second['seconds']} in one order, {whole:.2f} times as long"
+        page,
+        f"{seconds_of(hmg)} s against {seconds_of(second)} in one order, {whole:.2f} times as long",
     )
     yield Answer(
         "“… for small problems the LIBSVM-2.8 algorithm is faster” (conclusion)",
@@ -63,7 +64,7 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
         for rows in ("one row,", "two rows,")
     )
     steps = [number(one[name]["iterations"]) / number(two[name]["iterations"]) for name in two]
-    seconds = [number(one[name]["seconds"]) / number(two[name]["seconds"]) for name in two]
+    seconds = [number(seconds_of(one[name])) / number(seconds_of(two[name])) for name in two]
     yield Answer(
         "“The two-row strategy performed clearly better” than one row (Table 6)",
         f"one row takes {steps[0]:.2f} and {steps[1]:.2f} times the steps, {seconds[0]:.2f} and {seconds[1]:.2f} "
@@ -90,6 +91,11 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
         "holds",
     )
     yield from _open_questions(page)
+
+
+def seconds_of(row: dict[str, str]) -> str:
+    """Return the seconds of a row, by the clock where it was measured before the CPU was asked."""
+    return row.get("CPU seconds") or row["seconds"]
 
 
 def _large_sets(page: Tables, own_shrinking: str) -> Answer:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import data
+from cpu_solve import CPUSolve
 from newton_step_gap import NewtonStepGap
 
 from refsvm import (
@@ -78,7 +79,7 @@ def part(read: Callable[[Path | None], Dataset], data_dir: Path | None, n: int) 
 def strategies(task: Task, shrinking: bool | Shrinking, fraction: float | None = None) -> list[Solve]:
     """MVP, second order, and HMG with the paper's stopping rule, read in two ways, and with that of the others."""
     solve = partial(
-        Solve, step=NewtonStep(), shrinking=shrinking, cache_mb=task.cache_mb(fraction), max_iter=10**9,
+        CPUSolve, step=NewtonStep(), shrinking=shrinking, cache_mb=task.cache_mb(fraction), max_iter=10**9,
         cache_dtype="float64",
     )  # fmt: skip
     return [

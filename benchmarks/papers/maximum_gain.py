@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import data
+from cpu_solve import CPUSolve
 from gain_figure_6 import figure_6
 from gain_problems import (
     FULL,
@@ -79,8 +80,7 @@ def main() -> None:
     page.add("What we did as the paper, what not", REMARKS["about"])
     if page.wants("With LIBSVM's shrinking"):
         libsvm_shrinking(page, chosen, sizes)
-    if page.wants_the_rest():
-        tables(page, chosen, sizes)
+    tables(page, chosen, sizes)
     if page.wants(OPEN):
         every = tasks(chosen.data_dir, sizes if chosen.quick else SMALL)
         script = Script(page, chosen.store, chosen.jobs, chosen.permutations)
@@ -92,30 +92,37 @@ def main() -> None:
 
 
 def tables(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
-    """Carry out and write all other sections."""
+    """Carry out and write the sections by the paper's numbers, those that are asked for."""
     every = tasks(chosen.data_dir, sizes)
     script = Script(page, chosen.store, chosen.jobs, chosen.permutations)
-    orders = dict.fromkeys(every, None) | {"MNIST": 6}
-    on = {
-        name: script.run("Table 2", task, strategies(task, True), orders[name])
-        for name, task in every.items()
-    }
-    off = {
-        name: script.run("Table 4", task, strategies(task, False), orders[name])
-        for name, task in every.items()
-    }
-    page.add("The problems", table_1(every, off), REMARKS["sizes"])
+    if page.wants("The problems"):
+        page.add("The problems", table_1(every, runs_of(script, every, False)), REMARKS["sizes"])
     page.add("The stopping rule", REMARKS["stopping"])
     page.add("Theorem 7: maximum gain alone may stall", REMARKS["theorem 7"])
-    table_2(page, on)
-    table_4(page, on, off)
-    table_5(script, every["connect-4"])
-    tables_6_and_7(script, every)
-    figure_6(script, chosen.data_dir, 150 if chosen.quick else 2000)
-    if "connect-4" in chosen.full:
+    if page.wants("Table 2"):
+        table_2(page, runs_of(script, every, True))
+    if page.wants("Table 4"):
+        table_4(page, runs_of(script, every, True), runs_of(script, every, False))
+    if page.wants("Table 5"):
+        table_5(script, every["connect-4"])
+    for number_of_rows in ROWS:
+        if page.wants(f"Table {number_of_rows}"):
+            rows_looked_at(script, every, number_of_rows)
+    if page.wants("Figure 6"):
+        figure_6(script, chosen.data_dir, 150 if chosen.quick else 2000)
+    if page.wants("Larger sets") and "connect-4" in chosen.full:
         full_set(script, chosen)
-    if not chosen.quick:
+    if not chosen.quick and page.wants("Claims checked"):
         claims(script, every["spambase"])
+
+
+def runs_of(script: Script, every: dict[str, Task], shrinking: bool) -> dict[str, Experiment]:
+    """Carry out all selectors on all problems, with shrinking or without."""
+    title, orders = "Table 2" if shrinking else "Table 4", {"MNIST": 6}
+    return {
+        name: script.run(title, task, strategies(task, shrinking), orders.get(name))
+        for name, task in every.items()
+    }
 
 
 def libsvm_shrinking(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
@@ -159,7 +166,7 @@ def libsvm_shrinking(page: Page, chosen: Any, sizes: dict[str, int]) -> None:
 
 FEW = 3
 """Orders with LIBSVM's shrinking."""
-METRICS = {"iterations": 5, "kernel_rows": 5, "seconds": 3, "objective": 8}
+METRICS = {"iterations": 5, "kernel_rows": 5, "cpu": 3, "objective": 8}
 
 
 def table_1(every: dict[str, Task], runs: dict[str, Experiment]) -> Grid:
@@ -199,8 +206,13 @@ def mean(runs: Experiment, metric: str, strategy: str) -> float:
 
 
 def seconds(runs: Experiment, strategy: str) -> float:
-    """Return the mean seconds of a strategy on the one problem of an experiment."""
-    return mean(runs, "seconds", strategy)
+    """Return the mean CPU seconds of a strategy on the one problem of an experiment."""
+    return mean(runs, "cpu", strategy)
+
+
+def in_words(grid: Grid) -> Grid:
+    """Return a table whose header says what cpu is."""
+    return replace(grid, headers=tuple("CPU seconds" if each == "cpu" else each for each in grid.headers))
 
 
 def listing(runs: dict[str, Experiment], metrics: dict[str, int] | None = None) -> Grid:
@@ -212,7 +224,7 @@ def listing(runs: dict[str, Experiment], metrics: dict[str, int] | None = None) 
             "iterations there": {(task, key): f"{values[0]:,}" for key, values in there.items()},
             "objective there": {(task, key): f"{values[2]:,.3f}" for key, values in there.items()},
         }
-        grids.append(experiment.listing(metrics or METRICS, beside=beside))
+        grids.append(in_words(experiment.listing(metrics or METRICS, beside=beside)))
     return joined(grids)
 
 
@@ -220,9 +232,13 @@ def against_second_order(runs: dict[str, Experiment]) -> Grid:
     """Ratios to LIBSVM-2.8's selector."""
     grids = []
     for experiment in runs.values():
-        for metric in ("iterations", "kernel_rows", "seconds"):
+        for metric, words in (
+            ("iterations", "iterations"),
+            ("kernel_rows", "kernel rows"),
+            ("cpu", "CPU seconds"),
+        ):
             grid = relative(experiment.compare(metric, SECOND), mean=False)
-            rows = tuple((*row[:1], metric.replace("_", " "), *row[1:]) for row in grid.rows)
+            rows = tuple((*row[:1], words, *row[1:]) for row in grid.rows)
             grids.append(Grid(("relative to second order (p)", "", *grid.headers[1:]), rows, labels=2))
     return joined(grids)
 
@@ -234,11 +250,11 @@ def table_4(page: Page, on: dict[str, Experiment], off: dict[str, Experiment]) -
         task = experiment.problems[0].name
         for strategy in (MVP, SECOND, HMG, HMG_NEWTON, HMG_KKT):
             row = [task, strategy]
-            for metric, place in (("iterations", 0), ("kernel_rows", None), ("seconds", 1)):
+            for metric, place in (("iterations", 0), ("kernel_rows", None), ("cpu", 1)):
                 plain, shrunk = (
                     each.compare(metric).cells[task, strategy] for each in (experiment, on[name])
                 )
-                row += [plain.show(3 if metric == "seconds" else 5), percent(plain.mean / shrunk.mean)]
+                row += [plain.show(3 if metric == "cpu" else 5), percent(plain.mean / shrunk.mean)]
                 if place is not None:
                     known = strategy in TABLE_4[name]
                     row.append(
@@ -248,7 +264,7 @@ def table_4(page: Page, on: dict[str, Experiment], off: dict[str, Experiment]) -
                     )
             rows.append(tuple(row))
     headers = ("problem", "strategy", "iterations", "of shrunk", "there", "kernel rows", "of shrunk",
-               "seconds", "of shrunk", "there")  # fmt: skip
+               "CPU seconds", "of shrunk", "there")  # fmt: skip
     costs = [
         seconds(plain, name) / seconds(on[task], name)
         for task, plain in off.items()
@@ -281,58 +297,51 @@ def table_5(script: Script, task: Task) -> None:
             runs = script.run("Table 5", task, solves, 3)
             row = [f"{100 * fraction:.2f} %"]
             fastest[shrinking].append(short[min(range(3), key=lambda k: seconds(runs, names[k]))])
-            for metric, digits in (("kernel_rows", 5), ("seconds", 3)):
+            for metric, digits in (("kernel_rows", 5), ("cpu", 3)):
                 cells = runs.compare(metric).cells
                 row += [number(cells[task.name, name].mean, digits) for name in names]
             rows.append((*row, *(str(there[name]) for name in (MVP, SECOND, HMG_NEWTON) if shrinking)))
-        whats = ("rows", "seconds", "seconds there")
+        whats = ("rows", "CPU seconds", "seconds there")
         columns = (f"{name}, {what}" for what in whats[: 2 + shrinking] for name in short)
         parts += [words, Grid(("K in the cache", *columns), tuple(rows))]
     remark = REMARKS["table 5"].format(on=by_size(fastest[True]), off=by_size(fastest[False]))
     script.page.add("Table 5: the size of the cache", *parts, remark)
 
 
-def tables_6_and_7(script: Script, every: dict[str, Task]) -> None:
-    """One row, two rows, all rows in memory."""
-    for heading, rows, published, key in (
-        ("Table 6: one row instead of two", 1, ONE_ROW, "table 6"),
-        ("Table 7: all rows in memory instead of two", "all", WHOLE_CACHE, "table 7"),
-    ):
-        grids, ratios = [], []
-        for name in ("spambase", "connect-4"):
-            task = every[name]
-            if (
-                rows == "all" and name == "spambase" and task.n > 2000
-            ):  # every row in memory is looked at in every step
-                task = replace(task, name="spambase (2,000)", load=partial(part_of, task, 2000), n=2000)
-            solves = []
-            for looked_at, words in ((2, "two rows"), (rows, "one row" if rows == 1 else "all rows")):
-                for stop, rule in (
-                    (WorkingSetGap(), "μ* < ε"),
-                    (NewtonStepGap(), "μ̂ < ε"),
-                    (KKTGap(), "KKT gap"),
-                ):
-                    solves.append(
-                        Solve(
-                            f"{words}, {rule}",
-                            selector=HybridMaximumGain(rows=looked_at),
-                            step=NewtonStep(),
-                            stop=stop,
-                            shrinking=False,
-                            cache_mb=task.cache_mb(),
-                        )
-                    )
-            runs = script.run(heading.partition(":")[0], task, solves)
-            two, other = TABLE_2[name][HMG_NEWTON], published[name]
-            there = {solves[1].name: (two[0], two[2]), solves[4].name: other}
-            beside = {
-                "iterations there": {(task.name, key): f"{value[0]:,}" for key, value in there.items()},
-                "objective there": {(task.name, key): f"{value[1]:,.3f}" for key, value in there.items()},
-            }
-            grids.append(runs.listing({**METRICS, "kkt_gap": 2}, beside=beside))
-            ratios.append(number(seconds(runs, solves[5].name) / seconds(runs, solves[2].name), 2))
-        remark = REMARKS[key].format(ratios=" and ".join(ratios))
-        script.page.add(heading, "Without shrinking.", joined(grids), remark)
+ROWS = {
+    6: ("Table 6: one row instead of two", "one row", 1, ONE_ROW),
+    7: ("Table 7: all rows in memory instead of two", "all rows", "all", WHOLE_CACHE),
+}
+
+
+def rows_looked_at(script: Script, every: dict[str, Task], table: int) -> None:
+    """Tables 6 and 7: one row, or all rows in memory, instead of two."""
+    heading, words, rows, published = ROWS[table]
+    grids, ratios = [], []
+    for name in ("spambase", "connect-4"):
+        task = every[name]
+        # every row in memory is looked at in every step
+        if rows == "all" and name == "spambase" and task.n > 2000:
+            task = replace(task, name="spambase (2,000)", load=partial(part_of, task, 2000), n=2000)
+        solves = [
+            CPUSolve(
+                f"{looked_at}, {stop}", selector=HybridMaximumGain(rows=number_of_rows), step=NewtonStep(), stop=rule,
+                shrinking=False, cache_mb=task.cache_mb(),
+            )
+            for looked_at, number_of_rows in (("two rows", 2), (words, rows))
+            for stop, rule in (("μ* < ε", WorkingSetGap()), ("μ̂ < ε", NewtonStepGap()), ("KKT gap", KKTGap()))
+        ]  # fmt: skip
+        runs = script.run(heading.partition(":")[0], task, solves)
+        two, other = TABLE_2[name][HMG_NEWTON], published[name]
+        there = {solves[1].name: (two[0], two[2]), solves[4].name: other}
+        beside = {
+            "iterations there": {(task.name, key): f"{value[0]:,}" for key, value in there.items()},
+            "objective there": {(task.name, key): f"{value[1]:,.3f}" for key, value in there.items()},
+        }
+        grids.append(in_words(runs.listing({**METRICS, "kkt_gap": 2}, beside=beside)))
+        ratios.append(number(seconds(runs, solves[5].name) / seconds(runs, solves[2].name), 2))
+    remark = REMARKS[f"table {table}"].format(ratios=" and ".join(ratios))
+    script.page.add(heading, "Without shrinking.", joined(grids), remark)
 
 
 def part_of(task: Task, n: int) -> Dataset:
@@ -368,7 +377,9 @@ def claims(script: Script, task: Task) -> None:
          "yes" if fewer else "no"),
     )  # fmt: skip
     text = f"{task.name}, memory for 2 MiB of kernel rows, without shrinking, {runs.permutations} orders."
-    script.page.add("Claims checked", text, runs.listing(METRICS), Grid(("claim", "found", "holds"), table))
+    script.page.add(
+        "Claims checked", text, in_words(runs.listing(METRICS)), Grid(("claim", "found", "holds"), table)
+    )
 
 
 if __name__ == "__main__":

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
 from pathlib import Path
 
-from headlines import HEADING, with_headlines
+from headlines import with_headlines
+from measured_by import cells, line, line_of, sections
 
-import refsvm
 from refsvm.experiment import Comparison, Experiment, Grid
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.experiment.identity import computed_by
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
-OWN_LINE = (
-    "Sections that end with a line of commit and processor were measured by that commit; it has their load."
+LINES = (
+    "[How long it takes](index.md#how-long-each-command-takes) is told for each command.",
+    "A section with tables ends with one line for all of them: version and commit of the refsvm that measured them,",
+    "processor, and load, a mean of five minutes that is 1.0 if the script runs alone.",
+    "Iterations, kernel rows and objectives come out the same again on the same processor.",
 )
-QUIET = 1.6
-"""Load, as a mean of five minutes, below which a script with one process is not disturbed by the rest."""
+READS = {
+    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load: read those "
+    "of a table beside each other, and not against the published ones, which are from the computers of their time.",
+    "±": "Means ± standard deviations are over the stated number of random orders of the examples, the same for every "
+    "strategy; p is that of the paired two-sided Wilcoxon test.",
+    "SV ": "SV and BSV are support vectors and those at the bound C.",
+    " there |": "Columns marked *there* hold the published figures.",
+}
+"""What the head of a page says, by a sign that its sections have."""
 
 
 def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
@@ -93,17 +97,6 @@ def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experim
     return experiment
 
 
-def commit() -> str:
-    """Return the commit of this repository, in brackets; "" without git."""
-    command = ["git", "-C", str(BENCHMARKS), "rev-parse", "--short", "HEAD"]
-    try:
-        return (
-            f" (commit {subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()})"
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
 @dataclass
 class Page:
     """A page of Markdown: sections of text and tables.
@@ -121,7 +114,6 @@ class Page:
     chosen: argparse.Namespace
     parts: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    load: float = 0.0
 
     def wants(self, heading: str) -> bool:
         """Whether a section, or several that begin alike, should be measured; if not, those of the page are kept."""
@@ -130,18 +122,6 @@ class Page:
             return True
         for title, text in self._sections():
             if title.startswith(heading) and title not in self.kept:
-                self.parts.append(text)
-                self.kept.append(title)
-        return False
-
-    def wants_the_rest(self) -> bool:
-        """Whether all other sections should be measured; if not, those of the page are kept."""
-        only = getattr(self.chosen, "only", None)
-        if not only:
-            return True
-        there = {part.partition("\n")[0][3:] for part in self.parts}
-        for title, text in self._sections():
-            if title not in there and not any(title.startswith(each) for each in only):
                 self.parts.append(text)
                 self.kept.append(title)
         return False
@@ -159,67 +139,33 @@ class Page:
         """Return headings and texts of the page as it stands."""
         if self.chosen.output is None or not self.chosen.output.exists():
             return []
-        texts = re.split(r"^(?=## )", self.chosen.output.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-        found = [(text.partition("\n")[0][3:], text.strip()) for text in texts]
-        return [(title, text) for title, text in found if title != HEADING]
+        return list(sections(self.chosen.output.read_text(encoding="utf-8")).items())
 
     def add(self, heading: str, *parts: str | Grid) -> None:
-        """Add a section; print it too."""
+        """Add a section, with the line of what measured its tables; print it too."""
         texts = [
             f"## {heading}",
             *(part.to_markdown() if isinstance(part, Grid) else part.strip() for part in parts),
         ]
-        timed = any(re.search(r"\bseconds\b|\bCPU\b| \(s\)", text) for text in texts)
-        if timed:  # taken in the minutes before
-            self.load = max(self.load, os.getloadavg()[1])
         if any(isinstance(part, Grid) for part in parts):
-            texts.append(self._stamp(timed))
-        self.parts += filter(None, texts)
-        print("\n\n".join(("", *filter(None, texts))), flush=True)
+            texts.append(self._line(heading, "\n\n".join(texts)))
+        self.parts += texts
+        print("\n\n".join(("", *texts)), flush=True)
+
+    def _line(self, heading: str, text: str) -> str:
+        """Return the line of the same tables on the page as it stands, else that of now."""
+        there = dict(self._sections()).get(heading, "")
+        return (line_of(there) if cells(there) == cells(text) else "") or line()
 
     def write(self) -> None:
         """Write the page, if a file is named, with the headlines of its paper at the top."""
         if self.chosen.output is not None:
-            head = [f"# {self.title}", self._provenance()]
+            head = [f"# {self.title}", self._head()]
             text = with_headlines(self.chosen.output.stem, "\n\n".join([*head, *self.parts]) + "\n")
             self.chosen.output.write_text(text, encoding="utf-8")
 
-    def _stamp(self, timed: bool) -> str:
-        """Say where the figures of a section come from, on a line of its own."""
-        load = f", load {max(os.getloadavg()[1], 1.0):.1f}" if timed else ""
-        machine = f"{computed_by()['processor']}, one core of {os.cpu_count()}"
-        return f"*refsvm {refsvm.__version__}{commit()}; {machine}{load}.*"
-
-    def _busy(self) -> str:
-        """Say what else the machine did: a load of one for each process is the script itself."""
-        processes = self.chosen.jobs or 1
-        at_once = f"{processes} runs at a time, " if processes > 1 else ""
-        if self.load < QUIET + processes - 1:
-            return f"{at_once}at a load of at most {max(self.load, 1.0):.1f}: read them beside each other"
-        return f"{at_once}while other work was running (load {self.load:.1f}): read them as rough figures"
-
-    def _provenance(self) -> str:
-        """Say how the page came about."""
-        options = ["--full", *self.chosen.full] if self.chosen.full else []
-        versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
-        command = " ".join((self.script, *options))
-        published = any(" there |" in part for part in self.parts)
-        if self.kept:  # what it says of them still holds
-            head = (
-                self.chosen.output.read_text(encoding="utf-8").partition("\n## ")[0].split("\n", 1)[1].strip()
-            )
-            return head if OWN_LINE in head else f"{head} {OWN_LINE}"
-        seconds = (
-            f" Seconds were taken on one core of a shared machine with {os.cpu_count()} cores "
-            f"({computed_by()['processor']}), {self._busy()}, and not against the published ones, which are from the "
-            "computers of their time."
-        )
-        return (
-            f"Written by `{command}` with refsvm {refsvm.__version__}{commit()}, Python {platform.python_version()}, "
-            f"{versions}."
-            f" Iterations, kernel rows and objectives come out the same again on the same processor."
-            f"{seconds if self.load else ''} Means ± standard deviations are over the "
-            "stated number of random orders of the examples, the same for every strategy; p is that of the paired "
-            "two-sided Wilcoxon test. SV and BSV are support vectors and those at the bound C"
-            f"{'; columns marked *there* hold the published figures' if published else ''}."
-        )
+    def _head(self) -> str:
+        """Say how the page came about, and how its tables are read."""
+        text = "\n\n".join(self.parts)
+        said = [words for sign, words in READS.items() if sign in text]
+        return " ".join([f"Written by `{self.script}`, as a whole or by sections.", *LINES, *said])

@@ -247,7 +247,13 @@ def objectives(runs: Experiment) -> Grid:
         higher = f"{(second > first).sum()} of {len(first)}"
         gain = number(float(np.mean((second - first) / first)), 2)
         rows.append(
-            (problem.name, number(float(first.mean()), 8), gain, higher, p_value(paired_p(second, first)))
+            (
+                problem.name,
+                number(float(first.mean()), 8),
+                gain,
+                higher,
+                p_value(paired_p(list(second), list(first))),
+            )
         )
     return Grid(("problem", "SMO", "(PA-SMO − SMO)/SMO", "PA-SMO higher in", "p"), tuple(rows))
 
@@ -328,12 +334,12 @@ def long_problem(name: str, chosen: Any) -> Problem:
 def long_sets(page: Page, chosen: Any) -> None:
     """The sets that take minutes, with shrinking, as in the paper."""
     problems = [long_problem(name, chosen) for name in chosen.full]
-    long = {"shrinking": True, "cache_mb": 2000.0, "max_iter": 10**10}
+    long: dict[str, Any] = {"shrinking": True, "cache_mb": 2000.0, "max_iter": 10**10}
     strategies = [replace(SMO, **long), replace(PLANNED, **long)]
     orders = min(chosen.permutations, SEVERAL)
     runs = carried_out("Long sets", Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
     ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
-    there = {
+    there: dict[str, dict[str, Any]] = {
         "SMO there": column("iterations", 0),
         "PA-SMO there": column("iterations", 1),
         "ratio there": ratios,

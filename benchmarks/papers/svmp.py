@@ -76,15 +76,18 @@ def main() -> None:
         updates(page, chosen, names)
     if page.wants("Table IV, Gaussian"):
         large_gaussian(page, chosen)
-    if page.wants_the_rest():
+    if page.wants("Which Gaussian"):
         which_gaussian(page, chosen, names)
-        table(page, chosen, "Table II: linear kernel", Linear(), LINEAR, names)
-        table(page, chosen, "Table III: Gaussian kernel", RBF(2.0), GAUSSIAN, names)
-        large(page, chosen)
-        beside_rounds(page, chosen)
-        beside_r(page, chosen)
-        event_cost(page, chosen)
-        larger_sets(page, chosen)
+    for title, kernel, there in (("Table II: linear kernel", Linear(), LINEAR),
+                                 ("Table III: Gaussian kernel", RBF(2.0), GAUSSIAN)):  # fmt: skip
+        if page.wants(title):
+            table(page, chosen, title, kernel, there, names)
+    for heading, write in (
+        ("Table IV: larger", large), ("Compared with warm", beside_rounds), ("Compared with R", beside_r),
+        ("Cost of an event", event_cost), ("german", larger_sets),
+    ):  # fmt: skip
+        if page.wants(heading):
+            write(page, chosen)
     page.write()
 
 

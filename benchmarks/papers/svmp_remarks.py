@@ -9,9 +9,8 @@ REMARKS = {
 **As the paper**: λ = 1/C goes from 10⁴ to 10⁻³, features have mean 0 and variance 1, σ = 0.5, as many examples of
 each set as there. The sections *by the paper's settings* have its tolerances: QR with pivoting, ε_kkt = 10⁻³, τ =
 10⁻⁴, τ₂ = 10⁻⁸, γ = 0.01, ℓ = 50; ξ is updated by (39) from the first event to the last; the check (56) is on, or
-off. They begin by (55) where they end with a line of their own commit; without one they were measured earlier, from
-the optimum. Elsewhere `SVMP()` has its defaults, but for the linear algebra where a column names another one: it keeps
-the inverse of A, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
+off. They begin by (55). Elsewhere `SVMP()` has its defaults, but for the linear algebra where a column names another
+one: it keeps the inverse of A, computes g afresh every 50 events and has tolerances of 10⁻⁷ and less.
 
 **Not as the paper.** Which examples it took is not said: ours are the first in one random order, so single numbers of
 events need not agree. An event here is a breakpoint, at which λ has fallen; the paper also counts special events, at
