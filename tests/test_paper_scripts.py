@@ -122,6 +122,26 @@ def test_a_section_with_tables_ends_with_what_measured_them(page, monkeypatch):
     assert not any(measured_by.timed(text) for text in counts)
 
 
+def test_what_measured_a_section_is_a_commit_of_the_history():
+    git = ["git", "-C", TESTS.parent]
+    shallow = subprocess.run(
+        [*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=False
+    )
+    if shallow.stdout.strip() != "false":
+        pytest.skip("the history is not here")
+    text = "".join((PAGES / f"{page}.md").read_text(encoding="utf-8") for page in [*SCRIPT_OF, "conjugate"])
+    named = set(re.findall(r"\bcommit (\w{7,})", text))
+    assert len(named) > 5
+    missing = [
+        each
+        for each in sorted(named)
+        if subprocess.run(
+            [*git, "merge-base", "--is-ancestor", each, "HEAD"], capture_output=True, check=False
+        ).returncode
+    ]
+    assert missing == []
+
+
 def test_the_line_of_a_section_names_version_commit_processor_and_load(monkeypatch):
     monkeypatch.syspath_prepend(SCRIPTS)
     measured_by = importlib.import_module("measured_by")
