@@ -218,6 +218,8 @@ for D in numbers:
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.4))
 left.loglog(numbers, errors, "o-", color=NEGATIVE, label="error of a kernel value, r.m.s.")
 left.loglog(numbers, 1 / np.sqrt(numbers), "--", color=INK, label=r"$1/\sqrt{D}$")
+left.set_yticks(shown := [0.02, 0.05, 0.1, 0.2], [str(value) for value in shown])
+left.tick_params(axis="y", which="minor", labelleft=False)
 right.semilogx(numbers, agree, "o-", color=POSITIVE, label="decisions as with the kernel, heart")
 for axes, place in ((left, "lower left"), (right, "lower right")):
     axes.set(xlabel="D, the number of features", ylabel="error" if axes is left else "share of the decisions")

@@ -29,11 +29,11 @@ from refsvm.datasets import load, make_banana, make_chessboard
 from refsvm.display import ConvergenceDisplay, StepSizeDisplay, WorkingSetDisplay
 from refsvm.display.canvas import PALETTE
 
+NEWTON, CONJUGATE, PLANNED, *OTHERS = PALETTE  # planned steps as WorkingSetDisplay marks them
 plt.rcParams.update({
     "figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.prop_cycle": plt.cycler(color=PALETTE),
+    "axes.prop_cycle": plt.cycler(color=(NEWTON, PLANNED, CONJUGATE, *OTHERS)),
 })  # fmt: skip
-NEWTON, PLANNED, CONJUGATE, INK = "#0072B2", "#D55E00", "#009E73", "#222222"
 
 # %%
 # Three points and many steps

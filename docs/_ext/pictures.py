@@ -69,8 +69,8 @@ def steps(axes: Axes) -> None:
     top = solve(problem, stop=KKTGap(1e-7)).objective
     for name, selector, step, colour in (
         ("Newton", SecondOrder(), NewtonStep(), BLUE),
-        ("planning ahead", SecondOrder(), PlanningAheadStep(), ORANGE),
-        ("conjugate", ConjugateSecondOrder(), ConjugateStep(), GREEN),
+        ("planning ahead", SecondOrder(), PlanningAheadStep(), GREEN),
+        ("conjugate", ConjugateSecondOrder(), ConjugateStep(), ORANGE),
     ):
         run = solve(problem, selector=selector, step=step, shrinking=False, trace=True)
         lacks = np.maximum(top - run.trace["objective"], 1e-3)

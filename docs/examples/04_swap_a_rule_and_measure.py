@@ -111,7 +111,10 @@ print(f"p = {ranking.p:.3f}")
 #
 # The boxes show what a mean hides: how far the number of steps depends on the order of the examples.
 
-BoxDisplay.from_experiment(experiment, "iterations", baseline=baseline).ax_.set_yscale("log")
+axes = BoxDisplay.from_experiment(experiment, "iterations", baseline=baseline).ax_
+axes.set_yscale("log")
+axes.set_yticks(ratios := [0.6, 1, 2, 3, 4], [str(ratio) for ratio in ratios])
+axes.minorticks_off()
 
 # %%
 # A performance profile has a curve for each strategy: on which share of all runs it takes at most :math:`\tau`

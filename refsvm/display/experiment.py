@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from refsvm.display.canvas import Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display
 
 if TYPE_CHECKING:
     from refsvm.experiment import Experiment
@@ -80,10 +80,17 @@ class ProfileDisplay(Display):
             self.ax_.step(
                 np.append(1.0, tau), np.append(0.0, height), where="post", **{"label": name, **kwargs}
             )
-        return self._labelled(
+        self._labelled(
             xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, in those of the best", ylabel="share of runs",
             ylim=(0.0, 1.02),
         )  # fmt: skip
+        from matplotlib.ticker import LogLocator
+
+        # 1, 2, 5: most profiles span less than a power of ten
+        self.ax_.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        self.ax_.xaxis.set_major_formatter("{x:g}")
+        self.ax_.minorticks_off()
+        return self
 
 
 @dataclass(eq=False)
@@ -148,7 +155,7 @@ class BoxDisplay(Display):
                 [self.values[p, name] for p in there], positions=at, **{**style, **kwargs}
             )
             for box in drawn["boxes"]:
-                box.set_facecolor(f"C{k}")
+                box.set_facecolor(PALETTE[k % len(PALETTE)])
             for line in drawn["medians"]:
                 line.set_color("black")
             drawn["boxes"][0].set_label(name)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from refsvm.display import BoxDisplay, ProfileDisplay
+from refsvm.display.canvas import PALETTE
 from refsvm.experiment import Experiment, Problem
 
 from ..experiment.echoes import Echo, numbered
@@ -31,6 +32,12 @@ def test_a_profile_is_the_share_of_runs_within_a_factor_of_the_best(experiment):
     assert curves["two"][0].tolist() == [1.0, 0.0]
     assert curves["two"][-1, 1] == 1.0
     assert [text.get_text() for text in display.ax_.get_legend().texts] == ["one", "two"]
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_xlim()
+    ticks = [
+        text for text in display.ax_.get_xticklabels(which="both") if low <= text.get_position()[0] <= high
+    ]
+    assert [text.get_text() for text in ticks] == ["1", "2"]
 
 
 def test_a_strategy_without_a_run_never_reaches_its_share(experiment):
@@ -41,12 +48,16 @@ def test_a_strategy_without_a_run_never_reaches_its_share(experiment):
 
 
 def test_boxes_stand_side_by_side_relative_to_the_baseline(experiment):
+    from matplotlib.colors import to_hex
+
     display = BoxDisplay.from_experiment(experiment, "first", baseline="one")
     mean = experiment.compare("first").cells["numbered", "one"].mean
     expected = np.array([2.0 * experiment.records()[2 * k]["first"] for k in range(4)]) / mean
     assert np.allclose(display.values["numbered", "two"], expected)
     assert display.ax_.get_ylabel() == "first / one"
-    assert len(display.ax_.patches) == 2
+    assert [to_hex(box.get_facecolor()) for box in display.ax_.patches] == [
+        each.lower() for each in PALETTE[:2]
+    ]
     assert [text.get_text() for text in display.ax_.get_legend().texts] == ["one", "two"]
 
 
