@@ -26,6 +26,7 @@ class Line(NamedTuple):
 
 LINES = (
     Line("one fit: fastest of three libraries", "fit.md"),
+    Line("one fit of a large set: oneDAL", "large.md"),
     Line("one fit, AVX-512: fastest of three libraries", "avx512/fit.md"),
     Line("one fit of a large set, AVX-512: oneDAL", "avx512/large.md"),
     Line("one regression: fastest of three libraries", "regression.md"),
@@ -33,7 +34,7 @@ LINES = (
     Line("prediction: fastest of three libraries", "predict.md"),
     Line("ten folds: scikit-learn", "grid.md", column="ratio"),
     Line("a grid of C and γ: scikit-learn", "grid.md", table=1, column="ratio"),
-    Line("a grid of C and γ: liquidSVM", "grid.md", table=2, column="ratio"),
+    Line("a grid of C and γ, AVX-512: liquidSVM", "liquid.md", column="ratio"),
     Line("leave-one-out: scikit-learn", "loo.md", column="ratio"),
 )
 

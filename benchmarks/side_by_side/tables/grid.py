@@ -1,7 +1,4 @@
-"""Cross-validation and grid search: refsvm beside scikit-learn's cross_val_score and GridSearchCV with SVC.
-
-Then beside liquidSVM and TorchKM, where their Pythons are named.
-"""
+"""Cross-validation and grid search: refsvm beside scikit-learn's cross_val_score and GridSearchCV with SVC."""
 
 from __future__ import annotations
 
@@ -18,12 +15,10 @@ from refsvm import RBF, cross_validate
 from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
-from side_by_side.libraries import Library, machine
+from side_by_side.libraries import Library, measured_on
 from side_by_side.report import Part
 
 from .base import Table
-from .liquid import LiquidTable
-from .torchkm import TorchKMTable
 
 __all__ = ["GridTable"]
 
@@ -66,8 +61,7 @@ class GridTable(Table):
                 compare(few, 1)  # compiles
                 rows = [compare(suite[name].load(), rounds) for name in wanted]
             parts += [heading, table(rows).to_markdown(), summary(rows)]
-        parts += [peer.part(options, libraries).text for peer in (LiquidTable(), TorchKMTable())]
-        return Part(self.name, *parts, f"Measured on {machine()}.")
+        return Part(self.name, *parts, measured_on())
 
 
 def ten_folds(data: Dataset, rounds: int) -> Measured:

@@ -18,7 +18,7 @@ from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
 from side_by_side.elsewhere import answer_of
-from side_by_side.libraries import Library
+from side_by_side.libraries import Library, measured_on
 from side_by_side.report import Part
 
 from .base import Table
@@ -69,7 +69,7 @@ class LiquidTable(Table):
         headers = ("set", "n", "liquidSVM, s", "refsvm, s", "ratio", "its error", "our error")
         mean = math.exp(np.mean(ratios))
         text = f"Geometric mean of the ratios: {mean:.2f}. Processor seconds, the least of some turns."
-        return Part(self.name, Grid(headers, tuple(lines)).to_markdown(), text)
+        return Part(self.name, Grid(headers, tuple(lines)).to_markdown(), text, measured_on())
 
 
 def compared(data: Dataset, python: Path, rounds: int) -> tuple[tuple[str, ...], float]:

@@ -14,7 +14,7 @@ import numpy as np
 from refsvm import RBF, leave_one_out
 from refsvm.datasets import Dataset, load, paper_suite
 from refsvm.experiment import Grid
-from side_by_side.libraries import Library, machine
+from side_by_side.libraries import Library, measured_on
 from side_by_side.report import Part
 
 from .base import Table
@@ -56,7 +56,7 @@ class LeaveOneOutTable(Table):
         few = problems[0]
         compared(few, few.X[:20], few.y[:20], rounds=1)  # compiles, imports, starts the workers
         rows = [compared(each, each.X, each.y, options.rounds or 5) for each in problems]
-        return Part(self.name, table(rows).to_markdown(), summary(rows), f"Measured on {machine()}.")
+        return Part(self.name, table(rows).to_markdown(), summary(rows), measured_on())
 
 
 def problems_of(data_dir: str | None) -> list[Dataset]:

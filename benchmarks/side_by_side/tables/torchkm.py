@@ -19,7 +19,7 @@ from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
 from side_by_side.elsewhere import answer_of
-from side_by_side.libraries import Library
+from side_by_side.libraries import Library, measured_on
 from side_by_side.report import Part
 
 from .base import Table
@@ -80,7 +80,7 @@ class TorchKMTable(Table):
         headers = ("set", "n", "library", "s", "C converged", "least error", "largest error")
         heading = "50 values of C, 1000 … 0.001, five folds, one γ (1/(d · variance of X)):"
         text = "Processor seconds, one thread."
-        return Part(self.name, heading, Grid(headers, tuple(lines)).to_markdown(), text)
+        return Part(self.name, heading, Grid(headers, tuple(lines)).to_markdown(), text, measured_on())
 
 
 def compared(data: Dataset, python: Path, rounds: int) -> list[tuple[str, ...]]:
