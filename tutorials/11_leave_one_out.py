@@ -139,8 +139,8 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# What decided which example is shown for the banana at the head of the chapter. Far from the boundary examples have no
-# weight. Those beyond it are wrong anyway. The rounds that have to be trained lie between.
+# The picture at the head of the chapter shows, for the banana, by what each example was decided. Far from the boundary
+# examples have no weight. Those beyond it are wrong anyway. Between are those whose rounds have to be trained.
 #
 # Where a round begins
 # --------------------

@@ -80,7 +80,7 @@ def test_no_clause_with_what_is_the_subject_of_a_sentence():
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
     ]
     paragraphs = [
-        (name, " ".join(re.sub(r"(?m)^ *#? ?", "", part).split()))
+        (name, " ".join(re.sub(r"(?m)^ *#?(?: %%)? ?", "", part).split()))
         for name, text in texts
         for part in re.split(r"\n[#> ]*\n", text)
     ]
