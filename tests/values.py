@@ -17,3 +17,21 @@ def is_a_value(rule: Any, shown: str, parameters: tuple[float, ...]) -> None:
     for name in (*(field.name for field in fields(rule)), "another"):
         with pytest.raises(FrozenInstanceError):
             setattr(rule, name, 1)
+
+
+def what_it_says(rule: Any) -> set[str]:
+    """Return the names of the truths that a rule declares of itself: `ClassVar[bool]`s that are true."""
+    declared = {
+        name
+        for each in type(rule).__mro__
+        for name, kind in vars(each).get("__annotations__", {}).items()
+        if kind == "ClassVar[bool]"
+    }
+    return {name for name in declared if getattr(rule, name)}
+
+
+def begins_at(kind: type, name: str, least: float) -> None:
+    """Give a setting the least value that it may have, and the next one below: 0 for the smallest positive number."""
+    assert getattr(kind(**{name: least}), name) == least
+    with pytest.raises(ValueError, match=rf"{name}=\S+ .*; give "):
+        kind(**{name: least - 1 if isinstance(least, int) else 0.0})

@@ -133,36 +133,42 @@ def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
     )
 
 
+def rows_at_once(rules: Rules, n: int) -> int:
+    """Return how many of the n kernel rows have to be in memory at once."""
+    # two of the pair, or those of a rule that wants more; those of the stopping rule are read beside them
+    return min(
+        max(2, rules.selector.rows_needed(n), rules.step.rows_needed(n)) + rules.stop.rows_needed(n), n
+    )
+
+
 def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: str = "float64", shrinking: object = False
 ) -> KernelRows:
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
     problem = problem.centred
-    n, gram, (selector, step, stop) = problem.n, problem.gram, rules
+    n, gram = problem.n, problem.gram
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
     cache_mb = positive_or_inf("cache_mb", cache_mb)
     chosen = dtype == "auto" and bool(shrinking) and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
-    # two of the pair, or those of a rule that wants more
-    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
+    needed = rows_at_once(rules, n)
     rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.reads_float32 else np.float64)
     if needed > rows.capacity:
         raise ValueError(
-            f"selector={selector!r} with stop={stop!r} needs {needed} kernel rows in memory and "
+            f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
     if gram.rounding > TIGHTEST:
-        warn_of_rounding(gram.rounding, stop.tolerance)
+        warn_of_rounding(gram.rounding, rules.stop.tolerance)
     return rows
 
 
 def float64_rows(problem: DualProblem, rules: Rules, cache_mb: float) -> KernelRows:
     """Return memory for the same kernel rows as float64, for a solve that has begun on float32 rows."""
-    selector, step, stop = rules
     # not the store before it: that holds the float32 values which the solve is leaving
     n, gram = problem.n, problem.centred.gram.exact
-    needed = min(max(2, selector.rows_needed(n), step.rows_needed(n)) + stop.rows_needed(n), n)
+    needed = rows_at_once(rules, n)
     return stored_rows(gram, max(cache_mb, megabytes(needed, n)), at_least=needed)
 
 

@@ -49,3 +49,9 @@ def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
     # two results are compared by what is in them, and not as a whole: that would be arrays of truths
     assert result != RESULTS[name]()
     assert result == result  # noqa: PLR0124
+
+
+def test_of_one_fold_nothing_is_left_to_train_on():
+    assert len(cross_validate(X, Y, kernel=RBF(0.5), folds=2).errors) == 2
+    with pytest.raises(ValueError, match=r"folds=1 .*; give "):
+        cross_validate(X, Y, kernel=RBF(0.5), folds=1)

@@ -10,7 +10,7 @@ from refsvm.kernels import Gram
 from refsvm.seeders.ato import STEP_COST, expected
 from refsvm.seeders.sir import FACTOR, MODULUS
 
-from ..values import is_a_value
+from ..values import begins_at, is_a_value, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,26 @@ def test_a_path_pays_by_the_variables_that_move_on_it(G, leaving, moving):
         budget = share * work / (2 * (3 + STEP_COST))
         assert ATO(budget=budget).is_worthwhile(solved, 1, leaving) is pays
     assert not ATO(budget=10.0 * budget, max_free=1).is_worthwhile(solved, 1, leaving)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "least"),
+    [
+        (ATO, "max_events", 0),
+        (ATO, "max_free", 0),
+        (ATO, "margin", 1e-300),
+        (ATO, "budget", 1e-300),
+        (MIR, "max_iter", 1),
+        (MIR, "tol", 1e-300),
+        (SIR, "seed_number", 0),
+    ],
+)
+def test_the_least_that_a_seeder_takes(kind, name, least):
+    begins_at(kind, name, least)
+
+
+def test_shares_alone_need_no_kernel_row():
+    for seeder in (Cold(), AVG(), ActiveSet()):
+        assert what_it_says(seeder) == set()
+    for seeder in (TOP(), ATO(), MIR(), SIR()):
+        assert what_it_says(seeder) == {"reads_rows"}

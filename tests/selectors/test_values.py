@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from refsvm import (
@@ -14,7 +15,7 @@ from refsvm import (
     SecondOrder,
 )
 
-from ..values import is_a_value
+from ..values import is_a_value, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,30 @@ from ..values import is_a_value
 )
 def test_a_selector_is_a_value(selector, shown, parameters):
     is_a_value(selector, shown, parameters)
+
+
+@pytest.mark.parametrize(
+    ("selector", "says"),
+    [
+        (MostViolatingPair(), set()),
+        (SecondOrder(), {"takes_candidates"}),
+        (ConjugateSecondOrder(), {"takes_displacement"}),
+        (Greedy(), set()),
+        (MaximumGain(), {"may_stall"}),
+        (HybridMaximumGain(), set()),
+        (CacheAware(), set()),
+    ],
+    ids=repr,
+)
+def test_what_a_selector_says_of_itself(selector, says):
+    """Maximum gain alone may stall (theorem 7); candidates of a planned step are for second order."""
+    assert what_it_says(selector) == says
+
+
+@pytest.mark.parametrize("rows", [0, 3, -1, 1.5, "none", None, 2j, np.array(2), np.array([1, 2])])
+@pytest.mark.parametrize("kind", [MaximumGain, HybridMaximumGain, CacheAware])
+def test_a_number_of_rows_that_no_scan_knows_is_refused(kind, rows):
+    with pytest.raises(
+        ValueError, match=r"(?s)rows=.* is unknown; give 2 \(the paper's rule\), 1 or \"all\"."
+    ):
+        kind(rows=rows)

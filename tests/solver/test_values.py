@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from refsvm import Decomposition, LIBSVMShrinking, NoShrinking, Restriction
+from refsvm import (
+    Decomposition,
+    HybridMaximumGain,
+    KKTGap,
+    LIBSVMShrinking,
+    LOODualityGap,
+    MaximumGain,
+    NewtonStep,
+    NoShrinking,
+    Restriction,
+    SecondOrder,
+)
+from refsvm.solver.rules import Rules, rows_at_once
+from refsvm.solver.shrinking import LOOK_SECONDS, MANY, steps_between_looks
 
-from ..values import is_a_value
+from ..values import begins_at, is_a_value
 
 
 @pytest.mark.parametrize(
@@ -25,3 +40,49 @@ from ..values import is_a_value
 )
 def test_a_shrinking_is_a_value(shrinking, shown, parameters):
     is_a_value(shrinking, shown, parameters)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "least"), [(LIBSVMShrinking, "period", 1), (Decomposition, "size", 2)]
+)
+def test_the_least_that_a_shrinking_takes(kind, name, least):
+    begins_at(kind, name, least)
+
+
+class Reads(NewtonStep):
+    """It reads so many rows."""
+
+    def rows_needed(self, n):
+        return 5
+
+
+@pytest.mark.parametrize(
+    ("selector", "step", "stop", "n", "rows"),
+    [
+        (SecondOrder(), NewtonStep(), KKTGap(), 100, 2),  # the pair
+        (HybridMaximumGain(), NewtonStep(), KKTGap(), 100, 2),
+        (MaximumGain(rows=1), NewtonStep(), KKTGap(), 100, 2),
+        (SecondOrder(), Reads(), KKTGap(), 100, 5),
+        (SecondOrder(), Reads(), LOODualityGap(), 100, 7),  # and two of η
+        (SecondOrder(), Reads(), LOODualityGap(), 6, 6),  # there are no more
+        (SecondOrder(), NewtonStep(), KKTGap(), 1, 1),
+    ],
+)
+def test_as_many_rows_are_in_memory_as_the_rules_read_at_once(selector, step, stop, n, rows):
+    assert rows_at_once(Rules(selector, step, stop), n) == rows
+
+
+@pytest.mark.parametrize(
+    ("seconds", "filled", "steps"),
+    [
+        (0.0, 3, 1),  # not known
+        (LOOK_SECONDS, 3, 1),
+        (LOOK_SECONDS / 2.1, 3, 2),  # one step of two rows, and the one in which the clock is looked at
+        (LOOK_SECONDS / 8.1, 3, 5),
+        (1e-30, 3, 1 + MANY),
+        (LOOK_SECONDS, 7, MANY),  # all rows are there
+    ],
+)
+def test_steps_between_two_looks_at_the_clock_take_about_as_long_as_it_says(seconds, filled, steps):
+    rows = SimpleNamespace(filled=filled, n=7, row_seconds=seconds)
+    assert steps_between_looks(SimpleNamespace(rows=rows)) == steps

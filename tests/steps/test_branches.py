@@ -226,21 +226,26 @@ def test_a_conjugate_step_in_a_box_that_holds_none_of_it(engine):
     check(engine, ConjugateStep(), (mu, kappa), 0, 1, MATRIX, SLOPES, 0.0, lower, upper, **CARRIED)
 
 
+@pytest.mark.parametrize(
+    "order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]], ids=["first", "last", "between"]
+)
 @pytest.mark.parametrize("pair_bound", [False, True], ids=["the pair is free", "the pair reaches U"])
-def test_the_pair_goes_on_where_another_variable_is_at_its_bound(pair_bound, engine):
+def test_the_pair_goes_on_where_another_variable_is_at_its_bound(pair_bound, order, engine):
     """κ is cut where that variable meets its bound; then μ = (ℓ − κβ)/q is the maximum along the pair."""
-    alpha, upper = np.array([0.0, 0.0, 0.0, 0.99]), np.ones(4)
-    lower = np.full(4, -1.0)
-    lower[2] = -0.01
-    mu, kappa, first = conjugate(MATRIX, SLOPES, 0, 1, DELTA, alpha, lower, upper)
-    assert first in (2, 3)
-    d = np.array([1.0, -1.0, 0.0, 0.0])
-    full = float((d @ SLOPES - kappa * (d @ MATRIX @ DELTA)) / (d @ MATRIX @ d))
+    place = np.argsort(order)
+    alpha, upper = np.array([0.0, 0.0, 0.0, 0.99])[order], np.ones(4)
+    lower, slopes = np.array([-1.0, -1.0, -0.01, -1.0])[order], np.array(SLOPES)[order]
+    matrix, delta, (i, j) = MATRIX[np.ix_(order, order)], DELTA[order], place[:2].tolist()
+    mu, kappa, first = conjugate(matrix, slopes, i, j, delta, alpha, lower, upper)
+    assert first in place[2:]
+    d = np.eye(4)[i] - np.eye(4)[j]
+    full = float((d @ slopes - kappa * (d @ matrix @ delta)) / (d @ matrix @ d))
     assert full > 1.01 * mu
     if pair_bound:
-        alpha[0] = upper[0] - 0.5 * (mu + full)
+        alpha[i] = upper[i] - 0.5 * (mu + full)
         full = 0.5 * (mu + full)
-    check(engine, ConjugateStep(), (full, kappa), 0, 1, MATRIX, SLOPES, alpha, lower, upper, **CARRIED)
+    carried = CARRIED | {"displacement": delta, "displacement_image": matrix @ delta}
+    check(engine, ConjugateStep(), (full, kappa), i, j, matrix, slopes, alpha, lower, upper, **carried)
 
 
 NEWTON = 1.5 / 2.9

@@ -6,7 +6,7 @@ import pytest
 
 from refsvm import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
 
-from ..values import is_a_value
+from ..values import begins_at, is_a_value, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,17 @@ def test_a_factor_with_which_a_step_may_lose_is_refused(factor):
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 1.999])
 def test_a_factor_with_which_a_step_gains_is_taken(factor):
     assert OverrelaxedNewtonStep(factor).factor == factor
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "least"), [(PlanningAheadStep, "history", 1), (ConjugateStep, "max_support", 2)]
+)
+def test_the_least_of_what_a_step_looks_at(kind, name, least):
+    """Planning needs a last working set, and the pair itself is two variables."""
+    begins_at(kind, name, least)
+
+
+def test_conjugate_steps_alone_need_the_last_displacement():
+    for step in (NewtonStep(), OverrelaxedNewtonStep(), PlanningAheadStep()):
+        assert what_it_says(step) == set()
+    assert what_it_says(ConjugateStep()) == {"uses_momentum"}

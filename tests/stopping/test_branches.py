@@ -303,6 +303,19 @@ def test_eta_moves_where_it_gains_most(r, variables, engine):
         np.testing.assert_array_equal(state.stop_memory, before)
 
 
+@pytest.mark.parametrize("variables", [1, 2])
+def test_eta_makes_up_for_the_steps_at_which_it_was_not_asked(variables, engine):
+    """Asked at the first step and at the fourth it moves as often as if it had been asked at each."""
+    problem, K = FULL.without(3), FULL.gram.block(np.arange(16))
+    rules, state = begun(problem, LOODualityGap(1e-9, variables=variables), 3)
+    eta = state.alpha.copy()
+    for _ in range(4):
+        eta = ascent(K, problem.v, problem.lower, problem.upper, 3, eta, variables)
+    for state.iteration in (0, 3):
+        assert asked(engine, rules, state)[0] == 0
+    np.testing.assert_allclose(state.stop_memory[HEAD : HEAD + 16], eta, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_intercept_by_trying_all_corners(seed):
     """P is piecewise linear with corners at the Gᵢ."""

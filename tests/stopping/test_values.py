@@ -8,7 +8,7 @@ import pytest
 from refsvm import BallRule, DualProblem, KKTGap, LOODualityGap, Precomputed, StoppingRule, WorkingSetGap
 from refsvm.kernels import Gram
 
-from ..values import is_a_value
+from ..values import begins_at, is_a_value, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,23 @@ def test_the_tolerance_that_rounding_is_compared_with(rule, s, wanted):
         Gram(Precomputed(), np.diag([4.0, 2.0, 1.0])), np.ones(3), 1.0, np.zeros(3), np.ones(3)
     )
     assert rule.wanted(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "least"),
+    [
+        *((kind, "tol", 1e-300) for kind in (KKTGap, WorkingSetGap, BallRule, LOODualityGap)),
+        (BallRule, "every", 1),
+        (BallRule, "example", 0),
+        (LOODualityGap, "example", 0),
+    ],
+)
+def test_the_least_that_a_rule_takes(kind, name, least):
+    begins_at(kind, name, least)
+
+
+def test_rules_of_leave_one_out_say_that_an_example_is_left_out():
+    for rule in (KKTGap(), WorkingSetGap()):
+        assert what_it_says(rule) == set()
+    for rule in (BallRule(), LOODualityGap()):
+        assert what_it_says(rule) == {"left_out"}

@@ -7,7 +7,7 @@ import pytest
 
 from refsvm import DualProblem, Linear, Precomputed
 from refsvm.kernels import Gram
-from refsvm.walk.line import ProblemLine, RegularizationLine, solved_gram
+from refsvm.walk.line import FAR, ProblemLine, RegularizationLine, range_of_rows, solved_gram
 
 Y = np.array([1.0, -1.0, 1.0])
 AT_ONE = DualProblem.classification(np.eye(3), Y, kernel=Precomputed(), C=1.0)
@@ -116,3 +116,13 @@ def test_a_line_far_from_the_origin_is_moved_to_its_mean_where_its_sums_are_zero
     np.testing.assert_allclose(near.block(np.arange(4)), (X - X.mean()) @ (X - X.mean()).T)
     for start, end in ((zero, one), (one, zero), (one, one)):
         np.testing.assert_array_equal(solved_gram(start, end).block(np.arange(4)), gram.block(np.arange(4)))
+
+
+@pytest.mark.parametrize("largest", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize(
+    ("share", "is_small"), [(0.0, False), (0.5 * FAR, True), (2.0 * FAR, False), (1.0, False)]
+)
+def test_values_that_are_large_and_alike_differ_by_little(share, is_small, largest):
+    """An offset of all values moves no decision value, and is left out where it would hide them."""
+    K = np.full((3, 3), largest) - share * largest * (1.0 - np.eye(3))
+    assert range_of_rows(K, largest) == pytest.approx(share * largest if is_small else largest, rel=1e-5)

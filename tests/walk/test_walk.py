@@ -88,3 +88,22 @@ def test_the_engine_shortly_before_the_end_needs_no_compiler(engine, seconds, is
         monkeypatch.delitem(sys.modules, "numba", raising=False)
     is_late = seconds < LOADING and not is_loaded
     assert walk.engine == ("numpy" if is_late else engine)
+
+
+@pytest.mark.parametrize("kind", ["as NumPy makes it", "transposed", "a corner", "from the middle"])
+def test_the_rows_that_the_twin_reads_are_those_of_the_matrix(kind):
+    """A matrix, or one that it is the corner of, is read where it lies; anything else is copied."""
+    rng = np.random.default_rng(5)
+    large = rng.normal(size=(5, 5))
+    large = large @ large.T
+    K = {
+        "as NumPy makes it": large[:3, :3].copy(),
+        "transposed": np.asfortranarray(large[:3, :3]),
+        "a corner": large[:3, :3],
+        "from the middle": large[1:4, 1:4],
+    }[kind]
+    y = np.array([1.0, -1.0, 1.0])
+    walk = PathState(DualProblem.classification(K.copy(), y, kernel=Precomputed(), C=1.0), K)
+    assert walk.stored.flags.c_contiguous
+    np.testing.assert_array_equal(walk.stored[:3, :3], K)
+    assert np.shares_memory(walk.stored, K) == (kind in ("as NumPy makes it", "a corner"))

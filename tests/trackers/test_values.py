@@ -1,0 +1,74 @@
+"""What each tracker is made of: its default settings, what they may be, and what it says of itself."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from refsvm import SVMP, Hastie, KKTGap, Status
+from refsvm.trackers import backup
+from refsvm.trackers.base import PathTracker
+
+from ..values import begins_at, is_a_value, what_it_says
+
+
+class Patient(PathTracker):
+    """It says nothing of itself."""
+
+    def follow(self, walk, end):
+        yield from ()
+
+
+def test_a_tracker_is_a_value():
+    is_a_value(Hastie(), "Hastie(tol=1e-10)", (1e-10,))
+    path = SVMP()
+    is_a_value(path, repr(path), path.parameters())
+    tolerances = "eps_kkt=1e-07, eps_smo=1e-09, tau=1e-12, tau_2=1e-10, gamma=0.01"
+    assert repr(path).endswith(f"{tolerances}, ell=50, refresh=50, starts_at_bound=False)")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "least"),
+    [
+        (Hastie, "tol", 1e-300),
+        *((SVMP, name, 1e-300) for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma")),
+        (SVMP, "ell", 1),
+        (SVMP, "refresh", 1),
+    ],
+)
+def test_the_least_that_a_tracker_takes(kind, name, least):
+    begins_at(kind, name, least)
+
+
+def test_hastie_alone_may_refuse_and_one_that_says_nothing_follows_1_over_c_alone():
+    assert what_it_says(SVMP()) == {"any_line"}
+    assert what_it_says(Hastie()) == {"any_line", "may_refuse"}
+    assert what_it_says(Patient()) == set()
+    assert [each.accuracy for each in (SVMP(), Hastie(), Patient())] == [1e-6] * 3
+
+
+@pytest.mark.parametrize(
+    ("left", "ends"), [(np.inf, None), (1000.0, 1000.0), (1e-3, 1e-3), (0.0, 0.0), (-5.0, 0.0)]
+)
+def test_smo_of_a_path_has_the_time_that_the_path_has_left(left, ends, monkeypatch):
+    """At least a moment, for a limit is a positive number."""
+    asked = []
+
+    def stub(problem, **options):
+        asked.append(options["time_limit"])
+        return SimpleNamespace(status=Status.TIME_LIMIT)
+
+    monkeypatch.setattr(backup, "solve", stub)
+    walk = SimpleNamespace(
+        rounding=lambda: 0.0, deadline=time.perf_counter() + left, side=[0], engine="numpy"
+    )
+    assert backup.solved(walk, None, KKTGap()) is None
+    assert walk.status is Status.TIME_LIMIT
+    if ends is None:
+        assert asked == [None]
+    else:
+        assert 0.0 < asked[0] <= ends + 1e-8
+        assert asked[0] >= ends - 10.0 or ends < 1.0
