@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram
-from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, FLOAT32_HELD_FROM, is_worthwhile
+from refsvm.solver.rules import stored_rows
 
 KNOWN = (
     "name",
@@ -133,3 +136,49 @@ def test_a_matrix_of_the_package_has_no_noise_and_that_of_another_is_not_known()
     assert Gram(Precomputed(), np.eye(2), is_checked=True).noise == 0.0
     assert Gram(Precomputed(), np.eye(2)).noise is None
     assert Gram(Precomputed(), np.eye(2, dtype=np.float32)).rounding == 2.0**-24
+
+
+def test_a_view_of_stored_rows_has_an_exact_one_that_evaluates():
+    """Rows may be stored as float32; what is evaluated anew is not."""
+    gram, order = Gram(Linear(), X), np.array([5, 1, 1])
+    alone = View(gram, order)
+    assert alone.exact is alone
+    stored = View(stored_rows(gram, 1.0, np.float32, read=np.float32), order)
+    K = (X @ X.T)[np.ix_(order, order)]
+    np.testing.assert_allclose(stored.block(np.arange(3)), K, rtol=1e-6)
+    np.testing.assert_allclose(stored.exact.block(np.arange(3)), K, rtol=1e-14)
+    assert stored.exact.store is None
+
+
+@pytest.mark.parametrize(
+    ("n", "tolerance", "reads", "given", "worthwhile"),
+    [
+        (3_000, 1e-3, True, {}, True),
+        (2_999, 1e-3, True, {}, False),  # too few
+        (3_000, 1e-4, True, {}, True),
+        (3_000, 0.99e-4, True, {}, False),  # float32 values never allow that
+        (3_000, 1e-3, False, {}, False),  # the rules would read copies
+        (100_000, 1e-3, False, {"crowded": True}, True),  # but twice as many rows in the budget
+        (100_000, 0.99e-4, False, {"crowded": True}, False),
+    ],
+)
+def test_when_float32_values_are_worthwhile(n, tolerance, reads, given, worthwhile):
+    for supports in (True, False):
+        gram = SimpleNamespace(n=n, supports_float32=supports, has_unit_diagonal=supports)
+        found = is_worthwhile(gram, tolerance, reads, **given)
+        assert found == (worthwhile and (supports or "crowded" in given))
+
+
+@pytest.mark.parametrize("past", [-1, 0, 1])
+@pytest.mark.parametrize("crowded", [True, False])
+def test_crowded_rows_are_worthwhile_from_a_size_on(past, crowded):
+    gram = SimpleNamespace(n=FLOAT32_CROWDED_FROM + past, supports_float32=False, has_unit_diagonal=False)
+    assert is_worthwhile(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
+
+
+@pytest.mark.parametrize("past", [-1, 0, 1])
+def test_a_matrix_that_is_held_is_worthwhile_from_a_size_on(past):
+    """The diagonal is 1, and the kernel may have no float32 values of its own."""
+    gram = SimpleNamespace(n=FLOAT32_HELD_FROM + past, supports_float32=False, has_unit_diagonal=True)
+    assert is_worthwhile(gram, 1e-3, True, held=True) == (past >= 0)
+    assert not is_worthwhile(gram, 1e-3, False, held=True)

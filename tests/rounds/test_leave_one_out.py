@@ -21,6 +21,7 @@ from refsvm import (
     KKTGap,
     Linear,
     LOODualityGap,
+    Precomputed,
     Status,
     StoppingRule,
     TrainingError,
@@ -81,6 +82,16 @@ def test_a_walk_that_meets_what_is_singular_is_ended_by_steps():
     assert set(loo.decided_by) <= {"path", "kkt"}  # which is which, rounding decides
     assert np.array_equal(loo.decided_by == "path", loo.round_iterations == 0)
     np.testing.assert_allclose(loo.decision_values, values, atol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_of_equal_examples_the_curvature_is_0_and_all_checks_stand(engine):
+    """0 is not below 0: a positive semi-definite matrix of equal rows is no reason to leave checks out."""
+    X, y = data("thyroid")
+    X, y = np.vstack([X[:40], X[:20]]), np.append(y[:40], -y[:20])  # equal examples of both classes
+    loo = leave_one_out(RBF(0.5)(X, X), y, kernel=Precomputed(), C=1.0, engine=engine)  # warnings are errors
+    assert loo.counts["ball"] + loo.counts["xi-alpha bound"] + loo.counts["training error"] > 0
+    np.testing.assert_array_equal(loo.predictions, np.where(brute_force(X, y, RBF(0.5), 1.0) >= 0.0, 1, -1))
 
 
 @pytest.mark.parametrize("check", CHECKS)

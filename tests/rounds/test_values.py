@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from refsvm import RBF, Ball, TrainingError, XiAlphaBound, ZeroAlpha, cross_validate, leave_one_out
+from refsvm import RBF, Ball, Linear, TrainingError, XiAlphaBound, ZeroAlpha, cross_validate, leave_one_out
 
 from ..values import is_a_value
 
@@ -55,3 +55,11 @@ def test_of_one_fold_nothing_is_left_to_train_on():
     assert len(cross_validate(X, Y, kernel=RBF(0.5), folds=2).errors) == 2
     with pytest.raises(ValueError, match=r"folds=1 .*; give "):
         cross_validate(X, Y, kernel=RBF(0.5), folds=1)
+
+
+def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():
+    """Σα = 0: an offset of all examples moves no decision value, and the kernel is that around their mean."""
+    near, far = (
+        cross_validate(X + offset, Y, kernel=Linear(), C=0.5, folds=3, rng=1) for offset in (0.0, 2.0**23)
+    )
+    np.testing.assert_allclose(far.decision_values, near.decision_values, atol=1e-6)
