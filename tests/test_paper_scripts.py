@@ -105,7 +105,7 @@ def test_the_headlines_are_those_of_the_tables_below(page, monkeypatch):
     assert headlines.section(page, changed) != headlines.section(page, text)
 
 
-@pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "seeds_and_answers"])
+@pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "seeds_and_answers"])
 def test_a_section_with_tables_ends_with_what_measured_them(page, monkeypatch):
     """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
     monkeypatch.syspath_prepend(SCRIPTS)
@@ -129,7 +129,10 @@ def test_what_measured_a_section_is_a_commit_of_the_history():
     )
     if shallow.stdout.strip() != "false":
         pytest.skip("the history is not here")
-    text = "".join((PAGES / f"{page}.md").read_text(encoding="utf-8") for page in [*SCRIPT_OF, "conjugate"])
+    text = "".join(
+        (PAGES / f"{page}.md").read_text(encoding="utf-8")
+        for page in [*SCRIPT_OF, "conjugate", "preparations"]
+    )
     named = set(re.findall(r"\bcommit (\w{7,})", text))
     assert len(named) > 5
     missing = [
