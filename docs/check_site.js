@@ -6,7 +6,7 @@
   const clips = (e) => !e || e.matches(".bd-article, body") ? null : getComputedStyle(e).overflowX !== "visible" ? e : clips(e.parentElement);
   if (document.documentElement.scrollWidth > wide + 1) found.push(`the page is ${document.documentElement.scrollWidth} wide`);
   if (wide > 1000 && document.querySelector(".bd-header")?.offsetHeight > 80) found.push("the navigation bar has two rows");
-  for (const e of document.querySelectorAll(document.querySelector(".bd-article") ? ".bd-article *, .bd-header__inner *" : "body *")) {
+  for (const e of document.querySelectorAll(document.querySelector(".bd-article") ? ".bd-article *, .prev-next-area *, .bd-header__inner *" : "body *")) {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
     if (!box.width || !box.height || style.visibility === "hidden" || e.closest("svg *, .visually-hidden, [aria-hidden]")) continue;
     if (e.matches("mjx-math")) { // what is seen of a formula

@@ -158,7 +158,15 @@ def skip_noise(app, what, name, obj, skip, options):
     return True if noise or str(obj.__doc__).startswith("Alias for field number") else skip
 
 
+def skip_unread(app, env):
+    """Leave modules whose source Sphinx cannot parse, as one with ** in a decorator, out of the list of sources."""
+    modules = getattr(env, "_viewcode_modules", {})
+    for name in [name for name, read in modules.items() if not read]:
+        del modules[name]
+
+
 def setup(app):
     """Connect the functions above."""
+    app.connect("env-updated", skip_unread)
     app.connect("autodoc-skip-member", skip_noise)
     app.connect("autodoc-process-docstring", set_docstring, priority=400)

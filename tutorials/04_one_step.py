@@ -66,8 +66,8 @@ plt.show()
 #
 #    g(\mu) = \mu\,\ell-\tfrac12\,q\,\mu^2, \qquad \ell=G_i-G_j, \qquad q=K_{ii}+K_{jj}-2K_{ij}.
 #
-# :math:`\ell` is the slope at the start. :math:`q=(e_i-e_j)^\top K(e_i-e_j)=\lVert\varphi(x_i)-\varphi(x_j)\rVert^2`
-# is the curvature: the squared distance of the two examples, never negative. The top of the parabola is where
+# :math:`\ell` is the slope at the start. :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the curvature: the squared distance
+# :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, never negative. The top of the parabola is where
 # :math:`g'(\mu)=\ell-q\mu` is zero. That is the *Newton step* :math:`\hat\mu`, and it gains :math:`\tilde g`:
 #
 # .. math:: \hat\mu=\frac{\ell}{q}, \qquad \tilde g = g(\hat\mu)=\frac{\ell^2}{2q} .
@@ -95,8 +95,8 @@ state = show_step(8)
 plt.show()
 
 # %%
-# This step goes to the edge of the white box and no further. The middle of the stepper shows the same two pictures for
-# every step; with a small :math:`C` most steps are clipped, with a large one few.
+# This step goes to the edge of the white box and no further. "The pair that moves next" in the stepper has the same two
+# pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 #
 # .. stepper::
 #    :selector: second-order

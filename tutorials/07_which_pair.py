@@ -268,7 +268,7 @@ for first in range(4):
         seen = "related to the previous set" if {first, second} & {0, 2} else "not related"
         print(f"pair {{{first}, {second}}}: largest slope uphill {max(uphill, 0.0):.3f}, {seen}")
 
-figure, axes = plt.subplots(figsize=(7.2, 4.6))
+figure, axes = plt.subplots(figsize=(6.4, 4.1))
 WorkingSetDisplay.from_state(stuck, 3, 1, ax=axes)
 axes.set_title("the step that maximum gain cannot see")
 plt.show()

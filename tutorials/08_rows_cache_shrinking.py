@@ -123,7 +123,7 @@ begin, many, room = 300, 60, 8
 window = list(lru(pairs, room))[begin : begin + many]
 shown = sorted({t for _, kept in window for t in kept})
 place = {t: k for k, t in enumerate(shown)}
-figure, axes = plt.subplots(figsize=(9.5, 3.6))
+figure, axes = plt.subplots(figsize=(6.4, 4.2))
 for step, (computed, kept) in enumerate(window):
     axes.hlines([place[t] for t in kept], step - 0.5, step + 0.5, color="0.8", lw=3)
     again = [t for t in pairs[begin + step] if t not in computed]
@@ -148,8 +148,8 @@ plt.show()
 # .. shipped:: solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
-# In the stepper of chapter 5 this is seen on the right: a variable that may only rise is out while its bar hangs below
-# those of all that may fall. With a small :math:`C` most are out soon.
+# In a stepper this is seen in the last picture: a variable that may only rise is out while its bar hangs below those of
+# all that may fall. With a small :math:`C` most are out soon.
 #
 # .. stepper::
 #    :selector: second-order

@@ -349,7 +349,7 @@ print(
 print(f"the largest, after {planned[lost.argmax()]} steps, took back {lost.max():.1f} times what it lacked")
 assert np.median(lost[lost > 0]) < 0.01
 runs = {name: solve(chessboard, step=step, shrinking=False, trace=True) for name, step in named.items()}
-figure, axes = plt.subplots(figsize=(7, 4))
+figure, axes = plt.subplots(figsize=(6.4, 3.8))
 ConvergenceDisplay.from_solutions(runs, metric="objective", best=top, ax=axes)
 plt.show()
 
@@ -363,7 +363,7 @@ plt.show()
 # alt: Two histograms of how much longer than the Newton step a planned step is. Planned with one set, none is
 #     shorter; planned with three sets, some are, and some go backwards.
 three_sets = solve(chessboard, step=PlanningAheadStep(3), shrinking=False, trace=True)
-figure, axes = plt.subplots(figsize=(7, 3.8))
+figure, axes = plt.subplots(figsize=(6.4, 3.6))
 StepSizeDisplay.from_traces({"one set": runs["planning"].trace, "three sets": three_sets.trace}, ax=axes)
 plt.show()
 

@@ -32,7 +32,7 @@ begin = solve(
 small = begin.problem
 whole = parametric_path(small, small.boxed(20.0 * small.lower, 20.0 * small.upper), t=(1.0, 20.0))
 weights = np.array([whole.alpha(C) for C in whole.t])
-figure, axes = plt.subplots(figsize=(7, 3.8))
+figure, axes = plt.subplots(figsize=(6.4, 3.6))
 for line, label in zip(weights.T, y, strict=True):
     axes.plot(whole.t, line, ".-", color=NEGATIVE if label < 0 else POSITIVE, lw=0.8, ms=2.5)
 for label, colour in ((-1, NEGATIVE), (1, POSITIVE)):

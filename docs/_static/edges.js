@@ -48,6 +48,17 @@
     }
   }
 
+  // A number stays with its unit and its name: 11 % and C = 1 would break at the space.
+  function withUnits() {
+    const walker = document.createTreeWalker(document.querySelector(".bd-article") || document.body, NodeFilter.SHOW_TEXT,
+      (node) => (node.parentElement.closest("pre, code, script, mjx-container, svg") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+    while (walker.nextNode()) {
+      const text = walker.currentNode.data, kept = text.replace(/(\d)[ \n](%|[mµn]?s\b|[KMG]i?B\b|C$)/g, "$1\u00a0$2")
+        .replace(/\b([A-Za-zα-ω])[ \n]=[ \n](?=\d)/g, "$1\u00a0=\u00a0");
+      if (kept !== text) walker.currentNode.data = kept;
+    }
+  }
+
   function all() {
     document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
     document.querySelectorAll(SCROLLS).forEach(mark);
@@ -69,6 +80,7 @@
     document.querySelectorAll("img.sphx-glr-single-img, .bd-article p > img, .bd-article figure > img").forEach(frame);
     document.querySelectorAll(":not(td, th) > span.math").forEach(join);
     document.querySelectorAll("td, td p").forEach(keep);
+    withUnits();
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
     document.addEventListener("toggle", all, true); // folded answers

@@ -229,6 +229,14 @@ def test_figures_are_described(chapter):
     assert len(set(described)) == len(described)
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
+def test_a_picture_of_one_panel_fits_a_phone(chapter):
+    """Up to 6.4 inches a figure is shown in full at 390 pixels (refsvm.css); what is wider scrolls, panel by panel."""
+    text = chapter.read_text(encoding="utf-8")
+    widths = [float(width) for width in re.findall(r"subplots\(figsize=\(([\d.]+),", text)]
+    assert max(widths, default=0.0) <= 6.4
+
+
 TERMS = {
     "hinge loss": 1, "soft margin": 1, "generalise": 1, "overfit": 1, "multiplier": 2, "complementary slackness": 2,
     "strong duality": 2, "feature map": 2, "Mercer": 2, "representer theorem": 2,

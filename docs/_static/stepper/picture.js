@@ -109,11 +109,15 @@ const picture = (() => {
       return `<circle class="support" cx="${this.toX(this.X[t][0])}" cy="${this.toY(this.X[t][1])}" r="8.5"/>`;
     }
 
-    // A ring around example t, with a letter.
+    // A ring around example t, with a letter in the corner that is furthest from other examples.
     ring(t, letter) {
       const [x, y] = [this.toX(this.X[t][0]), this.toY(this.X[t][1])];
-      return `<circle class="ring" cx="${x}" cy="${y}" r="10"/>`
-        + `<text x="${x < SIDE - 24 ? x + 12 : x - 18}" y="${y > 20 ? y - 8 : y + 18}">${letter}</text>`;
+      const free = ([h, v]) => Math.min(...this.X.map((other, s) =>
+        s === t ? Infinity : Math.hypot(this.toX(other[0]) - h, this.toY(other[1]) - v)));
+      const corners = [[15, -12], [15, 14], [-15, -12], [-15, 14]].map(([h, v]) => [x + h, y + v])
+        .filter(([h, v]) => h > 6 && h < SIDE - 6 && v > 8 && v < SIDE - 4);
+      const [h, v] = corners.reduce((best, each) => (free(each) > free(best) ? each : best));
+      return `<circle class="ring" cx="${x}" cy="${y}" r="10"/><text x="${h}" y="${v + 4}" text-anchor="middle">${letter}</text>`;
     }
   }
 
