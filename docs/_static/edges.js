@@ -79,7 +79,7 @@
   function start() {
     document.querySelectorAll("img.sphx-glr-single-img, .bd-article p > img, .bd-article figure > img").forEach(frame);
     document.querySelectorAll(":not(td, th) > span.math").forEach(join);
-    document.querySelectorAll("td, td p").forEach(keep);
+    document.querySelectorAll("td, td p, th, th p").forEach(keep);
     withUnits();
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
