@@ -50,7 +50,7 @@ inside = np.all((alpha >= problem.lower[:, None, None]) & (alpha <= problem.uppe
 
 figure, axes = plt.subplots(figsize=(5, 5.2))
 axes.contourf(*grid, inside, levels=[0.5, 1.5], colors=["0.93"])
-axes.contour(*grid, f, levels=15, colors="0.7", linewidths=0.8)
+axes.contour(*grid, f, levels=15, colors="0.7", linewidths=0.8, linestyles="solid")
 start = np.array([0.6, 0.5])
 for (i, j), direction, colour in (
     ((0, 1), (1, -1), INK),

@@ -52,7 +52,7 @@ show_step(4)
 plt.show()
 
 # %%
-# Left is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the dashed
+# Left is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the straight
 # line, here to where the line touches a contour of :math:`f`. Right is the same step as a parabola: what :math:`f`
 # gains along that line.
 #

@@ -50,8 +50,6 @@ EXCEPTIONS = {
     "saving_models": {"with 17 digits": "the format of the writer"},
     "lines": {
         "In a [figure](gallery/examples/05_every_price_of_an_error.rst) 200 refits lie on it.": "drawn there",
-        "On german `benchmarks/costs.py` printed: 1004 breakpoints, 513 operating points; 0 of 200 values of $C_+$ "
-        "have another point than the refit; at 512 crossings the smallest $|h|$ is at most 2e-14.": MEASURED,
         "With waveform's 5,000 examples": MEASURED,
     },
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The table of all rules, read from the package: ``.. rules::``.
+"""The table of all rules, read from the package: ``.. rules::``, in Markdown within ``{eval-rst}``.
 
 A rule stands in it by its line in the ``__init__.py`` of its room.
 """

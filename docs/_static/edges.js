@@ -22,15 +22,18 @@
     if (!wide) delete formula.dataset.more;
   }
 
-  // A stop or a bracket behind a formula stays on its line.
+  // A stop or a bracket behind a formula stays on its line, and so does a bracket before it.
   function join(formula) {
-    const after = formula.nextSibling, stop = after?.nodeType === Node.TEXT_NODE && /^[.,;:!?)]+/.exec(after.data);
-    if (!stop) return;
+    const beside = (node, pattern) => (node?.nodeType === Node.TEXT_NODE && pattern.exec(node.data)?.[0]) || "";
+    const before = formula.previousSibling, after = formula.nextSibling;
+    const open = beside(before, /[([]+$/), stop = beside(after, /^[.,;:!?)\]]+/);
+    if (!open && !stop) return;
     const kept = document.createElement("span");
     kept.className = "kept";
     formula.replaceWith(kept);
-    kept.append(formula, stop[0]);
-    after.data = after.data.slice(stop[0].length);
+    kept.append(open, formula, stop);
+    if (open) before.data = before.data.slice(0, -open.length);
+    if (stop) after.data = after.data.slice(stop.length);
   }
 
   // A number of a table stays on its line: 8.7e-12 would break at the hyphen, < 0.001 at the space.
@@ -59,6 +62,14 @@
     }
   }
 
+  // Code in a table may break behind a bracket, a comma, a dot, a slash or an underscore, so that all columns fit.
+  function breakable(code) {
+    for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
+      const parts = text.data.split(/(?<=[(,./:_=])(?=\w)/);
+      if (parts.length > 1) text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
+    }
+  }
+
   function all() {
     document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
     document.querySelectorAll(SCROLLS).forEach(mark);
@@ -81,6 +92,7 @@
     document.querySelectorAll(":not(td, th) > span.math").forEach(join);
     document.querySelectorAll("td, td p, th, th p").forEach(keep);
     withUnits();
+    document.querySelectorAll("td code, td code .pre").forEach(breakable);
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
     document.addEventListener("toggle", all, true); // folded answers
