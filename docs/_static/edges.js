@@ -36,10 +36,10 @@
     if (stop) after.data = after.data.slice(stop.length);
   }
 
-  // A number of a table stays on its line: 8.7e-12 would break at the hyphen, < 0.001 at the space.
+  // A number of a table stays on its line: 8.7e-12 would break at the hyphen, < 0.001 and Table 2 at the space.
   function keep(cell) {
     for (const text of [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
-      const parts = text.data.split(/([\d.,]+e-\d+|< [\d.]+)/);
+      const parts = text.data.split(/(^[\d.,e-]+ \/ [\d.,e-]+$|(?:± )?[\d.,]+e-\d+|[<±] [\d.,]+|[\d.,]+ %|(?:Table|Figure) [\dIVX]+)/);
       if (parts.length === 1) continue;
       text.replaceWith(...parts.map((part, k) => {
         if (k % 2 === 0) return part;
@@ -65,7 +65,7 @@
   // Code in a table may break behind a bracket, a comma, a dot, a slash or an underscore, so that all columns fit.
   function breakable(code) {
     for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
-      const parts = text.data.split(/(?<=[(,./:_=])(?=\w)/);
+      const parts = text.data.split(/(?<=[(,/:_=])(?=\w)|(?<=\.)(?=[a-z_])/i);
       if (parts.length > 1) text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
     }
   }
