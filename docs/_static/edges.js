@@ -39,7 +39,7 @@
   // A number of a table stays on its line: 8.7e-12 would break at the hyphen, < 0.001 and Table 2 at the space.
   function keep(cell) {
     for (const text of [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
-      const parts = text.data.split(/(^[\d.,e-]+ \/ [\d.,e-]+$|(?:± )?[\d.,]+e-\d+|[<±] [\d.,]+|[\d.,]+ %|(?:Table|Figure) [\dIVX]+)/);
+      const parts = text.data.split(/(^[\d.,e-]+ \/ [\d.,e-]+$|(?:± )?[\d.,]+e-\d+|[<±] [\d.,]+|(?:Table|Figure) [\dIVX]+)/);
       if (parts.length === 1) continue;
       text.replaceWith(...parts.map((part, k) => {
         if (k % 2 === 0) return part;
