@@ -181,8 +181,10 @@ def test_a_limit_is_told():
 
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])
-def test_a_time_limit_holds_for_all_rounds(engine):
+def test_a_time_limit_holds_for_all_rounds(engine, monkeypatch):
     X, y, kernel = SETS["heart"]
+    # on a busy machine the first thousand steps alone may take longer than all rounds may be late
+    monkeypatch.setattr(runner, "OVERTIME_SECONDS", np.inf)
     options = {"kernel": kernel, "C": 1e6, "stop": KKTGap(1e-10), "engine": engine}
     result = cross_validate(X, y, folds=4, time_limit=1e-9, **options)
     assert {each.status for each in result.rounds} == {Status.TIME_LIMIT}
