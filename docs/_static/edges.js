@@ -93,6 +93,8 @@
     document.querySelectorAll("td, td p, th, th p").forEach(keep);
     withUnits();
     document.querySelectorAll("td code, td code .pre").forEach(breakable);
+    // a short word of code stays on its line: --only would break between its hyphens
+    document.querySelectorAll("code.literal .pre").forEach((word) => word.classList.toggle("kept", word.textContent.length <= 20));
     all();
     document.addEventListener("scroll", (event) => { if (event.target.matches?.(SCROLLS)) mark(event.target); }, true);
     document.addEventListener("toggle", all, true); // folded answers

@@ -93,6 +93,7 @@ picture.each("stepper", (root) => {
 
   function toTheEnd() {
     guess = null;
+    note = "";
     while (next && states.length <= MOST) {
       take();
       next = smo.choose(problem, state(), smo.selectors[selector.value], smo.steps[rule.value], tol);
