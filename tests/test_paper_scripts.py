@@ -1,5 +1,6 @@
 """The scripts that regenerate the papers' tables run, in their smallest setting."""
 
+import argparse
 import importlib
 import os
 import re
@@ -154,6 +155,28 @@ def test_the_line_of_a_section_names_version_commit_processor_and_load(monkeypat
     for part in ("refsvm 0.3.0 ", " (commit ba1502b)", " AMD EPYC,", " one core of 2,", ", load 6.0"):
         assert not measured_by.line_of(whole.replace(part, "", 1)), part
     assert not measured_by.line_of(f"{whole}\n\n| set |")
+
+
+@pytest.mark.parametrize(("measured", "cell", "kept"), [(0, "1", True), (3, "1", False), (0, "2", False)])
+def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
+    measured, cell, kept, tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    page, measured_by = importlib.import_module("page"), importlib.import_module("measured_by")
+    from refsvm.experiment import Grid
+
+    line = "*refsvm 0.1.0 (commit abcdef0); AMD EPYC, one core of 2, load 6.0.*"
+    output = tmp_path / "page.md"
+    output.write_text(
+        f"# Page\n\nHead.\n\n## A\n\n{Grid(('a',), (('1',),)).to_markdown()}\n\n{line}\n", encoding="utf-8"
+    )
+    monkeypatch.setitem(page.NEW, "runs", measured)
+    written = page.Page("Page", "script.py", argparse.Namespace(output=output))
+    written.add("A", Grid(("a",), ((cell,),)))
+    written.write()
+    assert (line in output.read_text(encoding="utf-8")) == kept
+    assert measured_by.line_of(measured_by.sections(output.read_text(encoding="utf-8"))["A"])
+    assert page.NEW["runs"] == 0
 
 
 def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch):

@@ -30,6 +30,8 @@ READS = {
     " there |": "Columns marked *there* hold the published figures.",
 }
 """What the head of a page says, by a sign that its sections have."""
+NEW = {"runs": 0}
+"""Runs that were carried out since the last section, and not read from the store."""
 
 
 def arguments(description: str, name: str, permutations: int, long: Sequence[str]) -> argparse.Namespace:
@@ -93,7 +95,7 @@ def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experim
             f"\r{title}: {done}/{total} runs", end="\n" if done == total else "", file=sys.stderr, flush=True
         )
 
-    experiment.run(n_jobs=jobs, callback=tell)
+    NEW["runs"] += experiment.run(n_jobs=jobs, callback=tell)
     return experiment
 
 
@@ -153,9 +155,10 @@ class Page:
         print("\n\n".join(("", *texts)), flush=True)
 
     def _line(self, heading: str, text: str) -> str:
-        """Return the line of the same tables on the page as it stands, else that of now."""
-        there = dict(self._sections()).get(heading, "")
-        return (line_of(there) if cells(there) == cells(text) else "") or line()
+        """Return the line of now if something was measured, or else that of the same tables on the page."""
+        there, measured = dict(self._sections()).get(heading, ""), NEW["runs"]
+        NEW["runs"] = 0
+        return (line_of(there) if not measured and cells(there) == cells(text) else "") or line()
 
     def write(self) -> None:
         """Write the page, if a file is named, with the headlines of its paper at the top."""
