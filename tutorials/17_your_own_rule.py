@@ -297,7 +297,7 @@ print(f"{len(path.C)} breakpoints")
 # The check of them all
 # ---------------------
 #
-# :func:`~refsvm.testing.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
+# :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
 # singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It holds it to the
 # contract of its family, and compares rule and twin bit for bit.
 

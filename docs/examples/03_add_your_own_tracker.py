@@ -9,8 +9,8 @@ What a tracker is given
 -----------------------
 
 In the scaled variables :math:`\hat s=\lambda\alpha`, :math:`\hat b=\lambda b` the box does not depend on :math:`C`, and
-the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.paths.PathState` walks along this line. It holds
-one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines: *right*
+the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.walk.state.PathState` walks along this line. It
+holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines: *right*
 (:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and the *elbow* between them, where
 :math:`\lambda y_i-(K\hat s)_i-\hat b`, which is ``of.excess``, is zero. As long as no example changes its set,
 
@@ -20,8 +20,9 @@ one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the thr
    \frac{d}{d\lambda}\begin{pmatrix}\hat b\\ \hat s_{\mathcal E}\end{pmatrix}
    =\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
-The method ``follow`` moves the walk along and yields a :class:`~refsvm.paths.Breakpoint` after every event. Its
-caller, :func:`refsvm.regularization_path`, stores them and looks after Ctrl-C and the time limit in between.
+The method ``follow`` moves the walk along and yields a :class:`~refsvm.walk.breakpoint.Breakpoint` after every event.
+Its caller, :func:`~refsvm.paths.regularization_path.regularization_path`, stores them and looks after Ctrl-C and the
+time limit in between.
 
 The tracker
 -----------
@@ -93,7 +94,7 @@ except AssertionError as error:
 # Is it any good?
 # ---------------
 #
-# :class:`~refsvm.experiment.TrackPath` makes a tracker a strategy of an experiment. Here without a store, on
+# :class:`~refsvm.experiment.track_path.TrackPath` makes a tracker a strategy of an experiment. Here without a store, on
 # four sets; for each tracker the breakpoints, or why there are none.
 
 from refsvm.experiment import Problem, TrackPath

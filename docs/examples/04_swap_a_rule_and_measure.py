@@ -10,7 +10,7 @@ Strategies, problems, orders
 ----------------------------
 
 Three selectors and two step rules make six strategies. What a strategy is not told has the default of
-:func:`refsvm.solve`; without shrinking, the steps are those of the papers.
+:func:`~refsvm.solver.solve.solve`; without shrinking, the steps are those of the papers.
 """
 
 import tempfile
@@ -147,5 +147,5 @@ print(mixed.table("error").to_markdown())
 # .. dropdown:: Answer
 #
 #    ``experiment.compare("iterations", "MVP")`` pairs "MVP, 1.1" with "MVP"; likewise for HMG. Collect the eight p in
-#    one mapping and give it to :func:`refsvm.experiment.holm`: the smallest of them has to be below 0.05/8 = 0.00625,
-#    which ten orders allow (0.002) and eight (0.008) do not.
+#    one mapping and give it to :func:`~refsvm.experiment.comparison.holm`: the smallest of them has to be below
+#    0.05/8 = 0.00625, which ten orders allow (0.002) and eight (0.008) do not.

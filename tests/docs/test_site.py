@@ -6,6 +6,8 @@ import ast
 import re
 import sys
 from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -89,3 +91,47 @@ def test_no_clause_with_what_is_the_subject_of_a_sentence():
     found = [(name, each) for name, paragraph in paragraphs for each in re.findall(clause, paragraph)]
     assert len(paragraphs) > 5000
     assert found == []
+
+
+def test_every_reference_names_the_module_that_has_the_page():
+    root = DOCS.parent
+    pages = [
+        *DOCS.glob("*.md"),
+        *DOCS.glob("[adp]*/*.md"),
+        *root.glob("tutorials/*.py"),
+        *DOCS.glob("examples/0*.py"),
+    ]
+    role = r"(?:\{(?:py:)?(?:func|class|meth|attr|exc)\}|:(?:py:)?(?:func|class|meth|attr|exc):)`([^`]+)`"
+    targets = {
+        (page.name, re.sub(r".*<|[~>]", "", each, flags=re.DOTALL))
+        for page in pages
+        for each in re.findall(role, page.read_text(encoding="utf-8"))
+    }
+    assert len(targets) > 150
+    assert sorted(each for each in targets if not has_entry(each[1])) == []
+
+
+def has_entry(target: str) -> bool:
+    """Whether the page of the module that the name begins with documents the rest of it."""
+    module = target.rpartition(".")[0]
+    while module and find_module(module) is None:
+        module = module.rpartition(".")[0]
+    if not module:
+        return False
+    names = target.removeprefix(f"{module}.").split(".")
+    owner = import_module(module)
+    if getattr(vars(owner).get(names[0]), "__module__", module) != module:
+        return False
+    for name in names:
+        if name not in vars(owner) and name not in getattr(owner, "__annotations__", {}):
+            return False
+        owner = vars(owner).get(name)
+    return True
+
+
+def find_module(name: str) -> object:
+    """Return the specification of a module, or None."""
+    try:
+        return find_spec(name)
+    except ModuleNotFoundError:  # a part of the name is no package
+        return None
