@@ -163,7 +163,7 @@ def plan(chapter: Chapter) -> Iterator[tuple[str, str, str, str]]:
     parts.append(
         (EXERCISES, "Exercises in class", "exercises", f"{chapter.numbers('★')}; hints after ten minutes")
     )
-    closing = "the names in “Known elsewhere as”" + (f"; at home: exercises {at_home}" if at_home else "")
+    closing = "the names in “Known elsewhere as”" + (f"; at home: {at_home}" if at_home else "")
     parts.append((CLOSING, "Closing", "", closing))
     now = 0
     for length, title, anchor, shown in parts:

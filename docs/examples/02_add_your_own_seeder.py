@@ -33,7 +33,7 @@ from refsvm.testing import check_strategy
 
 @dataclass(frozen=True)
 class InProportion(Seeder):
-    """What is left out goes to the free support vectors, in proportion to their similarity."""
+    """The weight that is left out goes to the free support vectors, in proportion to their similarity."""
 
     def seed(self, solved, problem):
         """Return the feasible α."""

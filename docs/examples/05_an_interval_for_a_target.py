@@ -23,6 +23,8 @@ The residuals of all examples count, those without weight too, and ``fit`` keeps
 trained with ``partial_fit``, which holds its examples.
 """
 
+# alt: A wave through sixty points, with a shaded interval around it. The interval is about as wide as the noise between
+#     the points, and opens like a funnel to the left and to the right of them.
 import matplotlib.pyplot as plt
 import numpy as np
 

@@ -44,6 +44,8 @@ print(
 # The path and the grid agree wherever the grid looks, and between its values the path knows where an example changes
 # sides: :math:`h(x)` is a straight line there.
 
+# alt: True positives against false positives: a staircase with a dot at each operating point, well above the diagonal
+#     of chance. The crosses of 200 refits all lie on it.
 display = CostPathDisplay({"path": curve}).plot()
 display.ax_.plot(*np.array(refits).T[1:], "x", color="black", label="200 refits")
 _ = display.ax_.legend(frameon=False)

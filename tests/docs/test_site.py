@@ -73,7 +73,8 @@ def test_no_person_stands_for_a_variable_or_a_caller():
 
 def test_no_clause_with_what_is_the_subject_of_a_sentence():
     root = DOCS.parent
-    pages = [*root.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[adp]*/*.md"), *root.glob("tutorials/*.py")]
+    pages = [*root.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("[adp]*/*.md")]
+    pages += [*root.glob("tutorials/*.py"), *DOCS.glob("examples/*.py")]
     modules = [file for file in root.glob("refsvm/**/*.py") if "compiled" not in file.parts]
     texts = [(page.name, page.read_text(encoding="utf-8")) for page in pages] + [
         (file.name, re.sub(r"(?m)^ *[\w, ]+ : .*$", "", ast.get_docstring(node) or ""))
