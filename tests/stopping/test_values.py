@@ -7,6 +7,7 @@ import pytest
 
 from refsvm import BallRule, DualProblem, KKTGap, LOODualityGap, Precomputed, StoppingRule, WorkingSetGap
 from refsvm.kernels import Gram
+from refsvm.stopping.relative import rounding_of_gradient
 
 from ..values import begins_at, is_a_value, what_it_says
 
@@ -92,3 +93,24 @@ def test_rules_of_leave_one_out_say_that_an_example_is_left_out():
         assert what_it_says(rule) == set()
     for rule in (BallRule(), LOODualityGap()):
         assert what_it_says(rule) == {"left_out"}
+
+
+@pytest.mark.parametrize("n", [4, 100, 900])
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+def test_the_rounding_of_a_gradient_is_that_of_its_largest_terms(n, unit):
+    """In any unit of α and K; of so many independent roundings it grows by their root."""
+    rng = np.random.default_rng(n)
+    alpha, G, largest = unit * rng.normal(size=n), unit * rng.normal(size=n), 7.0
+    allowed = rounding_of_gradient(alpha, G, largest)
+    of_one = rounding_of_gradient(np.abs(alpha).max(keepdims=True), np.abs(G).max(keepdims=True), largest)
+    assert allowed == pytest.approx(np.sqrt(n) * of_one)
+    of_a_unit = rounding_of_gradient(np.ones(1), np.zeros(1), 1.0)
+    assert of_one == pytest.approx(of_a_unit * (7.0 * np.abs(alpha).max() + np.abs(G).max()))
+    # by the rounding itself, of Kα summed in float64 beside the same in long double
+    K = rng.uniform(-7.0, 7.0, size=(n, n))
+    lost = np.abs(K @ alpha - (K.astype(np.longdouble) @ alpha.astype(np.longdouble))).max()
+    assert (
+        lost
+        <= rounding_of_gradient(alpha, K @ alpha, 7.0)
+        <= 1e4 * max(lost, 2.0**-52 * np.abs(K @ alpha).max())
+    )
