@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from refsvm.kernels import Gram
 from refsvm.seeders import ato
 from refsvm.seeders.ato import PATIENCE, exchange
 from refsvm.solver.rules import stored_rows
-from refsvm.walk.walk import TIED, Walk
+from refsvm.walk.walk import BELOW, FREE, TIED, Walk
 
 from ..settings import FAST, needs_numba
 
@@ -122,6 +123,38 @@ def test_where_no_g_moves_at_first_the_margin_is_a_distance(margin, expected):
     memory = TO_THE_END.memory(solved)
     watched = ATO(margin=margin).begin(exchange(solved, problem.without(1)), memory)
     assert watched.tolist() == expected
+
+
+class Beginning(SimpleNamespace):
+    """A walk with one free variable and others at their bounds, which come nearer to b at these speeds."""
+
+    def __init__(self, speeds, distances):
+        side = np.array([FREE] + [BELOW] * len(speeds), dtype=np.int8)
+        of = SimpleNamespace(
+            speed=side * np.append(0.0, speeds), excess=side * np.append(0.0, distances), pace=0.0 * side
+        )
+        super().__init__(side=side, of=of, members=[0], watched=None)
+
+    def begin(self, members, inverse, least):
+        pass
+
+    def direction(self):
+        pass
+
+    def watch(self, watched):
+        self.watched = watched
+
+
+@pytest.mark.parametrize("speeds", [[2.0], [2.0, 2.0], [2.0, -2.0, 2.0], [-2.0]])
+@pytest.mark.parametrize("margin", [0.5, 1.0])
+def test_near_is_what_a_typical_speed_may_bring_to_b(speeds, margin):
+    """distance ≤ |speed| + margin · root mean square of the speeds, which here all are 2."""
+    most = 2.0 + 2.0 * margin
+    for distance, is_near in ((most, True), (0.99 * most, True), (1.01 * most, False)):
+        walk = Beginning(speeds, [distance] * len(speeds))
+        watched = ATO(margin=margin).begin(walk, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        assert watched is walk.watched
+        assert watched.tolist() == [0, *(range(1, 1 + len(speeds)) if is_near else ())]
 
 
 def test_a_path_that_cannot_pay_is_not_followed(heart):
