@@ -141,7 +141,7 @@ def table_1(page: Page, records: list[Record]) -> None:
             tuple(counts),
         ),
         "CPU seconds of one thread, the least of three turns in which the methods follow each other: of the seeds + of "
-        "the rest, kernel matrix included. The machine is shared, so they are good to a fifth.",
+        "the rest, kernel matrix included, on a machine as busy as the line below says.",
         Grid(
             ("set", "LIBSVM", "there", "Cold", "ATO", "there", "MIR", "there", "SIR", "there"),
             tuple(seconds),
