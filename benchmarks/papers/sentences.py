@@ -26,7 +26,7 @@ def sentences(text: str) -> list[str]:
     paragraphs = re.split(r"\n\s*\n|\n(?=[*-] )", body)
     prose = [" ".join(part.split()) for part in paragraphs if not re.match(r"\s*(\||#|<|=|>>>)", part)]
     found = [each for part in prose for each in re.split(r"(?<=[.:;?!])\s+(?=[A-Z*`{\[])", part)]
-    return [each for each in found if len(each) >= SHORTEST and not re.search("arXiv|-{4}", each)]
+    return [each for each in found if len(each) >= SHORTEST and not re.search("arXiv|-{4}|one core of", each)]
 
 
 def text_of_chapter(script: str) -> str:

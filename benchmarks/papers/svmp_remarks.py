@@ -44,7 +44,7 @@ On the monks' problems A is singular by up to 173 dimensions, and the linear pro
 has six random orders of the examples here, and the paper's one figure: how many examples are on the elbow depends
 on the corner at which the program ends, so on the order of the examples; the events, at which λ falls, hardly do.
 `tests/theorems/test_path_theorem.py` has both, and Theorem (i): every β within the box gives an optimum. So the
-largest elbow, 4, 138 or 290, is no property of the data; that our events are fewer than the published ones on monk
+largest elbow, 4, 139 or 290, is no property of the data; that our events are fewer than the published ones on monk
 1 and 3 is not explained by the corner.
 """,
     "IV, Gaussian": """
