@@ -220,10 +220,10 @@ def bandwidths(C: ctypes.CDLL) -> str:
         every = least(lambda: [*pool.map(lambda part: call(C.read_all, len(part), part), parts)])
     fresh = least(lambda: np.empty(2**24).fill(0.0))
     lines = [
-        "| memory | |", "|---|---:|",
-        f"| read by one core | {values.nbytes / one / 1e9:.1f} GB/s |",
-        f"| read by {cores} cores | {values.nbytes / every / 1e9:.1f} GB/s |",
-        f"| first write to a fresh array of 128 MiB | {fresh / 2**27 * 1e9:.2f} ns a byte |",
+        "| memory | value | unit |", "|---|---:|---|",
+        f"| read by one core | {values.nbytes / one / 1e9:.1f} | GB/s |",
+        f"| read by {cores} cores | {values.nbytes / every / 1e9:.1f} | GB/s |",
+        f"| first write to a fresh array of 128 MiB | {fresh / 2**27 * 1e9:.2f} | ns a byte |",
     ]  # fmt: skip
     return "\n".join(lines)
 
@@ -234,7 +234,7 @@ def table(fits: Sequence[Fit]) -> str:
     for each in fits:
         shares = " | ".join(f"{part / each.limit:.0%}" for part in (each.entry, each.rows, each.steps))
         times = f"{1e3 * each.fit:.2f} | {1e3 * each.limit:.2f} | {each.fit / each.limit:.2f}"
-        lines.append(f"| {each.name} | {each.n} | {times} | {shares} |")
+        lines.append(f"| {each.name} | {each.n:,} | {times} | {shares} |")
     mean = geometric_mean([each.fit / each.limit for each in fits])
     lines.append(f"| **geometric mean** | | | | **{mean:.2f}** | | | |")
     return "\n".join(lines)

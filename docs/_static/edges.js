@@ -62,10 +62,10 @@
     }
   }
 
-  // Code in a table may break behind a bracket, a comma, a dot, a slash or a long word, so that all columns fit.
+  // Long code in a table may break behind a bracket, a comma, a dot, a slash or a long word, so that all columns fit.
   function breakable(code) {
-    for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
-      const parts = text.data.split(/(?<=[(,/:]|[a-z]{4}_)(?=\w)|(?<=[.=])(?=[a-z_])/i);
+    for (const text of [...code.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.length > 19)) {
+      const parts = text.data.split(/(?<=[(,/]|::|[a-z]{4}_)(?=\w)|(?<=[.=])(?=[a-z_])/i);
       if (parts.length > 1) text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
     }
   }
