@@ -89,8 +89,8 @@ print(replace(experiment, strategies=strategies[2:4]).table("iterations", baseli
 
 # %%
 # Twenty tests are made here, five strategies on four sets, so that one of them is likely to fall below 0.05 by
-# chance alone. Holm's correction multiplies the smallest p by 20, the next by 19, and so on. Each p that is
-# then below 0.05 is so for all of them together.
+# chance alone. Holm's correction multiplies the smallest p by 20, the next by 19, and so on. A difference
+# whose p is still below 0.05 is significant among all of these tests.
 
 adjusted = experiment.compare("iterations", baseline).adjusted()
 for problem in (each.name for each in problems):
