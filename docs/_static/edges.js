@@ -70,6 +70,14 @@
     }
   }
 
+  // A dotted name as a title breaks behind a dot.
+  function dotted(title) {
+    for (const text of [...title.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)) {
+      const parts = text.data.split(/(?<=\w\.)(?=[a-z_])/);
+      if (parts.length > 1) text.replaceWith(...parts.flatMap((part, k) => (k ? [document.createElement("wbr"), part] : [part])));
+    }
+  }
+
   function all() {
     document.querySelectorAll(":not(td, th) > span.math").forEach(measure);
     document.querySelectorAll(SCROLLS).forEach(mark);
@@ -92,6 +100,7 @@
     document.querySelectorAll(":not(td, th) > span.math").forEach(join);
     document.querySelectorAll("td, td p, th, th p").forEach(keep);
     withUnits();
+    document.querySelectorAll("h1, .prev-next-title").forEach(dotted);
     document.querySelectorAll("td code, td code .pre").forEach(breakable);
     // a short word of code stays on its line: --only would break between its hyphens
     document.querySelectorAll("code.literal .pre").forEach((word) => word.classList.toggle("kept", word.textContent.length <= 20));
