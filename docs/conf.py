@@ -34,6 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "stepper",  # SMO and the path of C, driven by the reader
     "rules",  # the table of all rules
+    "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "kit",  # plans of lectures, slides and exercises, made from the chapters
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network

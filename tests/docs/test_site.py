@@ -136,3 +136,14 @@ def find_module(name: str) -> object:
         return find_spec(name)
     except ModuleNotFoundError:  # a part of the name is no package
         return None
+
+
+def test_public_names_in_docstrings_lead_to_the_modules_that_define_them(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    from public_names import canonical
+
+    assert canonical("SVC") == canonical("refsvm.SVC") == "refsvm.estimators.svc.SVC"
+    assert canonical("DualProblem.classification") == "refsvm.formulations.Formulations.classification"
+    assert [canonical(name) for name in ("budget", "refsvm.solver", "NamedTuple", "")] == [""] * 4
+    sys.modules.pop("public_names")
