@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -149,6 +151,20 @@ def test_a_linear_machine_far_from_the_origin_is_that_of_float64_rows(estimator,
     far, near = (estimator(**options).fit(X + offset, target) for offset in (2e4, 0.0))
     assert far.status_ is Status.CONVERGED
     np.testing.assert_allclose(getattr(far, h)(X + 2e4), getattr(near, h)(X), atol=0.01)
+
+
+@pytest.mark.parametrize(("offset", "is_said"), [(1e4, True), (1.0, False)])
+def test_a_float32_matrix_is_said_where_it_moves_decision_values(offset, is_said):
+    """60 examples with α = 1, and values of 10,001 that float32 rounds by 5e-4 each, beside a tolerance of 1e-3."""
+    y = np.tile([1.0, -1.0], 30)
+    K = np.eye(60) + offset
+    problem = DualProblem.classification(K, y, kernel=Precomputed(), C=2.0)
+    problem = problem.with_gram(Gram(Precomputed(), K.astype(np.float32)))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        solution = solve(problem, engine="numpy", cache_dtype="float32")
+    np.testing.assert_allclose(solution.alpha, y, atol=1e-2)
+    assert any("float32 kernel values" in str(each.message) for each in said) == is_said
 
 
 @pytest.mark.slow

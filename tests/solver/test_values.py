@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from refsvm import (
+    RBF,
     Decomposition,
+    DualProblem,
     HybridMaximumGain,
     KKTGap,
     LIBSVMShrinking,
@@ -18,7 +21,9 @@ from refsvm import (
     Restriction,
     SecondOrder,
 )
-from refsvm.solver.rules import Rules, rows_at_once
+from refsvm.kernels import Gram
+from refsvm.kernels.matrix import View
+from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
 from refsvm.solver.shrinking import LOOK_SECONDS, MANY, steps_between_looks
 
 from ..values import begins_at, is_a_value
@@ -86,3 +91,30 @@ def test_as_many_rows_are_in_memory_as_the_rules_read_at_once(selector, step, st
 def test_steps_between_two_looks_at_the_clock_take_about_as_long_as_it_says(seconds, filled, steps):
     rows = SimpleNamespace(filled=filled, n=7, row_seconds=seconds)
     assert steps_between_looks(SimpleNamespace(rows=rows)) == steps
+
+
+@pytest.mark.parametrize("cache_mb", [1e-3, 1.0])
+def test_variables_that_share_an_example_share_its_row(cache_mb):
+    """Of two variables for each of six examples a row of six is stored, and no row is computed twice."""
+    gram = Gram(RBF(0.5), np.random.default_rng(2).normal(size=(6, 2)))
+    rows = stored_rows(View(gram, np.tile(np.arange(6), 2)), cache_mb)
+    assert rows.gram.store.n == 6
+    for i in (0, 6, 0):
+        np.testing.assert_allclose(rows.row(i), np.tile(gram.block(np.array([0]))[0], 2))
+    assert rows.gram.store.computed == 1
+    alone = stored_rows(gram, cache_mb)
+    assert alone.gram is gram
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3])
+def test_a_start_that_is_slightly_infeasible_is_repaired_without_a_word(size):
+    """By a billionth of its largest α; more is said."""
+    box = np.full(4, 2.0 * size)
+    problem = DualProblem(Gram(RBF(0.5), np.arange(4.0)[:, None]), np.ones(4), 0.0, -box, box)
+    start = size * np.array([1.0, -1.0, 0.5, -0.5])
+    assert feasible_start(problem, start) is start
+    more = size * np.array([1e-9, 0.0, 0.0, 0.0])  # of which it takes 3/8 back, by the room that it has
+    np.testing.assert_allclose(feasible_start(problem, start + 2.0 * more), start, rtol=1e-8)
+    with pytest.warns(UserWarning, match="start is not feasible"):
+        repaired = feasible_start(problem, start + 4.0 * more)
+    np.testing.assert_allclose(repaired, start, rtol=1e-8)

@@ -8,9 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import SVMP, Hastie, KKTGap, Status
-from refsvm.trackers import backup
+from refsvm import SVMP, DualProblem, Hastie, KKTGap, Precomputed, Status
+from refsvm.kernels import Gram
+from refsvm.trackers import backup, hastie
 from refsvm.trackers.base import PathTracker
+from refsvm.walk.state import PathState
+from refsvm.walk.walk import FREE
 
 from ..values import begins_at, is_a_value, what_it_says
 
@@ -72,3 +75,24 @@ def test_smo_of_a_path_has_the_time_that_the_path_has_left(left, ends, monkeypat
     else:
         assert 0.0 < asked[0] <= ends + 1e-8
         assert asked[0] >= ends - 10.0 or ends < 1.0
+
+
+@pytest.mark.parametrize(("is_c_path", "place"), [(True, "C=4"), (False, "t=0.25")])
+def test_a_refusal_says_where_on_the_path_it_is(is_c_path, place):
+    """Along 1/C by C, which is what the caller gave; along another line by t."""
+    walk = SimpleNamespace(t=0.25, along=SimpleNamespace(is_c_path=is_c_path), members=[3, 7])
+    assert hastie._where(walk) == place
+
+
+@pytest.mark.parametrize(("v", "tolerance"), [([1.0, -1.0, 1.0], 1e-9), ([6.0, -1.0, 3.0], 6e-9)])
+def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypatch):
+    asked = []
+    monkeypatch.setattr(backup, "solved", lambda walk, problem, stop: asked.append((problem, stop)))
+    K = np.eye(3)
+    problem = DualProblem(Gram(Precomputed(), K), np.array(v), 0.0, -np.ones(3), np.ones(3))
+    walk = PathState(problem, K, "numpy")
+    walk.place(1.0, np.zeros(3), 0.0, "start")
+    walk.assign(np.full(3, FREE, dtype=np.int8), "start")
+    assert not backup.choose_sets(walk)
+    ((_, stop),) = asked
+    assert stop.tol == pytest.approx(tolerance)
