@@ -229,6 +229,7 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     cell = scored(split, 2, ended, score([0, 1, 2, *right[:2], right[2] + 1]))
     assert (cell.split, cell.place, cell.score, cell.iterations) == (7, 2, 3.0 / 8.0, 30)
     assert (cell.fit_seconds, cell.converged) == (3.75, True)
+    assert 0.0 <= cell.score_seconds < 0.5  # of six predictions
     ended[1] = ended[1]._replace(status=Status.MAX_ITER)
     assert not scored(split, 2, ended, score(np.arange(6) % 3)).converged
 

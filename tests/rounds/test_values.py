@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
@@ -42,6 +43,11 @@ def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
     result = RESULTS[name]()
     shown = repr(result)
     assert "Solution(" not in shown
+    assert not any(
+        isinstance(getattr(result, name), np.ndarray)
+        for name in re.findall(r"(\w+)=", shown)
+        if name != "classes"
+    )
     assert len(shown) < 300
     for field in fields(result):
         with pytest.raises(FrozenInstanceError):
