@@ -22,8 +22,8 @@ LINES = (
     "Iterations, kernel rows and objectives come out the same again on the same processor.",
 )
 READS = {
-    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load: read those "
-    "of a table beside each other, and not against the published ones, which are from the computers of their time.",
+    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load: compare "
+    "those of a table with one another, not with the published ones, which are from the computers of their time.",
     "±": "Means ± standard deviations are over the stated number of random orders of the examples, the same for every "
     "strategy; p is that of the paired two-sided Wilcoxon test.",
     "SV ": "SV and BSV are support vectors and those at the bound C.",

@@ -78,7 +78,8 @@ computed afresh every 50 events, with a correction of the elbow, and no repair i
 objective is below ours by up to 1.4·10⁻⁷ for C above 600, so it is the less exact one. **Linear algebra**: the order
 of the paper, SVD, QR, updates, and larger ratios where the elbow has hundreds of points and changes by one (heart,
 diabetes, HillValley, german). In place of its updated factors stands the inverse, which `SVMP` keeps by default. It
-gains little where many examples move at one event (monks), because it is then made anew.
+gains nothing on sonar and ionosphere, whose paths have few events, and less where many examples move at one event
+(monks), because it is then made anew.
 """,
     "IV": """
 Sets beyond a thousand examples, with the default. Their memory is that of the kernel matrix.
