@@ -117,7 +117,10 @@ def main() -> None:
     )
     part = [name for name in names if name not in chosen.full]
     sizes = SMALLER.format(", ".join(part)) if part else WHOLE
-    page.add("What we did as the paper, what not", ABOUT.replace("SIZES", sizes))
+    did = "What we did as the paper, what not"
+    # it tells the sizes of sections that stay as they stand
+    if not (chosen.only and page.keeps(did)):
+        page.add(did, ABOUT.replace("SIZES", sizes))
     as_printed(page, names, chosen)
     if page.wants("By `leave_one_out`"):
         by_leave_one_out(page, names, chosen)
