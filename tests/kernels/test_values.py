@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.kernels import Gram
+from refsvm.kernels import Gram, products
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, FLOAT32_HELD_FROM, is_worthwhile
+from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, FLOAT32_HELD_FROM, is_worthwhile, share_held
 from refsvm.solver.rules import stored_rows
 
 KNOWN = (
@@ -182,3 +182,40 @@ def test_a_matrix_that_is_held_is_worthwhile_from_a_size_on(past):
     gram = SimpleNamespace(n=FLOAT32_HELD_FROM + past, supports_float32=False, has_unit_diagonal=True)
     assert is_worthwhile(gram, 1e-3, True, held=True) == (past >= 0)
     assert not is_worthwhile(gram, 1e-3, False, held=True)
+
+
+@pytest.mark.parametrize(
+    ("C", "tolerance", "cache_mb", "share"),
+    [
+        (10.0, 1e-3, np.inf, 0.1),  # 4 · 2⁻²⁴ √1500 C ≤ a tenth of the tolerance, up to C = 10.8
+        (12.0, 1e-3, np.inf, 0.0),
+        (1.0, 1e-4, np.inf, 0.1),
+        (1.2, 1e-4, np.inf, 0.0),
+        (0.1, 0.9e-4, np.inf, 0.0),  # a tolerance that float32 values never allow
+        (12.0, 1e-3, 1500**2 * 7 / 2**20, 1.0),  # the budget holds K as float32 alone
+        (12.0, 1e-3, 1500**2 * 4 / 2**20, 1.0),
+        (12.0, 1e-3, 1500**2 * 8 / 2**20, 0.0),  # as float64, too
+        (12.0, 1e-3, 1500**2 * 3.99 / 2**20, 0.0),  # not at all
+    ],
+)
+def test_how_far_a_held_matrix_of_float32_may_move_decision_values(C, tolerance, cache_mb, share):
+    gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 1500)[:, None])
+    assert share_held(gram, np.full(1500, C), tolerance, cache_mb) == share
+
+
+@pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])
+@pytest.mark.parametrize("in_tiles", [True, False])
+@pytest.mark.parametrize(("size", "is_refused"), [(1e60, True), (1e20, False)])
+def test_values_beyond_float64_are_refused_however_they_are_computed(
+    rows, in_tiles, size, is_refused, monkeypatch
+):
+    """Of a kernel with a bound there are none."""
+    monkeypatch.setattr(products, "TILED_FROM", 0 if in_tiles else np.inf)
+    x = size * np.arange(1.0, 7.0)[:, None]
+    assert np.isfinite(Gram(RBF(1.0), x).block(np.array(rows))).all()
+    gram = Gram(Polynomial(degree=3, gamma=1.0, coef0=0.0), x)
+    if is_refused:
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"the value inf .*; scale the data"):
+            gram.block(np.array(rows))
+    else:
+        np.testing.assert_allclose(gram.block(np.array(rows)), (x[[*rows]] @ x.T) ** 3, rtol=1e-12)
