@@ -95,6 +95,8 @@ def test_no_clause_with_what_is_the_subject_of_a_sentence():
 
 
 def test_every_reference_names_the_module_that_has_the_page():
+    for library in ("numba", "sklearn", "matplotlib"):  # which modules of references import
+        pytest.importorskip(library)
     root = DOCS.parent
     pages = [
         *DOCS.glob("*.md"),
