@@ -179,6 +179,25 @@ def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
     assert page.NEW["runs"] == 0
 
 
+def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, monkeypatch):
+    """Even if the script does not come to them, because they need a set that is not asked for."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    page = importlib.import_module("page")
+    output = tmp_path / "page.md"
+    output.write_text(
+        "# Page\n\nHead.\n\n## A\n\na\n\n## B\n\nb\n\n## C\n\nc\n\n## D\n\nd\n", encoding="utf-8"
+    )
+    written = page.Page("Page", "script.py", argparse.Namespace(output=output, only=["C", "D"]))
+    written.add("C", "new")  # D was asked for, and is no more
+    written.write()
+    text = output.read_text(encoding="utf-8")
+    assert [each.split("\n\n") for each in text.strip().split("## ")[1:]] == [
+        ["A", "a", ""],
+        ["B", "b", ""],
+        ["C", "new"],
+    ]
+
+
 def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch):
     """The oldest revision with its tables, however they are spaced; not one whose head keeps the section."""
     monkeypatch.syspath_prepend(SCRIPTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -163,9 +164,24 @@ class Page:
     def write(self) -> None:
         """Write the page, if a file is named, with the headlines of its paper at the top."""
         if self.chosen.output is not None:
+            if getattr(self.chosen, "only", None):
+                self._put_back()
             head = [f"# {self.title}", self._head()]
             text = with_headlines(self.chosen.output.stem, "\n\n".join([*head, *self.parts]) + "\n")
             self.chosen.output.write_text(text, encoding="utf-8")
+
+    def _put_back(self) -> None:
+        """Keep the sections that were not asked for, and that the script has not come to, where they stand."""
+        text = "\n\n".join(self.parts)
+        before, there, last = re.split(r"(?m)^## ", text)[0].strip(), list(sections(text).items()), -1
+        for heading, kept in self._sections():
+            places = [place for place, (written, _) in enumerate(there) if written == heading]
+            if places:
+                last = places[0]
+            elif not self.wants(heading):
+                last += 1
+                there.insert(last, (heading, kept))
+        self.parts = [*filter(None, [before]), *(section for _, section in there)]
 
     def _head(self) -> str:
         """Say how the page came about, and how its tables are read."""
