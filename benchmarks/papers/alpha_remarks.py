@@ -33,29 +33,30 @@ has the pseudo-inverse. From the full solution nothing joins, and SIR, MIR and A
 spread over the free variables.
 """
 TABLE_1_TEXT = """
-**Reproduces**: all methods end at one accuracy, which is the published one on the sets in full. LIBSVM's 9,000 steps
-on madelon, and its 6,988 on heart to 0.4 %: the experiment is the paper's. Every seed saves steps, on adult a third
-where the paper has a fifth. **Does not**, on heart and madelon: there every fold is alike and SIR's, MIR's and ATO's
-seeds are the optimum, or nearly so. So they take the steps of the first, cold round and few more. The published 1,800
-of MIR and SIR on madelon, 900 and nine times 100, are those of `AVG` in a chain, which leaves the added examples at
-zero; on heart the published 1,443 of MIR are near its 1,434. So MIR there, and on madelon SIR, did as if the added
-examples had been given no weight. Two explanations fit, and the figures do not tell them apart: the authors' programs
-gave them none; or a similar example was looked for by K > 0 and never found, since K off the diagonal is 0 on
-madelon, and next to nothing on heart.
+**Reproduces**: all methods end at one accuracy, which is the published one on the sets in full. LIBSVM takes the
+published 9,000 steps on madelon, and on heart the published 6,988 to 0.4 %, so the experiment is the paper's. Every
+seed saves steps, on adult a third where the paper has a fifth. **Does not**, on heart and madelon: there every fold is
+alike and SIR's, MIR's and ATO's seeds are the optimum, or nearly so. So they take the steps of the first, cold round
+and few more. On madelon the paper's MIR and SIR take as many steps as `AVG` does here in a chain, where `AVG` leaves
+the added examples at zero: 900 in the first round, and 100 in each of the nine others. On heart the paper's MIR takes
+nearly as many steps as `AVG` does here. So MIR there, and on madelon SIR, did as if the added examples had been given
+no weight. Two explanations fit, and the figures do not tell them apart: the authors' programs gave them none; or a
+similar example was looked for by K > 0 and never found, since K off the diagonal is 0 on madelon, and next to nothing
+on heart.
 """
 TABLE_2_TEXT = """
 *mean K* and *largest K*: off the diagonal, of the examples in the tables. *larger class*: its share, in the tables
 for adult, webdata and MNIST; of all 60,000 digits 50.85 % are odd.
 """
 FIRST_TEXT = """
-LIBSVM (scikit-learn, 3 GB of cache) without the first of ten stratified folds, on everything; MNIST as 60,000
-orthogonal unit vectors, which is what its kernel matrix is. One random order gave 39,493 steps on adult and 129,002
-on MNIST, another the table; ten times as many come to the paper's ten rounds within 1 %. So these are the paper's
-problems too. `--full adult mnist` measures it again; webdata had not ended after nine minutes.
+LIBSVM (scikit-learn, 3 GB of cache) trains on all examples but those of the first of ten stratified folds. MNIST is
+given as 60,000 orthogonal unit vectors, since its kernel matrix is theirs, the identity. One random order gave 39,493
+steps on adult and 129,002 on MNIST, another the table; ten times as many come to the paper's ten rounds within 1 %. So
+these are the paper's problems too. `--full adult mnist` measures it again; webdata had not ended after nine minutes.
 """
 ALL_TEXT = """
 Ten folds of all examples, each round from the one before, with 1,000 MB for kernel rows: the seeds of SIR and MIR need
-no more. MNIST stands as 60,000 orthogonal unit vectors, which is what its kernel matrix is.
+no more. MNIST is given as 60,000 orthogonal unit vectors, as above.
 `python benchmarks/papers/alpha_seeding.py --only "All examples" --full mnist adult webdata` runs what is missing; a set
 and a method that are done are kept.
 """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conjugate_strategies import RULES, STOPS, EachStop, InTurns
+from conjugate_strategies import LEAST, RULES, STOPS, EachStop, InTurns
 from page import Page, arguments, carried_out
 
 from refsvm.datasets import paper_suite
@@ -73,24 +73,33 @@ def steps_taken(page: Page, records: Sequence[Record]) -> None:
     fifteen = [each for each in records if not each["problem"].startswith(FIFTEEN_LEAVE_OUT)]
     page.add(
         "Steps to ε = 0.001, in those of Newton's",
-        f"All variables, no shrinking; each set at its C, 10 C and 100 C. Over the {len(fifteen)} problems here of the "
-        f"fifteen sets (without {', '.join(FIFTEEN_LEAVE_OUT)}) the geometric means are "
-        f"{means(fifteen, 'Newton', 'iterations')}; over all {len(records)} here, "
-        f"{means(records, 'Newton', 'iterations')}.",
+        "Steps are counted on all variables, without shrinking, for each set at its C, 10 C and 100 C.",
         ratios(records, "Newton", "iterations"),
+        f"Geometric means of these ratios; the fifteen sets are those without {', '.join(FIFTEEN_LEAVE_OUT)}:",
+        means(
+            {
+                f"fifteen sets, {len(fifteen)} problems": fifteen,
+                f"all sets, {len(records)} problems": records,
+            },
+            "Newton",
+            "iterations",
+        ),
     )
 
 
 def seconds_taken(page: Page, records: Sequence[Record]) -> None:
     """Seconds with shrinking, as ratios."""
-    by_factor = {f: [each for each in records if each["problem"].endswith(f" {f:g} C")] for f in FACTORS}
+    by_factor = {
+        f"{f:g} C": [each for each in records if each["problem"].endswith(f" {f:g} C")] for f in FACTORS
+    }
     page.add(
         "CPU seconds of a fit, in those of planning ahead",
-        f"With the default shrinking, kernel rows included, the least of {TURNS} turns, in which short ones are "
-        "repeated. The default is planned steps on all variables and conjugate ones, with their selector, on "
-        "restricted problems.",
-        *(f"At {f:g} C: {means(own, 'planning', 'cpu')}." for f, own in by_factor.items()),
+        f"Fits have the default shrinking; their seconds include the kernel rows and are the least of {TURNS} turns, "
+        f"in which calls shorter than {LEAST:g} s are repeated. The default is planned steps on all variables and "
+        "conjugate ones, with their selector, on restricted problems.",
         ratios(records, "planning", "cpu"),
+        "Geometric means of these ratios:",
+        means(by_factor, "planning", "cpu"),
     )
 
 
@@ -103,8 +112,8 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
         rows.append((record["problem"].partition(",")[0], f"{costs['Newton']:.2f}", *others))
     page.add(
         "The cost of a step",
-        "CPU time of a whole solve over its steps, each set at 10 C, no shrinking, the kernel matrix given: Newton's "
-        f"in µs, the others in those of Newton's; the least of {TURNS} turns.",
+        "The cost of a step is the CPU time of a whole solve over its steps, at 10 C, without shrinking and with the "
+        f"kernel matrix given; the least of {TURNS} turns. Newton's cost is in µs, the others are relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 
@@ -114,14 +123,18 @@ def names_of(records: Sequence[Record]) -> list[str]:
     return [name for name in RULES if f"{name}: cpu" in records[0]]
 
 
-def means(records: Sequence[Record], baseline: str, metric: str) -> str:
-    """Geometric means of the ratios to the baseline, as text."""
-    logs = {
-        name: np.mean([np.log(each[f"{name}: {metric}"] / each[f"{baseline}: {metric}"]) for each in records])
-        for name in names_of(records)
-        if name != baseline
-    }
-    return ", ".join(f"{name} {np.exp(mean):.3f}" for name, mean in logs.items())
+def means(groups: dict[str, Sequence[Record]], baseline: str, metric: str) -> Grid:
+    """One line for each group of sets: the geometric means of the ratios to the baseline."""
+    groups = {name: own for name, own in groups.items() if own}
+    others = [name for name in names_of(next(iter(groups.values()))) if name != baseline]
+    lines = []
+    for group, own in groups.items():
+        logs = (
+            np.mean([np.log(each[f"{other}: {metric}"] / each[f"{baseline}: {metric}"]) for each in own])
+            for other in others
+        )
+        lines.append((group, *(f"{np.exp(mean):.3f}" for mean in logs)))
+    return Grid(("sets", *others), tuple(lines))
 
 
 def ratios(records: Sequence[Record], baseline: str, metric: str) -> Grid:

@@ -154,7 +154,9 @@ def table_2(page: Page, runs: Experiment) -> None:
     ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
     iterations = runs.table("iterations", "SMO", beside={**there, "ratio there": ratios})
     compared = runs.compare("iterations", "SMO")
-    remark = REMARKS["table 2"].format(**baseline(runs), **tested(compared, "PA-SMO"))
+    splice = compared.cells.get(("ida_splice", "PA-SMO"))
+    saved = percent(1.0 - (splice.ratio or 1.0)) if splice else "–"
+    remark = REMARKS["table 2"].format(**baseline(runs), **tested(compared, "PA-SMO"), splice=saved)
     page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, remark)
 
 

@@ -20,11 +20,11 @@ NAMES = "SVD", "QR", "updated QR", "inverse"
 
 REMARK = """
 CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances: the least of the turns
-that fit in a second, or of one. *Of SVD*: what updates save of the time with the SVD; the published column is
-$1-t^{{UD}}/t^{{SVD}}$ of Table III. They save up to {most} % here and up to 94 % there ("up to 90%" in the conclusion);
-on {alike} of {of} sets as much as there, to 20 points. The factors are those of `scipy.linalg.qr_insert` and
-`qr_delete`, and new ones with pivots wherever the rank is in doubt.
-`SVMP` keeps the inverse by default, with which compiled code follows runs of events.
+that fit in a second, or of one. *Of SVD* is the share of the SVD's time that updates save, here and by the seconds of
+Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to 94 % there ("up to 90%" in the
+conclusion). On {alike} of {of} sets the share is the published one to 20 points. The factors are those of
+`scipy.linalg.qr_insert` and `qr_delete`, and new ones with pivots wherever the rank is in doubt. `SVMP` keeps the
+inverse by default, with which compiled code follows runs of events.
 """
 
 
