@@ -37,8 +37,8 @@ every 50 events, as `SVMP()` does, leaves one repair on all sets together: Table
 HillValley and german, the special events on heart, diabetes, HillValley and german; on wbc both are further off. With
 larger tolerances, events that lie close together are one. **Does not**: there the check repairs one to three times on
 most sets, and the cost is up to 30 % off without it. Here the check finds nothing to repair, except on HillValley,
-where it repairs 109 times and the cost is lost without it. The remaining difference may come from the choice of examples. The
-events of monk 2 and monk 3 stay far from the published ones.
+where it repairs 109 times and the cost is lost without it. The remaining difference may come from the choice of
+examples. The events of monk 2 and monk 3 stay far from the published ones.
 """,
     "corners": """
 On the monks' problems A is singular by up to 173 dimensions, and the linear program has many solutions. The table
