@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, replace
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -17,6 +18,12 @@ def is_a_value(rule: Any, shown: str, parameters: tuple[float, ...]) -> None:
     for name in (*(field.name for field in fields(rule)), "another"):
         with pytest.raises(FrozenInstanceError):
             setattr(rule, name, 1)
+
+
+def remembers_as(rule: Any, base: type) -> None:
+    """Compare the arguments of a rule's `memory`, and their defaults, with those of its kind."""
+    asked, own = (signature(kind.memory).parameters.values() for kind in (base, type(rule)))
+    assert [(each.name, each.default) for each in own] == [(each.name, each.default) for each in asked]
 
 
 def what_it_says(rule: Any) -> set[str]:

@@ -21,7 +21,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.kernels.checked import GivenMatrix
+from refsvm.kernels.checked import GivenMatrix, grown
 
 from ..settings import FAST
 
@@ -238,6 +238,10 @@ WRONG = {
         lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)),
         "Odd.n=2.5",
     ),
+    "no example": (
+        lambda: changed(n=property(lambda self: 0, lambda self, n: None)),
+        "Odd.n=0 is not a whole number ≥ 1; give ",
+    ),
     "no columns": (
         lambda: changed(block=lambda self, rows: K[rows]),
         "gram=Odd fails on a block of 8 rows.*TypeError",
@@ -353,3 +357,10 @@ def test_a_problem_in_place_of_data_comes_alone(arguments, words):
 def test_novelty_detection_has_no_path_of_its_penalty():
     with pytest.raises(ValueError, match="none of classification"):
         regularization_path(DualProblem.one_class(gram=K))
+
+
+def test_rows_that_are_too_short_for_a_larger_matrix_are_refused():
+    held = Gram(Precomputed(), K[:3, :3])
+    with pytest.raises(ValueError, match=r"all 5 examples, shape \(2, 5\)"):
+        grown(held, K[3:5, :3])
+    np.testing.assert_array_equal(grown(held, K[3:5, :5]).block(np.arange(5)), K[:5, :5])

@@ -17,6 +17,12 @@ def test_a_kernel_takes_the_parameters_it_has():
     assert made == [Linear(), Polynomial(2, 0.5, 1.0), RBF(0.5), Sigmoid(0.5, 1.0), Precomputed()]
 
 
+def test_parameters_that_are_not_given_are_those_of_libsvm():
+    expected = [Polynomial(3, 0.5, 0.0), Sigmoid(0.5, 0.0)]
+    assert [kernel_called(name, X, gamma=0.5) for name in ("poly", "sigmoid")] == expected
+    assert kernel_called("rbf", X) == RBF(gamma_on(X, "scale"))
+
+
 @pytest.mark.parametrize("container", CONTAINERS, ids=["dense", "csr"])
 def test_gamma(container):
     data = container(X)

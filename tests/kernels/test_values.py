@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, fields, replace
+from inspect import signature
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram, products
+from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.origin import origin_of
 from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, FLOAT32_HELD_FROM, is_worthwhile, share_held
+from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import stored_rows
 
 KNOWN = (
@@ -219,3 +223,36 @@ def test_values_beyond_float64_are_refused_however_they_are_computed(
             gram.block(np.array(rows))
     else:
         np.testing.assert_allclose(gram.block(np.array(rows)), (x[[*rows]] @ x.T) ** 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("X", "origin"),
+    [
+        ([[9.0, 0.0], [9.0, 2.0]], None),  # ‖x‖² ≤ 85, and 1 around the mean
+        ([[10.0, 0.0], [10.0, 2.0]], [10.0, 1.0]),  # 104
+        ([[10.0, 0.0], [-10.0, 2.0]], None),  # around 0
+        ([[30.0, 0.0]] * 2, None),  # all the same: ‖x‖² = 900 …
+        ([[40.0, 0.0]] * 2, [40.0, 0.0]),  # … and 1600
+        ([[0.0, 0.0]] * 2, None),
+    ],
+)
+def test_data_are_moved_where_they_are_far_from_the_origin_for_their_size(X, origin):
+    found = origin_of(np.array(X))
+    assert (found is None) == (origin is None)
+    assert origin is None or found.tolist() == origin
+
+
+def test_both_kinds_of_products_begin_at_the_first_column():
+    for kind in (products.DenseProducts, SparseProducts):
+        assert signature(kind.of).parameters["start"].default == 0
+
+
+def test_memory_is_asked_for_before_a_row_is_written_to(monkeypatch):
+    """As many rows as are stored then: one that is mapped later would be written to twice."""
+    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1)))), []
+    assert rows._buffer is not None
+    monkeypatch.setattr(rows._buffer, "ensure_ready", asked.append)
+    rows.fetch(np.array([3, 0, 2]))
+    rows.ensure(5)
+    rows.fetch(np.array([8, 0, 7]))
+    assert asked == [3, 4, 6]

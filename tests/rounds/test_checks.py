@@ -103,6 +103,7 @@ def test_the_xi_alpha_bound_is_below_one_by_more_than_the_gap_does(name, label):
 
 ROOM = {
     "the free ones have it": (0.3, [0.0, 0.6, -0.3, -0.6], 1.0, 1),
+    "hardly more than is needed": (0.4, [0.0, 0.6, -0.05, 0.0], 1.0, 1),  # 0.45
     "a bounded one has none": (0.4, [0.0, 1.0, 0.0, -1.0], 1.0, 0),
     # 0.1 of example 1 and 0.2 of the others: α₀ = 0.4 does not fit
     "too little of it": (0.4, [0.0, 0.9, -0.2, 0.0], 1.0, 0),
@@ -185,6 +186,27 @@ def test_no_check_is_asked_about_an_example_alone_in_its_class(y, C, lone, sign)
     assert [signs[r] for r in range(len(y)) if r not in lone] == [sign] * (len(y) - len(lone))
     assert signs[lone].tolist() == [y[r] for r in lone]
     assert np.isnan(values).all()
+
+
+@dataclass(frozen=True)
+class Writing(Check):
+    """It writes to what it gets."""
+
+    name: ClassVar[str] = "writing"
+    array: str = "alpha"
+
+    def decide(self, full, rows):
+        getattr(full, self.array)[0] = 9.0
+        return np.zeros(full.problem.n)
+
+
+@pytest.mark.parametrize("array", ["alpha", "gradient"])
+def test_a_check_of_a_user_cannot_change_the_solution(array):
+    full, rows = solved([1, 1, -1, -1])
+    before = getattr(full, array).copy()
+    with pytest.raises(ValueError, match="read-only"):
+        sufficient(full, rows, [Writing(array=array)])
+    np.testing.assert_array_equal(getattr(full, array), before)
 
 
 def test_what_one_check_has_decided_the_next_is_not_asked():

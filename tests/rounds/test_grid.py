@@ -283,3 +283,18 @@ def test_control_c_ends_compiled_rounds_between_chunks(monkeypatch):
     finally:
         gc.enable()
         timer.cancel()
+
+
+def test_the_usual_score_of_a_regression_is_r_squared_with_weights():
+    rng = np.random.default_rng(3)
+    y, predicted, weights = rng.normal(size=9), rng.normal(size=9), rng.uniform(0.5, 2.0, 9)
+    test = np.arange(9)
+    split = Split(0, test, test, np.ones(9), weights)
+    task = task_given(np.arange(9.0)[:, None], y, Linear(), None, epsilon=0.1)
+    mean = np.average(y, weights=weights)
+    expected = 1.0 - (weights * (y - predicted) ** 2).sum() / (weights * (y - mean) ** 2).sum()
+    assert usual_score(task, split, 0, predicted[:, None]) == pytest.approx(expected, rel=1e-12)
+    # of equal targets all is right, or nothing
+    task = task_given(np.arange(9.0)[:, None], np.full(9, 2.0), Linear(), None, epsilon=0.1)
+    for value, score in ((2.0, 1.0), (2.5, 0.0)):
+        assert usual_score(task, split, 0, np.full((9, 1), value)) == score

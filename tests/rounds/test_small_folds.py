@@ -7,7 +7,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from refsvm import AVG, RBF, KKTGap, Linear, Status, cross_validate
+from refsvm import AVG, RBF, KKTGap, Linear, PlanningAheadStep, SecondOrder, Status, cross_validate
+from refsvm.rounds.small_folds import TAKEN
 
 svm = pytest.importorskip("sklearn.svm")
 ONE_BY_ONE = "refsvm.rounds.cross_validate.held_out"
@@ -59,6 +60,19 @@ def test_a_seeder_a_class_without_examples_and_other_options_ask_for_rounds():
     ):
         with patch(ONE_BY_ONE, refused), pytest.raises(AssertionError, match="one pair after another"):
             cross_validate(X, y, kernel=RBF(0.3), **options)
+
+
+def test_all_options_that_change_nothing_may_be_given():
+    X, y = many()
+    plain = cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True)
+    options = {
+        "selector": SecondOrder(), "step": PlanningAheadStep(), "stop": KKTGap(relative=True), "engine": "numpy",
+        "shrinking": False, "cache_mb": 100.0, "cache_dtype": "float64",
+    }  # fmt: skip
+    assert options.keys() == TAKEN
+    with patch(ONE_BY_ONE, refused):
+        found = cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True, **options)
+    np.testing.assert_array_equal(found.decision_values, plain.decision_values)
 
 
 @pytest.mark.parametrize(("largest", "together"), [(32, True), (33, False)])

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import FrozenInstanceError, fields
+from importlib import import_module
+from inspect import signature
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Ball, Linear, TrainingError, XiAlphaBound, ZeroAlpha, cross_validate, leave_one_out
+from refsvm import (
+    RBF,
+    SIR,
+    Ball,
+    Linear,
+    Rounds,
+    TrainingError,
+    XiAlphaBound,
+    ZeroAlpha,
+    cross_validate,
+    leave_one_out,
+    solve,
+)
 
 from ..values import is_a_value
+
+rounds_of_folds = import_module("refsvm.rounds.cross_validate")  # the function has the name of its module
 
 
 @pytest.mark.parametrize(
@@ -61,6 +78,54 @@ def test_of_one_fold_nothing_is_left_to_train_on():
     assert len(cross_validate(X, Y, kernel=RBF(0.5), folds=2).errors) == 2
     with pytest.raises(ValueError, match=r"folds=1 .*; give "):
         cross_validate(X, Y, kernel=RBF(0.5), folds=1)
+
+
+@pytest.mark.parametrize("call", [leave_one_out, Rounds, cross_validate])
+def test_options_of_rounds_that_are_those_of_solve_have_its_defaults(call):
+    known, own = (signature(each).parameters for each in (solve, call))
+    shared = known.keys() & own.keys() - {"problem"}
+    assert {name: own[name].default for name in shared} == {name: known[name].default for name in shared}
+    assert len(shared) == {leave_one_out: 9, Rounds: 12, cross_validate: 1}[call]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [RBF(0.5), lambda X, Z: np.exp(-0.5 * ((X[:, None] - Z) ** 2).sum(axis=2))],
+    ids=["known", "own"],
+)
+def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
+    """What is computed is counted: with memory for all, each row once."""
+    six = 6 * 24 * 8 / 2**20
+    plain, small = (leave_one_out(X, Y, kernel=kernel, cache_mb=mb, engine="numpy") for mb in (200.0, six))
+    np.testing.assert_array_equal(small.predictions, plain.predictions)
+    assert small.kernel_rows > plain.kernel_rows == 24
+
+
+def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
+    """However long it is: each of its rounds starts from the one before."""
+    monkeypatch.setattr(rounds_of_folds, "is_worth_workers", lambda *_: True)
+    chains = [
+        cross_validate(X, Y, kernel=RBF(0.5), folds=5, seeder=SIR(), from_full=False, n_jobs=n, rng=1)
+        for n in (1, 2)
+    ]
+    steps = [[each.iterations for each in chain.rounds] for chain in chains]
+    assert steps[0] == steps[1]
+    assert len(steps[0]) == 5
+
+
+def test_a_worker_is_told_the_seconds_that_are_spent(monkeypatch):
+    spent, hold_out, began = [], rounds_of_folds.hold_out, time.perf_counter()
+    monkeypatch.setattr(
+        rounds_of_folds,
+        "hold_out",
+        lambda machine, some, seconds=0.0, origin=None, **more: (
+            spent.append(seconds) or hold_out(machine, some, seconds, origin, **more)
+        ),
+    )
+    cross_validate(X, Y, kernel=RBF(0.5), folds=4, n_jobs=1, time_limit=100.0)
+    cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, n_jobs=1, time_limit=100.0)
+    assert len(spent) >= 4
+    assert 0.0 < min(spent) <= max(spent) < time.perf_counter() - began
 
 
 def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():

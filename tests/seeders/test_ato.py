@@ -21,6 +21,8 @@ from refsvm import (
     Polynomial,
     Precomputed,
     Rounds,
+    Solution,
+    Status,
     cross_validate,
     solve,
 )
@@ -29,7 +31,7 @@ from refsvm.kernels import Gram
 from refsvm.seeders import ato
 from refsvm.seeders.ato import PATIENCE, exchange
 from refsvm.solver.rules import stored_rows
-from refsvm.walk.walk import BELOW, FREE, TIED, Walk
+from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Walk
 
 from ..settings import FAST, needs_numba
 
@@ -169,6 +171,45 @@ def test_a_path_that_cannot_pay_is_not_followed(heart):
     memory = TO_THE_END.memory(solved)
     memory[0] = 1.0
     assert np.array_equal(TO_THE_END.seed(solved, new, memory), spread)
+
+
+OF_EXCHANGE = {  # α, the old box and the new one, G − b; then the way it goes, the box where it begins, its side
+    "removed, from above": (0.5, (0, 1), (0, 0), 0.0, -0.5, (0.5, 0.5), CLOSED),
+    "removed, from below": (-0.5, (-1, 0), (0, 0), 0.0, 0.5, (-0.5, -0.5), CLOSED),
+    "above the new box": (0.8, (0, 1), (0, 0.5), 0.0, -0.3, (0.8, 0.8), CLOSED),
+    "below the new box": (-0.8, (-1, 0), (-0.5, 0), 0.0, 0.3, (-0.8, -0.8), CLOSED),
+    "free": (0.25, (0, 1), (0, 2), 0.0, 0.0, (0, 2), FREE),
+    "added, and is to rise": (0.0, (0, 0), (0, 1), 0.5, 1.0, (0, 0), ABOVE),
+    "added, and is to fall": (0.0, (0, 0), (-1, 0), -0.5, -1.0, (0, 0), BELOW),
+    "added, and stays": (0.0, (0, 0), (0, 1), -0.5, 0.0, (0, 1), BELOW),
+    "at its upper bound, which moves": (1.0, (0, 1), (0, 3), 0.25, 2.0, (0, 1), ABOVE),
+    "at its lower bound, which moves": (-1.0, (-1, 0), (-3, 0), -0.25, -2.0, (-1, 0), BELOW),
+    "at its upper bound, which stays": (1.0, (0, 1), (0, 1), 0.25, 0.0, (0, 1), ABOVE),
+    "at its lower bound, which stays": (-1.0, (-1, 0), (-1, 0), -0.25, 0.0, (-1, 0), BELOW),
+    "no bound above": (0.0, (0, 0), (0, math.inf), 0.5, 1.0, (0, 0), ABOVE),
+    "no bound below": (0.0, (0, 0), (-math.inf, 0), -0.5, -1.0, (0, 0), BELOW),
+}
+
+
+@pytest.mark.parametrize("name", OF_EXCHANGE)
+@pytest.mark.parametrize("far", [1.0, 3.0])
+def test_which_boxes_move_and_where_to(name, far):
+    """F goes to its new box, T to its far bound, or as far as the largest weight where there is none, at least by 1."""
+    alpha, was, becomes, excess, way, box, side = OF_EXCHANGE[name]
+    other = 0.0 if far == 1.0 else -far  # a variable at its bound that is told nothing
+    old = np.array([was, (-far, 0.0), (-9.0, 9.0)], dtype=float).T
+    new = np.array([becomes, (-far, 0.0), (-9.0, 9.0)], dtype=float).T
+    gram, alpha = Gram(Precomputed(), np.eye(3)), np.array([alpha, other, 0.5])
+    before, after = (DualProblem(gram, np.zeros(3), 0.0, *both) for both in (old, new))
+    gradient = np.array([excess, -9.0 if other else 0.0, 0.0])
+    solved = Solution(before, alpha, gradient, 9, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
+    walk, way = exchange(solved, after), way * (far if name.startswith("no bound") else 1.0)
+    line, of = walk.line, walk.of
+    assert walk.side[0] == side
+    assert (of.lower[0], of.upper[0]) == box
+    assert line.lower[0] == pytest.approx(way if side in (CLOSED, BELOW) else 0.0)
+    assert line.upper[0] == pytest.approx(way if side in (CLOSED, ABOVE) else 0.0)
+    assert of.pace.tolist() == pytest.approx([way, 0.0, 0.0])
 
 
 class Noted:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,7 @@ from ..values import begins_at, is_a_value, what_it_says
 )
 def test_a_seeder_is_a_value(seeder, shown, parameters):
     is_a_value(seeder, shown, parameters)
+    assert signature(seeder.memory).parameters["steps"].default == 0
 
 
 def test_the_numbers_of_sir_are_those_of_the_published_generator():
@@ -62,6 +65,19 @@ def test_a_path_pays_by_the_variables_that_move_on_it(G, leaving, moving):
         budget = share * work / (2 * (3 + STEP_COST))
         assert ATO(budget=budget).is_worthwhile(solved, 1, leaving) is pays
     assert not ATO(budget=10.0 * budget, max_free=1).is_worthwhile(solved, 1, leaving)
+
+
+def test_the_work_that_is_expected_and_allowed_by_hand():
+    """n(moving + m), 100,000 to begin, and for each that moves two events of 8,000 + m(2m + n/16)."""
+    assert expected(32, 4, 0) == 32 * 4 + 100_000
+    assert expected(32, 4, 8) - expected(32, 4, 0) == 32 * 8 + 2.0 * 8 * (8000 + 4 * (2 * 4 + 2))
+    problem = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 1.0, np.zeros(3), np.ones(3))
+    solved = Solution(
+        problem, np.array([0.5, 0.5, 0.0]), np.zeros(3), 7, 0, 0, Status.CONVERGED, "", 0.0, "numpy"
+    )
+    # two passes over three variables and what else a step costs, 1,000; one step at least
+    for steps, counted in ((7, 7), (1, 1), (0, 1)):
+        assert ATO(budget=1e6).memory(solved, steps)[0] == 1e6 * counted * 2 * 1003
 
 
 @pytest.mark.parametrize(

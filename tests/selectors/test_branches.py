@@ -387,8 +387,9 @@ def zeros(capacity, *filled):
     [
         (2.0, 1.0, 9.0, 4.0), (2.0, 1.0, 1.0, 3.0),
         (-1.0, 1.0, 9.0, -np.inf), (0.0, 1.0, 9.0, -np.inf), (2.0, 1.0, 0.0, -np.inf),
+        (2.0, 1.0, -1e-9, -np.inf),
     ],
-    ids=["free", "cut", "downhill", "level", "no room"],
+    ids=["free", "cut", "downhill", "level", "no room", "less than none"],
 )  # fmt: skip
 def test_the_exact_gain(slope, curvature, room, gain):
     assert exact_gain(np.array([slope]), np.array([curvature]), np.array([room])) == [gain]

@@ -13,9 +13,10 @@ from refsvm import (
     MaximumGain,
     MostViolatingPair,
     SecondOrder,
+    WorkingSetSelector,
 )
 
-from ..values import is_a_value, what_it_says
+from ..values import is_a_value, remembers_as, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ from ..values import is_a_value, what_it_says
 )
 def test_a_selector_is_a_value(selector, shown, parameters):
     is_a_value(selector, shown, parameters)
+    remembers_as(selector, WorkingSetSelector)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -151,6 +152,38 @@ def test_all_return_once_when_nearly_solved_and_then_when_solved(monkeypatch):
     assert 1e-3 < returned[0] <= 1e-2
     assert len(returned) > 1
     assert max(returned[1:]) <= 1e-3
+
+
+class Halving(KKTGap):
+    """It is asked in every seventh step, and has restricted problems solved to half of the gap."""
+
+    period: ClassVar[int] = 7
+
+    def restricted_tolerance(self, gap):
+        return max(gap / 2.0, self.tol)
+
+
+def test_all_variables_take_steps_until_the_rule_is_asked_before_the_next_look(monkeypatch):
+    """But for the return of those that were nearly solved, after which it looks at once."""
+    noted, find, steps = [], active_sets.active_set, shrinking.all_variables
+
+    def taken(backend, limits, state, rules, budget, trace=None):
+        if state.parent is None:
+            noted.append((budget, state.iteration))
+        return steps(backend, limits, state, rules, budget, trace)
+
+    monkeypatch.setattr(libsvm_shrinking, "all_variables", taken)
+    monkeypatch.setattr(
+        libsvm_shrinking,
+        "active_set",
+        lambda state, k: (state.parent or noted.append("look"), find(state, k))[1],
+    )
+    problem = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=10.0)
+    solution = solve(problem, shrinking=LIBSVMShrinking(20), stop=Halving(1e-4), **RULES, engine="numpy")
+    assert solution.status is Status.CONVERGED
+    later = [each for each in noted[1:] if each != "look"]
+    assert len(later) > 2
+    assert [budget for budget, _ in later] == [7 - taken % 7 for _, taken in later]
 
 
 @pytest.mark.slow

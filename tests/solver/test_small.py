@@ -235,6 +235,10 @@ def test_nothing_is_set_to_its_bound_above_the_tolerance_or_where_g_would_feel_i
     at = pair(0.3, 0.1 + 0.2)
     at._snap(np.full(1, 1e12), np.full(1, 1e-6))  # 5.6e-17 · 1e12 is more than a hundredth of 1e-6
     assert at.alpha[0, 0] == 0.3
+    # 2⁻⁵³ times the largest kᵢᵢ is a hundredth of it
+    at = pair(0.5 - 2.0**-53, 0.5)
+    at._snap(np.full(1, 0.01 * 1e-6 * 2.0**53), np.full(1, 1e-6))
+    assert at.alpha.tolist() == [[0.5, -0.5]]
 
 
 def test_the_primal_objective_is_that_at_the_best_intercept():

@@ -83,6 +83,13 @@ def test_two_groups_have_a_matrix_within_the_budget(cache_mb, monkeypatch):
     assert len(found) <= 1 + sizes[sizes < 10].sum() / (most / 2 - 2 * 10)
 
 
+def test_a_group_may_have_just_half_of_the_budget():
+    """A matrix of 148 examples: 74 in two groups each, but for the 64 of a class that the last of a group may have."""
+    cache_mb = 8.0 * 148.5**2 / 2**20
+    found = [group.tolist() for group in groups(np.full(40, 5), cache_mb)]
+    assert found == np.arange(40).reshape(20, 2).tolist()
+
+
 def test_there_is_no_pair_of_fewer_than_two_small_classes():
     assert groups(np.array([64, 65]), 1.0) == groups(np.array([64, 3]), 1.0) == []
     assert [group.tolist() for group in groups(np.array([64, 3, 63]), 1.0)] == [[1, 2]]

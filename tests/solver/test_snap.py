@@ -58,6 +58,28 @@ def test_otherwise_it_stays(case):
     assert state.alpha.tolist() == before.tolist()
 
 
+def test_four_roundings_of_sigma_alpha_are_allowed_where_it_lacks_nothing():
+    """Σ|α| = 2: a distance of 2⁻⁵³ is half of a rounding of it, and the sum is 0 without that."""
+    state = at([1.0 - TINY, -0.5, -0.5 + TINY])
+    assert state.alpha.sum() == 0.0
+    snap(state, 1e-3)
+    assert state.alpha.tolist() == [1.0, -0.5, -0.5 + TINY]
+    # ten roundings are more
+    state = at([1.0 - 40.0 * TINY, -0.5, -0.5 + 40.0 * TINY])
+    before = state.alpha.tolist()
+    snap(state, 1e-3)
+    assert state.alpha.tolist() == before
+
+
+def test_g_may_change_by_a_hundredth_of_the_tolerance_and_no_more():
+    """Where K = k·I, G would change by k·2⁻⁵³."""
+    most = 0.01 * 1e-3 / TINY
+    for unit, end in ((most, 1.0), (1.001 * most, 1.0 - TINY)):
+        state = at([1.0 - TINY, -0.5, -0.5], unit=unit)
+        snap(state, 1e-3)
+        assert state.alpha[0] == end
+
+
 def test_what_sigma_alpha_lacks_is_allowed():
     """Its sum is short of z by 1e-9, so that a distance of 1e-9 is rounding too; in a box of 1e-4 it is not."""
     state = at([1.0 - 1e-9, -0.5, -0.5], sum_=0.0)

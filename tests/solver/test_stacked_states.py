@@ -11,7 +11,7 @@ from refsvm.solver.rules import chosen_rules
 from refsvm.solver.small import CODE, STEPS, SmallProblems
 from refsvm.state import TAU
 
-P, M = 1000, 4
+P, M = 1000, 5
 STOPS = KKTGap(1e-3), KKTGap(1e-3, relative=True)
 
 

@@ -106,6 +106,18 @@ def test_variables_that_share_an_example_share_its_row(cache_mb):
     assert alone.gram is gram
 
 
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [(2.1, 2), (3.1, 2), (64.0, 60)],
+    ids=["the pair", "a sixteenth is for copies", "of many, too"],
+)
+def test_copies_leave_two_rows_of_the_examples_at_least(rows, kept):
+    """Rows kept as float32 are read as float64: what is read are copies of what is stored."""
+    gram = Gram(RBF(0.5), np.random.default_rng(2).normal(size=(1000, 2)))
+    store = stored_rows(gram, rows * 1000 * 4 / 2**20, np.float32)
+    assert store.gram.store.capacity == kept
+
+
 @pytest.mark.parametrize("size", [1.0, 1e3])
 def test_a_start_that_is_slightly_infeasible_is_repaired_without_a_word(size):
     """By a billionth of its largest α; more is said."""

@@ -216,6 +216,13 @@ def test_a_conjugate_step(alpha, end, engine):
     check(engine, ConjugateStep(), (mu, kappa), 0, 1, MATRIX, SLOPES, alpha, **CARRIED)
 
 
+def test_a_conjugate_step_of_which_one_variable_alone_would_leave_the_box(engine):
+    alpha, lower, upper = np.zeros(4), np.full(4, -99.0), np.array([0.1, 99.0, 99.0, 99.0])
+    mu, kappa, first = conjugate(MATRIX, SLOPES, 0, 1, DELTA, alpha, lower, upper)
+    assert first == 0
+    check(engine, ConjugateStep(), (mu, kappa), 0, 1, MATRIX, SLOPES, alpha, lower, upper, **CARRIED)
+
+
 def test_a_conjugate_step_in_a_box_that_holds_none_of_it(engine):
     """All four variables would leave it; the pair is the first to reach a bound."""
     lower, upper, zero = np.full(4, -0.01), np.full(4, 0.01), np.zeros(4)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from refsvm import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
+from refsvm import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
 
-from ..values import begins_at, is_a_value, what_it_says
+from ..values import begins_at, is_a_value, remembers_as, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ from ..values import begins_at, is_a_value, what_it_says
 )
 def test_a_step_is_a_value(step, shown, parameters):
     is_a_value(step, shown, parameters)
+    remembers_as(step, StepRule)
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, 2.0, 2.5, float("nan"), float("inf")])

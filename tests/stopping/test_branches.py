@@ -16,11 +16,14 @@ from refsvm import (
     LOODualityGap,
     MostViolatingPair,
     NewtonStep,
+    Precomputed,
     StoppingRule,
     WorkingSetGap,
     solve,
 )
+from refsvm.kernels import Gram
 from refsvm.solver.rules import Rules, row_store
+from refsvm.stopping import loo_duality_gap
 from refsvm.stopping.base import validated_code
 from refsvm.stopping.loo_duality_gap import HEAD, H, best_intercept
 from refsvm.stopping.midpoint import certain_sign, distances, radius, tangent
@@ -85,6 +88,20 @@ def test_a_tolerance_relative_to_the_decision_values(name, engine):
     # a gap above ε needs no s
     far = [0.006, -0.006, 0.0], [9.0, -9.0, 0.0]
     assert code(engine, rule, [1.0] * 3, *far, -99.0, 99.0, stop_memory=memory) == 0
+
+
+def test_the_first_range_of_the_decision_values_is_remembered(engine):
+    """And what the gap was compared with; at α = 0 there is no range yet."""
+    problem = DualProblem(
+        Gram(Precomputed(), np.eye(3)), np.array([0.3, -0.3, 0.0]), 0.0, -np.ones(3), np.ones(3)
+    )
+    rule = KKTGap(0.01, relative=True)
+    for alpha, first in (([0.0, 0.0, 0.0], 0.0), ([0.3, -0.3, 0.0], 0.6)):
+        rules = Rules(MostViolatingPair(), NewtonStep(), rule)
+        state = rules.begin(problem, np.array(alpha), row_store(problem, rules, 200.0))
+        _, memory = asked(engine, rules, state)
+        assert memory[-2] == pytest.approx(first)
+        assert memory[-1] == pytest.approx(0.01 * (first or 1.0))
 
 
 @pytest.mark.parametrize(
@@ -328,6 +345,20 @@ def test_the_best_intercept_by_trying_all_corners(seed):
     b, value = best_intercept(G, lower, upper, float(G.min()) - 1.0, float(G.max()) + 1.0)
     assert value == pytest.approx(min(values), rel=1e-12)
     assert np.maximum(upper * (G - b), lower * (G - b)).sum() == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**20])
+def test_the_best_intercept_takes_as_many_tangents_in_any_unit(unit, monkeypatch):
+    rng = np.random.default_rng(3)
+    G, y = rng.normal(size=40), np.where(np.arange(40) % 2, 1.0, -1.0)
+    lower, upper = np.where(y < 0, -1.0, 0.0), np.where(y > 0, 1.0, 0.0)
+    found = []
+    for u in (1.0, unit):
+        cuts = []
+        monkeypatch.setattr(loo_duality_gap, "tangent", lambda *all_of: cuts.append(1) or tangent(*all_of))  # noqa: B023
+        b, value = best_intercept(u * G, lower, upper, u * float(G.min()), u * float(G.max()))
+        found.append((b / u, value / u, len(cuts)))
+    assert found[0] == found[1]
 
 
 def test_a_rule_knows_the_solution_it_is_given():

@@ -7,9 +7,10 @@ import pytest
 
 from refsvm import BallRule, DualProblem, KKTGap, LOODualityGap, Precomputed, StoppingRule, WorkingSetGap
 from refsvm.kernels import Gram
+from refsvm.stopping.loo_duality_gap import HEAD
 from refsvm.stopping.relative import rounding_of_gradient
 
-from ..values import begins_at, is_a_value, what_it_says
+from ..values import begins_at, is_a_value, remembers_as, what_it_says
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,7 @@ from ..values import begins_at, is_a_value, what_it_says
 )
 def test_a_rule_is_a_value(rule, shown, parameters):
     is_a_value(rule, shown, parameters)
+    remembers_as(rule, StoppingRule)
 
 
 class Often(KKTGap):
@@ -75,6 +77,16 @@ def test_the_tolerance_that_rounding_is_compared_with(rule, s, wanted):
     assert rule.wanted(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(wanted, rel=1e-12)
 
 
+def test_examples_without_a_box_say_nothing_of_the_tolerance():
+    """The third column is far from the others, but it is that of an example left out."""
+    K, v, C = np.diag([4.0, 2.0, 900.0]), np.ones(3), np.array([1.0, 1.0, 0.0])
+    K[2, :2] = K[:2, 2] = 50.0
+    problem = DualProblem(Gram(Precomputed(), K), v, 1.0, np.zeros(3), C)
+    # the range of the other two in both rows is 4 and 2
+    expected = pytest.approx(0.01 * 0.04, rel=1e-12)
+    assert KKTGap(0.01, relative=True).wanted(problem, np.array([0.5, 0.5, 0.0]), 0.0) == expected
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "least"),
     [
@@ -114,3 +126,12 @@ def test_the_rounding_of_a_gradient_is_that_of_its_largest_terms(n, unit):
         <= rounding_of_gradient(alpha, K @ alpha, 7.0)
         <= 1e4 * max(lost, 2.0**-52 * np.abs(K @ alpha).max())
     )
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_what_a_rule_remembers_is_as_long_as_it_says(relative):
+    """v and two numbers; 4n numbers and those of its head, and two more of a relative rule."""
+    problem = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 0.0, -np.ones(3), np.ones(3))
+    assert len(KKTGap(relative=relative).memory(problem)) == 5 * relative
+    gap = LOODualityGap(relative=relative).memory(problem.without(1))
+    assert len(gap) == HEAD + 12 + 2 * relative

@@ -136,15 +136,17 @@ def test_g_is_computed_anew_after_so_many_events(monkeypatch):
     assert events // 10 <= times[1] - times[2] < times[0] - times[2]
 
 
-@pytest.mark.parametrize("seed", [9, 25, 29])
-def test_examples_between_two_sets_are_put_where_the_derivative_says(seed):
-    """On this grid of points, many of them equal, all events fall together once; α need not jump for that."""
+@pytest.mark.parametrize(("seed", "unit"), [(9, 1.0), (25, 1.0), (29, 1.0), (29, 2.0**10)])
+def test_examples_between_two_sets_are_put_where_the_derivative_says(seed, unit):
+    """On this grid of points, many of them equal, all events fall together once; α need not jump for that.
+
+    In a unit of 2¹⁰ the derivative of ŝ is a millionth of what it was.
+    """
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 3, size=(16, 2)).astype(float)
+    X = unit * rng.integers(0, 3, size=(16, 2))
     y = np.where(rng.random(16) < 0.5, 1, -1)
-    path = regularization_path(
-        X, y, kernel=Linear(), C_min=0.01, C_max=100.0, tracker=SVMP(), engine="numpy", merge=False
-    )
+    ends = {"C_min": 0.01 / unit**2, "C_max": 100.0 / unit**2}
+    path = regularization_path(X, y, kernel=Linear(), **ends, tracker=SVMP(), engine="numpy", merge=False)
     assert path.counts["derivative"] == 1
     assert "backup" not in path.counts
     assert "repair" not in path.counts
@@ -260,3 +262,13 @@ def test_what_is_dependent_for_hastie_is_relative_to_the_kernel(unit):
     # 0 1 1 | 1 u 0 | 1 0 u, and what it says of (0, v) for λ
     A = np.array([[0.0, 1.0, 1.0], [1.0, unit, 0.0], [1.0, 0.0, unit]])
     np.testing.assert_allclose(A @ system.x[:3], walk.right, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e3])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_bounds_of_55_sum_to_zero(unit, sign):
+    """The first ones of the class of more weight give up what is too much, the last of these in part."""
+    bounds = sign * unit * np.array([1.0, -1.0, 2.0, 3.0, -0.5])
+    expected = sign * unit * np.array([0.0, -1.0, 0.0, 1.5, -0.5])
+    # 6 − 1.5 = 4.5 is too much: 1, 2 and 1.5 of the 3
+    np.testing.assert_allclose(svmp.balanced_bounds(bounds), expected, rtol=1e-14)

@@ -27,10 +27,11 @@ class Patient(PathTracker):
 
 def test_a_tracker_is_a_value():
     is_a_value(Hastie(), "Hastie(tol=1e-10)", (1e-10,))
-    path = SVMP()
-    is_a_value(path, repr(path), path.parameters())
+    algebra = "UpdatedInverse(least_indicator=1e-08, least_ratio=1e-08, qr=PivotedQR(eps_svd=1e-14))"
     tolerances = "eps_kkt=1e-07, eps_smo=1e-09, tau=1e-12, tau_2=1e-10, gamma=0.01"
-    assert repr(path).endswith(f"{tolerances}, ell=50, refresh=50, starts_at_bound=False)")
+    shown = f"SVMP(algebra={algebra}, {tolerances}, ell=50, refresh=50, starts_at_bound=False)"
+    is_a_value(SVMP(), shown, (1e-7, 1e-9, 1e-12, 1e-10, 0.01, 50.0, 50.0, 0.0))
+    is_a_value(SVMP(starts_at_bound=True), shown.replace("False", "True"), (*SVMP().parameters()[:-1], 1.0))
 
 
 @pytest.mark.parametrize(

@@ -91,15 +91,16 @@ def test_the_sum_stays_inside_the_box_where_all_are_at_its_end():
 
 
 @pytest.mark.parametrize(
-    ("v", "z", "unit"),
+    ("v", "z", "lower", "unit"),
     [
-        ([1.0, -1.0, 0.0], 0.5, 1.0),  # half of the range of v
-        ([1.0, 1.0, 1.0], 0.5, 3.0 * 0.5),  # of one class: max |Kᵢⱼ| Σα …
-        ([1.0, 1.0, 1.0], 2.0, 3.0 * 1.0),  # … or the width of a box
+        ([1.0, -1.0, 0.0], 0.5, 0.0, 1.0),  # half of the range of v
+        ([1.0, 1.0, 1.0], 0.5, 0.0, 3.0 * 0.5),  # of one class: max |Kᵢⱼ| Σα …
+        ([1.0, 1.0, 1.0], 2.0, 0.0, 3.0 * 1.0),  # … or the width of a box …
+        ([1.0, 1.0, 1.0], 0.5, -1.0, 3.0 * 2.0),  # … which alone tells where α may be negative
     ],
 )
-def test_the_unit_of_a_gap(v, z, unit):
-    start = made(np.ones(3), z, v)
+def test_the_unit_of_a_gap(v, z, lower, unit):
+    start = made(np.ones(3), z, v, lower)
     line = ProblemLine(start, start._part_of_box(start.lower, start.upper), (0.0, 1.0), largest=3.0)
     assert line.unit[0] + 0.5 * line.unit[1] == unit
     assert line.tolerance(0.5, 1e-6) == pytest.approx(1e-6 * unit)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from refsvm import DualProblem, Precomputed
+from refsvm.kernels import Gram
+from refsvm.walk.elbow import correct
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE, Line, Walk
@@ -55,6 +57,21 @@ def state(t: tuple[float, float] = (0.0, 2.0), engine: str = "numpy") -> PathSta
     one = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=1.0)
     two = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=3.0)
     return PathState(one, np.eye(2), engine, ProblemLine(one, two, t, largest=1.0))
+
+
+@pytest.mark.parametrize("rate", [1.0, -1.0])
+def test_examples_that_enter_an_empty_elbow_stop(rate):
+    """They moved with their bounds; what that did to the others is taken back."""
+    one = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 0.0, -np.ones(3), np.ones(3))
+    rates = rate * np.array([1.0, 1.0, 0.0])
+    two = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 0.0, one.lower - rates, one.upper + rates)
+    walk = PathState(one, np.eye(3), "numpy", ProblemLine(one, two, (0.0, 1.0), largest=1.0))
+    before = walk.of.push.copy()
+    assert walk.of.pace.tolist() == [-rate, -rate, 0.0]
+    walk.assign(np.array([FREE, FREE, BELOW], dtype=np.int8), "backup")
+    assert walk.members == [0, 1]
+    assert walk.of.pace.tolist() == [0.0, 0.0, 0.0]
+    assert (walk.of.push - before).tolist() == [-rate, -rate, 0.0]
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -107,3 +124,33 @@ def test_the_rows_that_the_twin_reads_are_those_of_the_matrix(kind):
     assert walk.stored.flags.c_contiguous
     np.testing.assert_array_equal(walk.stored[:3, :3], K)
     assert np.shares_memory(walk.stored, K) == (kind in ("as NumPy makes it", "a corner"))
+
+
+def test_the_copied_rows_make_room_when_it_is_used_up():
+    """Of one more than the members there is room at first; then for 64 more at once."""
+    n = 70
+    line, zero = Line(np.zeros(n), np.zeros(n), np.zeros(n)), np.zeros(n)
+    side, box = np.full(n, BELOW, dtype=np.int8), (zero, np.ones(n))
+    walk = Walk(line, np.eye(n).__getitem__, zero, zero, side, box)
+    walk.begin([], np.zeros((1, 1)), 1e-9)
+    room = []
+    for i in range(n):
+        assert walk.join(i)
+        room.append(len(walk.rows))
+    assert room == [1] + [65] * 64 + [129] * 5
+    np.testing.assert_array_equal(walk.rows[:n], np.eye(n))
+
+
+@pytest.mark.parametrize(("excess", "solved"), [(0.0, False), (1e-15, False), (1e-12, True)])
+def test_nothing_is_solved_where_rounding_has_left_nothing_on_the_elbow(excess, solved):
+    walk, systems = state(), []
+    walk.place(1.0, np.array([0.5, -0.5]), 0.0, "start")
+    walk.of.excess[:] = excess
+
+    def solve(right):
+        systems.append(right)
+        return np.zeros_like(right)
+
+    correct(walk, solve)
+    assert bool(systems) == solved
+    assert not walk.unsettled
