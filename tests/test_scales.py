@@ -115,7 +115,7 @@ def test_a_path_is_held_to_what_it_promises():
     one = np.ones(2)
     box = callers.Machine(np.arange(2), 0 * one, 0 * one, one, np.array([1e-9, 0.5]), one, one, 1e-5)
     assert scale_verdict.tolerance(problem, box, 1e12) == pytest.approx(1e7, rel=0.01)
-    assert scale_verdict.tolerance(problem, box, 1e-6) == pytest.approx(1e-11, rel=0.01)
+    assert scale_verdict.tolerance(problem, box, 1e-6) == pytest.approx(1e-11, rel=0.01, abs=0.0)
     G = np.array([-3.0, 2.0])
     assert scale_verdict.ends(G, box) == (2.0, -3.0)
     assert scale_verdict.ends(G, box, scale_verdict.PATH_START) == (2.0, 2.0)

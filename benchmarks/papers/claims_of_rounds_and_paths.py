@@ -7,6 +7,7 @@ read from the page.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from math import log
 
 from page_tables import Answer, Tables, holds, mean, number, percent
@@ -95,12 +96,12 @@ def leave_one_out(page: Tables) -> Iterator[Answer]:
     )  # fmt: skip
     points = []
     for name, rows in ladders.items():
-        same = [row["ε"] for row in rows if row[chosen] == row["LOO % at ε of the model chosen at 1e-4"]]
-        points.append(f"{name} {same[-1]}")
+        same = takewhile(lambda row: row[chosen] == row["LOO % at ε of the model chosen at 1e-4"], rows)
+        points.append(f"{name} {[row['ε'] for row in same][-1]}")
     yield Answer(
         "Both curves coincide up to a breakdown point, between 0.001 and 0.1 “depending on a dataset” (Figure 1)",
-        "the last ε at which they do: " + ", ".join(points),
-        f"{holds(len({point.split()[1] for point in points}) > 1)}: it differs from set to set; it lies higher here",
+        "the largest ε up to which they do: " + ", ".join(points),
+        f"{holds(len({point.split()[1] for point in points}) > 1)}: it differs from set to set",
     )
 
 

@@ -38,7 +38,7 @@ SWEEP = (
     "tic_tac_toe",
     "spambase",
 )
-FEW = 5
+FEW = 20
 """Orders with the shrinking of this package."""
 SOME = 10
 """Orders of Figure 4, §7.2 and §7.3."""

@@ -6,9 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, DualProblem, Linear, Precomputed, Sigmoid, StoppingRule, WorkingSetSelector
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    NewtonStep,
+    Precomputed,
+    Sigmoid,
+    StepRule,
+    StoppingRule,
+    WorkingSetSelector,
+)
 from refsvm.kernels import Gram
 from refsvm.kernels.rows import megabytes
+from refsvm.solver.rules import Rules, rows_at_once
 
 
 def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
@@ -111,8 +123,10 @@ def any_box_problem(rng: np.random.Generator) -> DualProblem:
     return DualProblem(Gram(RBF(0.3), rng.normal(size=(n, 3))), rng.normal(size=n), z, lower, upper)
 
 
-def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None) -> float:
-    """Return the `cache_mb` that holds as few kernel rows of length n as selector and stopping rule allow.
+def smallest_cache_mb(
+    selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None, step: StepRule | None = None
+) -> float:
+    """Return the `cache_mb` that holds as few kernel rows of length n as the rules allow.
 
     Examples
     --------
@@ -121,5 +135,5 @@ def smallest_cache_mb(selector: WorkingSetSelector, n: int, stop: StoppingRule |
     >>> int(smallest_cache_mb(SecondOrder(), n=1000) * 2**20 / (8 * 1000))
     2
     """
-    beside = 0 if stop is None else stop.rows_needed(n)
-    return megabytes(max(2, selector.rows_needed(n)) + beside + 0.5, n)
+    rules = Rules(selector, NewtonStep() if step is None else step, KKTGap() if stop is None else stop)
+    return megabytes(rows_at_once(rules, n) + 0.5, n)

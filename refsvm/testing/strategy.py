@@ -192,7 +192,7 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
     if sentence:
         return sentence
     for case in cases:
-        least = smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop)
+        least = smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop, case.rules.step)
         # with few rows in memory a twin has to ask for them, and is called again in the middle of a choice
         for cache_mb, shrinking in product((200.0, least), (False, True)):
             check_engines(case, cache_mb=cache_mb, shrinking=shrinking)

@@ -388,3 +388,23 @@ def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
         assert len([*work()]) == 3
     with pytest.raises(CoarseError):
         next(work(refuses_float32=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({"tol": 1e-3}, 1e-3),
+        ({"tol": 1e-5}, 1e-5),
+        ({"cv": "loo"}, 0.0),
+        ({"stop": KKTGap(1e-4)}, 1e-4),
+    ],
+    ids=["by default", "tight", "leave-one-out reads double precision", "by a rule"],
+)
+def test_a_search_has_its_matrix_as_precise_as_it_is_to_solve(options, asked, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    found, column_gram = [], search_module.column_gram
+    monkeypatch.setattr(
+        search_module, "column_gram", lambda *known: found.append(known[-1]) or column_gram(*known)
+    )
+    SVCCV(Cs=[1.0], gammas=[0.5], **({"cv": 3} | options)).fit(X, np.arange(24) % 2)
+    assert found == [asked]

@@ -15,6 +15,7 @@ from refsvm import (
     RBF,
     SIR,
     Ball,
+    Check,
     Linear,
     Rounds,
     TrainingError,
@@ -134,3 +135,8 @@ def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():
         cross_validate(X + offset, Y, kernel=Linear(), C=0.5, folds=3, rng=1) for offset in (0.0, 2.0**23)
     )
     np.testing.assert_allclose(far.decision_values, near.decision_values, atol=1e-6)
+
+
+def test_a_check_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        Check()

@@ -89,7 +89,7 @@ def test_an_empty_set_begins_again():
     M = [1]
     system = system_of(K, M, 0.5, np.full(3, 3.0))
     left(system, M, 1)
-    assert (system.size, system.x.any()) == (1, False)
+    assert (system.size, system.x.any(), system.inverse.tolist()) == (1, False, [[0.0]])
     system.insert_first(K[2, 2], 0.5, 3.0)
     np.testing.assert_allclose(system.x[:2], solution_of(K, [2], 0.5, np.full(3, 3.0)))
     assert entered(system, K, [2], 0, 3.0)

@@ -7,7 +7,20 @@ from inspect import signature
 import numpy as np
 import pytest
 
-from refsvm import ATO, AVG, MIR, SIR, TOP, ActiveSet, Cold, DualProblem, Precomputed, Solution, Status
+from refsvm import (
+    ATO,
+    AVG,
+    MIR,
+    SIR,
+    TOP,
+    ActiveSet,
+    Cold,
+    DualProblem,
+    Precomputed,
+    Seeder,
+    Solution,
+    Status,
+)
 from refsvm.kernels import Gram
 from refsvm.seeders.ato import STEP_COST, expected
 from refsvm.seeders.sir import FACTOR, MODULUS
@@ -101,3 +114,8 @@ def test_shares_alone_need_no_kernel_row():
         assert what_it_says(seeder) == set()
     for seeder in (TOP(), ATO(), MIR(), SIR()):
         assert what_it_says(seeder) == {"reads_rows"}
+
+
+def test_a_seeder_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        Seeder()

@@ -66,3 +66,8 @@ def test_a_number_of_rows_that_no_scan_knows_is_refused(kind, rows):
         ValueError, match=r"(?s)rows=.* is unknown; give 2 \(the paper's rule\), 1 or \"all\"."
     ):
         kind(rows=rows)
+
+
+def test_a_selector_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        WorkingSetSelector()

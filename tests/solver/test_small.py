@@ -9,7 +9,7 @@ from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, SecondOrde
 from refsvm.backend import chosen_backend
 from refsvm.kernels import Gram
 from refsvm.solver.polish import optima
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.small import (
     CODE,
     CURVATURE,
@@ -225,6 +225,18 @@ def test_what_rounding_has_left_of_a_bound_is_its_bound():
     narrow = pair(1e-16, 2e-16)
     narrow._snap(np.ones(1), np.full(1, 1e-6))
     assert narrow.alpha.tolist() == [[1e-16, -1e-16]]
+
+
+def test_rules_of_each_problem_begin_with_its_own_targets():
+    """The memory of a relative tolerance is v, no range yet, and the tolerance."""
+    v = np.array([[0.3, -0.2, 0.1], [1.0, 2.0, -3.0]])
+    problems = SmallProblems(np.tile(np.eye(3), (2, 1, 1)), v, -np.ones((2, 3)), np.ones((2, 3)))
+    for stop, expected in (
+        (KKTGap(1e-3, relative=True), np.c_[v, [0.0, 0.0], [1e-3, 1e-3]]),
+        (KKTGap(), v[:, :0]),
+    ):
+        rules = Rules(SecondOrder(), NewtonStep(), stop)
+        np.testing.assert_array_equal(problems.memories(rules), expected)
 
 
 def test_nothing_is_set_to_its_bound_above_the_tolerance_or_where_g_would_feel_it():

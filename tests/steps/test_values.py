@@ -48,3 +48,8 @@ def test_conjugate_steps_alone_need_the_last_displacement():
     for step in (NewtonStep(), OverrelaxedNewtonStep(), PlanningAheadStep()):
         assert what_it_says(step) == set()
     assert what_it_says(ConjugateStep()) == {"uses_momentum"}
+
+
+def test_a_step_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        StepRule()

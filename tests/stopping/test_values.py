@@ -135,3 +135,8 @@ def test_what_a_rule_remembers_is_as_long_as_it_says(relative):
     assert len(KKTGap(relative=relative).memory(problem)) == 5 * relative
     gap = LOODualityGap(relative=relative).memory(problem.without(1))
     assert len(gap) == HEAD + 12 + 2 * relative
+
+
+def test_a_rule_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        StoppingRule()

@@ -97,3 +97,8 @@ def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypat
     assert not backup.choose_sets(walk)
     ((_, stop),) = asked
     assert stop.tol == pytest.approx(tolerance)
+
+
+def test_a_tracker_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        PathTracker()

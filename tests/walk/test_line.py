@@ -29,7 +29,7 @@ def test_the_line_of_one_over_c_scales_the_targets():
     assert line.sign.tolist() == [1.0, -1.0, 1.0]
     # relative to λ for C < 1 is relative to C: h is of that size
     assert [line.tolerance(t, 1e-6) for t in (0.1, 1.0, 10.0)] == [1e-7, 1e-6, 1e-6]
-    assert line.tolerance(10.0, 1e-18) == pytest.approx(1e-13)
+    assert line.tolerance(10.0, 1e-18) == pytest.approx(1e-13, rel=1e-9, abs=0.0)
 
 
 def made(upper, z, v=Y, lower=0.0):
