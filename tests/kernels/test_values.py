@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from inspect import signature
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram, products
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import origin_of
-from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, FLOAT32_HELD_FROM, is_worthwhile, share_held
+from refsvm.kernels.precision import (
+    FLOAT32_CROWDED_FROM,
+    FLOAT32_HELD_FROM,
+    is_worthwhile,
+    largest_value,
+    share_held,
+)
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import stored_rows
 
@@ -256,3 +263,37 @@ def test_memory_is_asked_for_before_a_row_is_written_to(monkeypatch):
     rows.ensure(5)
     rows.fetch(np.array([8, 0, 7]))
     assert asked == [3, 4, 6]
+
+
+@pytest.mark.parametrize("n", [1, 64, 65, 130])
+def test_the_diagonal_of_a_function_is_that_of_its_blocks(n):
+    points = np.random.default_rng(4).normal(size=(n, 2))
+    gram = Gram(lambda X, Z: X @ Z.T + X[:, :1] * Z[:, 0], points)
+    np.testing.assert_allclose(gram.diagonal(), (points**2).sum(axis=1) + points[:, 0] ** 2, rtol=1e-14)
+
+
+def test_the_largest_value_is_that_of_the_diagonal():
+    """1 of a kernel that has 1 there, and of a function, which may want all examples at once."""
+    small = np.array([[0.1, 0.0], [0.0, -0.2]])
+    assert largest_value(Gram(Linear(), small)) == pytest.approx(0.04)
+    assert largest_value(Gram(Precomputed(), np.diag([-3.0, 2.0]))) == 3.0
+    assert largest_value(Gram(RBF(0.5), small)) == largest_value(Gram(lambda X, Z: X @ Z.T, small)) == 1.0
+
+
+@dataclass(frozen=True)
+class Rational(Kernel):
+    """1 + 1/(1 + ‖x − z‖²) + c ‖x‖²‖z‖²: it depends on both norms, and is not 1 on the diagonal."""
+
+    c: float = 0.0
+    uses_norms: ClassVar[bool] = True
+
+    def from_inner(self, inner, x_norms, z_norms):
+        squares = x_norms[:, None] + z_norms - 2.0 * inner
+        return 1.0 + 1.0 / (1.0 + np.maximum(squares, 0.0)) + self.c * x_norms[:, None] * z_norms
+
+
+@pytest.mark.parametrize(("c", "size"), [(0.0, 2.0 * 100.0), (1.0, 100.0**2 + 2.0)], ids=["the product", "k"])
+def test_the_noise_of_a_function_of_distances_is_that_of_its_product_or_its_own(c, size):
+    """Of two equal examples with x·x = 100 the product is taken to be a little less: −2s dk/d‖x − z‖² = 2s."""
+    gram = Gram(Rational(c), np.array([[1.0, 0.0], [6.0, 8.0]]))
+    assert gram.noise == pytest.approx(2.0**-52 * size, rel=1e-3, abs=0.0)

@@ -51,22 +51,33 @@ def test_the_time_is_that_of_the_rounds_before(rounds, seconds, sentence, caplog
 
 def test_the_seconds_are_those_of_one_round_on_each_of_the_workers(monkeypatch, caplog):
     """Three rounds in 30 s: nine more take two workers 45 s. Said once, after the first that leaves something out."""
-    clock, asked = iter([10.0, 11.0, 20.0, 50.0, 60.0, 90.0, 90.0, 120.0, 120.0, 150.0]), []
-    results = iter([[None], [4, 5, 6], [7, 8, 9], [10, 11, 12], [13, 14, 15]])
+    clock, asked = [10.0, 11.0, 20.0, 50.0, 60.0, 90.0, 90.0, 120.0, 120.0, 150.0], []
+    results = [[None], [4, 5, 6], [7, 8, 9], [10, 11, 12], [13, 14, 15]]
+    assert chain_of(results, clock, monkeypatch, caplog, asked) == [None, *range(4, 16)]
+    assert caplog.messages == ["9 rounds are left; they take about 45 s"]
+    assert asked == [(1.0, False)] + [(10.0, True)] * 4
+
+
+def test_rounds_that_come_with_that_of_all_examples_are_a_measure(monkeypatch, caplog):
+    results, clock = [[None, 4, 5], [6, 7], [8]], [0.0, 90.0, 90.0, 91.0, 91.0, 92.0]
+    assert chain_of(results, clock, monkeypatch, caplog, []) == [None, *range(4, 9)]
+    assert caplog.messages == ["3 rounds are left; they take about 45 s"]
+
+
+def chain_of(results, clock, monkeypatch, caplog, asked):
+    """What rounds have left out that come in these parts while the clock goes so."""
+    parts, times = iter(results), iter(clock)
     backend = SimpleNamespace(
-        rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(results)]
+        rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(parts)]
     )
     limits = SimpleNamespace(seconds_left=lambda: float("inf"))
     family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
-    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
     monkeypatch.setattr(runner, "is_worth_sharing", lambda _, each, chunk: asked.append((each, chunk)))
     chain = object.__new__(runner.Runner)
     chain.family = family
     with caplog.at_level(logging.INFO, logger="refsvm"):
-        found = [each.left_out for each in chain.run(range(13))]
-    assert found == [None, *range(4, 16)]
-    assert caplog.messages == ["9 rounds are left; they take about 45 s"]
-    assert asked == [(1.0, False)] + [(10.0, True)] * 4
+        return [each.left_out for each in chain.run(range(sum(map(len, results))))]
 
 
 def test_the_times_of_rounds_add_up():

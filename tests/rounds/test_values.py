@@ -16,6 +16,7 @@ from refsvm import (
     SIR,
     Ball,
     Check,
+    DualProblem,
     Linear,
     Rounds,
     TrainingError,
@@ -140,3 +141,14 @@ def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():
 def test_a_check_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         Check()
+
+
+def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign():
+    given = DualProblem.classification(X, Y, kernel=RBF(0.5))
+    found = leave_one_out(given)
+    assert found.classes.tolist() == [-1, 1]
+    assert set(found.predictions.tolist()) == {-1, 1}
+    assert found.labels.tolist() == Y.tolist()
+    inside = leave_one_out(X, kernel=RBF(0.5), nu=0.5)
+    assert set(inside.predictions.tolist()) == {-1, 1}
+    np.testing.assert_array_equal(inside.predictions, np.where(inside.decision_values >= 0.0, 1, -1))
