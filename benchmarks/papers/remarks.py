@@ -103,13 +103,13 @@ every example is a support vector: the two corners that the paper describes, and
 is ahead of second order on {rows} of the 25 cells, in seconds on {seconds}.
 """,
     "full": """
-**Reproduces.** On connect-4 second order takes 47,261 steps (there 45,504, and 45,466 without shrinking), the most
-violating pair 68,148 (65,167, 65,735), HMG by the Newton-step reading of its rule 52,024 without shrinking (49,512), at
-one kernel row a step: 51,662 rows against 93,244 of second order and 134,238 of the most violating pair. At equal KKT
-gap HMG takes 63,078 steps, a third fewer rows than second order. The objective is not the published one, since the
-paper does not say which half of the examples it trained on; what HMG's rule leaves missing, 0.007, is what it leaves
-missing there, 0.006. With shrinking HMG computes more rows here, because the restricted problems are solved to a KKT
-gap.
+**Reproduces.** On connect-4 second order takes {second:,.0f} steps (there 45,504, and 45,466 without shrinking), the
+most violating pair {pair:,.0f} (65,167, 65,735), HMG by the Newton-step reading of its rule {newton:,.0f} without
+shrinking (49,512), at one kernel row a step: {newton_rows:,.0f} rows against {second_rows:,.0f} of second order and
+{pair_rows:,.0f} of the most violating pair. At equal KKT gap HMG takes {gap:,.0f} steps and computes {fewer} fewer
+rows than second order. The objective is not the published one, since the paper does not say which half of the examples
+it trained on. The Newton-step reading of HMG's rule ends {missing:.3f} below the optimum here, and 0.006 below it
+there. With shrinking HMG computes more rows here, because the restricted problems are solved to a KKT gap.
 """,
 }
 
