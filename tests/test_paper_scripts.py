@@ -198,6 +198,26 @@ def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, monkeyp
     ]
 
 
+@pytest.mark.parametrize("kept", ["", "| set | steps |\n|:--|--:|\n| adult | 2 |"])
+def test_rows_that_a_section_loses_are_named(kept, tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    page = importlib.import_module("page")
+    output = tmp_path / "page.md"
+    rows = "| set | steps |\n|:--|--:|\n| adult | 1 |\n| mnist | 2 |"
+    output.write_text(f"# Page\n\nHead.\n\n## A\n\n{rows}\n", encoding="utf-8")
+    page.Page("Page", "script.py", argparse.Namespace(output=output, only=["A"])).add("A", kept)
+    lost = "mnist" if kept else "set, adult, mnist"
+    assert capsys.readouterr().err == f"A: the page had {lost}; --full names sets to measure.\n"
+
+
+def test_parts_of_the_sets_do_not_take_the_place_of_all_of_them(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    script = importlib.import_module("loo_stopping")
+    monkeypatch.setattr("sys.argv", ["loo_stopping.py", "--only", "By ", "--full", "german"])
+    with pytest.raises(SystemExit, match=r"The page has banana, .* in full; give --full"):
+        script.main()
+
+
 def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch):
     """The oldest revision with its tables, however they are spaced; not one whose head keeps the section."""
     monkeypatch.syspath_prepend(SCRIPTS)

@@ -111,5 +111,5 @@ by a factor of {growth} for each digit. Down from ε = 0.01 the error of the mod
 points at most. At ε = 0.1 this error is higher on {up} of {of} sets. At ε = 0.5 the model chosen at ε = 0.0001 seems
 to have {times} times its errors. **Reproduces**: the ε up to which both errors coincide differs from set to
 set. **Does not**: the direction. In the paper a loose ε overfits, and the error at ε of the model chosen at ε falls
-below the true one; here this error *rises*. A model whose full solution was not reached at one of the ε is left out.
+below the true one; here this error *rises*. A model is left out if its full solution was not reached at one of the ε.
 """

@@ -118,6 +118,10 @@ def main() -> None:
     part = [name for name in names if name not in chosen.full]
     sizes = SMALLER.format(", ".join(part)) if part else WHOLE
     did = "What we did as the paper, what not"
+    of_sizes = ("By `leave_one_out`", "Prec over ten orders")
+    asked = any(heading.startswith(each) for heading in of_sizes for each in chosen.only or ())
+    if part and asked and page.says(did, WHOLE):
+        raise SystemExit(f"The page has {', '.join(part)} in full; give --full, or another page by --output.")
     # it tells the sizes of sections that stay as they stand
     if not (chosen.only and page.keeps(did)):
         page.add(did, ABOUT.replace("SIZES", sizes))

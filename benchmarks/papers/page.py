@@ -138,6 +138,10 @@ class Page:
                 return True
         return False
 
+    def says(self, heading: str, words: str) -> bool:
+        """Whether the page as it stands has these words in a section."""
+        return words in dict(self._sections()).get(heading, "")
+
     def _sections(self) -> list[tuple[str, str]]:
         """Return headings and texts of the page as it stands."""
         if self.chosen.output is None or not self.chosen.output.exists():
@@ -150,10 +154,22 @@ class Page:
             f"## {heading}",
             *(part.to_markdown() if isinstance(part, Grid) else part.strip() for part in parts),
         ]
+        self._tell_lost(heading, "\n\n".join(texts))
         if any(isinstance(part, Grid) for part in parts):
             texts.append(self._line(heading, "\n\n".join(texts)))
         self.parts += texts
         print("\n\n".join(("", *texts)), flush=True)
+
+    def _tell_lost(self, heading: str, text: str) -> None:
+        """Say which rows the page had in this section that are not in its tables any more."""
+        before, now = (
+            [row[0] for row in cells(each)] for each in (dict(self._sections()).get(heading, ""), text)
+        )
+        lost = [name for name in dict.fromkeys(before) if name not in now]
+        if lost:
+            print(
+                f"{heading}: the page had {', '.join(lost)}; --full names sets to measure.", file=sys.stderr
+            )
 
     def _line(self, heading: str, text: str) -> str:
         """Return the line of now if something was measured, or else that of the same tables on the page."""

@@ -11,8 +11,9 @@ their gradient keeps at a bound, and all return at ten ε. **Reproduces**: with 
 spambase (there 9,228), and leaving shrinking out changes its steps and those of the most violating pair by 6 % at
 most. On connect-4 and MNIST neither changes (there 1.3 % at most): the variables that were left out would not have been
 chosen. HMG computes 22 to 24 % fewer kernel rows than second order on connect-4, by the cache, and 30 % fewer on MNIST.
-On spambase HMG computes 7 % more; all strategies compute more than twice the rows of refsvm 0.2.0 there, whose active
-variables had rows beside the budget. **Does not**: HMG by its own rule takes up to 21 % fewer steps without shrinking,
+On spambase HMG computes 7 % more; all strategies compute more than twice the rows of refsvm 0.2.0 there, in which the
+rows of active variables came on top of the budget. **Does not**: HMG by its own rule takes up to 21 % fewer steps
+without shrinking,
 because the problem of the active variables is solved to the KKT gap and the rule is asked in between. p is at least
 0.25 with three orders.
 """,
@@ -97,7 +98,8 @@ Without that second look the rule is no use with one row.
     "table 7": """
 **Reproduces.** The paper saves 31 % of the iterations on spambase and none on connect-4 by looking at every row in
 memory. At equal KKT gap {saved} are saved here, the former on 2,000 examples. The price is as described: a step looks
-at hundreds of rows on spambase, and at dozens on connect-4, whose cache holds no more. At equal KKT gap the whole solve
+at hundreds of rows on spambase, and at dozens on connect-4, where the cache holds no more. At equal KKT gap the
+whole solve
 takes {ratios} times as long.
 """,
     "figure 6": """

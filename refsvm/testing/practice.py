@@ -126,7 +126,14 @@ def any_box_problem(rng: np.random.Generator) -> DualProblem:
 def smallest_cache_mb(
     selector: WorkingSetSelector, n: int, stop: StoppingRule | None = None, step: StepRule | None = None
 ) -> float:
-    """Return the `cache_mb` that holds as few kernel rows of length n as the rules allow.
+    """Return the `cache_mb`, in MiB, that holds as few kernel rows of n float64 values as the rules read at once.
+
+    Parameters
+    ----------
+    selector : WorkingSetSelector
+    n : int
+    stop : StoppingRule, default KKTGap()
+    step : StepRule, default NewtonStep()
 
     Examples
     --------

@@ -25,6 +25,7 @@ from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
 from refsvm.solver.shrinking import LOOK_SECONDS, MANY, steps_between_looks
+from refsvm.testing import smallest_cache_mb
 
 from ..values import begins_at, is_a_value
 
@@ -75,6 +76,7 @@ class Reads(NewtonStep):
 )
 def test_as_many_rows_are_in_memory_as_the_rules_read_at_once(selector, step, stop, n, rows):
     assert rows_at_once(Rules(selector, step, stop), n) == rows
+    assert int(smallest_cache_mb(selector, n, stop, step) * 2**20 / (8 * n)) == rows
 
 
 @pytest.mark.parametrize(
