@@ -57,7 +57,7 @@ LOADED: Final = (
 
 OPTIONS: Final = [
     "-q", "-x", "-s", "--no-header", "--tb=no", "--assert=plain", "-m", "not slow", "-k", "not numba",
-    "-p", "no:cacheprovider", "-p", "no:xdist",
+    "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout", "0",
 ]  # fmt: skip
 
 TOO_LONG: Final = "the time limit"

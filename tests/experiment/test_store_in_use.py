@@ -148,22 +148,39 @@ def test_a_store_that_another_process_makes_meanwhile_is_no_foreign_file(store):
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() != []  # it was made
 
 
+def until(condition, seconds=60.0):
+    """Wait until something holds, and fail if it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def first_of(order):
+    """Return the number of the example that comes first in an order."""
+    return int(np.arange(1, 41)[np.random.default_rng((0, order)).permutation(40)][0])
+
+
 def crashing(store, marks):
-    """An experiment of six orders, the third of which kills the first process that computes it."""
+    """An experiment of six orders, the third of which kills the first process that computes it.
+
+    Whichever worker is late, the next run to be handed out begins beside the third and is held until both are ended.
+    """
 
     @dataclass(frozen=True)  # here, so that it reaches a worker by value
     class Crash(Strategy):
         def run(self, instance):
             first = int(instance.X[0, 0])
+            crashed = (marks / "crashed").exists()
             with (marks / f"{first}").open("a") as mark:
                 mark.write("begun\n")
-            crashed = (marks / "crashed").exists()
             if first == fatal and not crashed:
-                while not (marks / "held").exists() or stored() < len([*marks.glob("[0-9]*")]) - 2:
-                    time.sleep(0.01)  # what is finished is in the file: two runs are under way
+                until((marks / "held").exists)
+                until(lambda: stored() == len([*marks.glob("[0-9]*")]) - 2)  # all but the two under way
                 (marks / "crashed").touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-            if (marks / f"{fatal}").exists() and not crashed:
+            if first not in before and not crashed:
+                until((marks / f"{fatal}").exists)
                 (marks / "held").touch()
                 time.sleep(60)  # until this worker is ended, too
             return {"first": first}
@@ -172,7 +189,7 @@ def crashing(store, marks):
         with closing(sqlite3.connect(store)) as connection:
             return connection.execute("SELECT COUNT(*) FROM runs").fetchone()[0]
 
-    fatal = int(np.arange(1.0, 41)[np.random.default_rng((0, 2)).permutation(40)][0])
+    *before, fatal = (first_of(order) for order in range(3))
     problem = Problem("numbered", partial(numbered, 40))
     return Experiment([Crash("crash")], [problem], store, permutations=6)
 
@@ -188,8 +205,7 @@ def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, 
         finished.append({record["first"] for record in experiment.records()})
 
     assert experiment.run(n_jobs=2, callback=watched) == 6
-    orders = [np.arange(1.0, 41)[np.random.default_rng((0, k)).permutation(40)][0] for k in range(6)]
-    assert [record["first"] for record in experiment.records()] == orders
+    assert [record["first"] for record in experiment.records()] == [first_of(order) for order in range(6)]
     assert [len(stored) for stored in finished] == [*range(7)]  # each is in the file before it is told
     begun = {
         int(mark.name): len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").glob("[0-9]*")
