@@ -170,6 +170,8 @@ def test_no_plan_for_a_pair_without_curvature(engine):
     [
         ([1.0, 1.0, 2.0, 1.0, 1.0], [2.0, 0.0, 1.0, 0.9, -2.0]),
         ([4.0, 2.0, 4.0, 0.25, 2.0], [2.0, -2.0, -0.5, 0.5, -2.0]),
+        # the shorter first step has the greater gain: 2g₂ = 8/3 for μ = 2/3, and 5/2 for μ = 1
+        ([1.0, 1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 1.0, 0.0, 0.0]),
     ],
 )
 def test_of_several_plans_the_best(sets, best, K, G, engine):
