@@ -22,12 +22,12 @@ from refsvm import (
     solve,
 )
 from refsvm.trackers import svmp
-from refsvm.trackers.backup import solve_at
+from refsvm.trackers.backup import choose_sets, solve_at, solved
 from refsvm.trackers.svmp import MOST_REPAIRS
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.special_events import SwitchingGuard
 from refsvm.walk.state import PathState
-from refsvm.walk.walk import BELOW
+from refsvm.walk.walk import ABOVE, BELOW, FREE
 
 pytest.importorskip("scipy")
 ONES = np.ones((2, 2))
@@ -272,3 +272,35 @@ def test_the_bounds_of_55_sum_to_zero(unit, sign):
     expected = sign * unit * np.array([0.0, -1.0, 0.0, 1.5, -0.5])
     # 6 − 1.5 = 4.5 is too much: 1, 2 and 1.5 of the 3
     np.testing.assert_allclose(svmp.balanced_bounds(bounds), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("unit", "is_solved"), [(1e9, True), (1e10, False)])
+def test_smo_is_not_asked_where_rounding_hides_the_optimum(unit, is_solved):
+    """At α = (1, −1) with C = 1 the decision values are rounded by ε·K₀₀·√2, 3e-7 or 3e-6; the limit is 1e-6."""
+    problem = DualProblem.classification(unit * np.eye(2), [1, -1], kernel=Precomputed(), C=1.0)
+    walk = PathState(problem, unit * np.eye(2), "numpy")
+    walk.place(1.0, np.array([1.0, -1.0]), 0.0, "start")
+    solution = solved(walk, walk.problem, KKTGap(1e-6))
+    if is_solved:
+        # f = 2a − K₀₀a²
+        np.testing.assert_allclose(solution.alpha, [1.0 / unit, -1.0 / unit], rtol=1e-5)
+        assert walk.status is None
+    else:
+        assert solution is None
+        assert walk.status is Status.STALLED
+
+
+@pytest.mark.parametrize(("label", "side"), [(1, ABOVE), (-1, BELOW)])
+def test_examples_of_the_elbow_that_can_only_move_inwards_stay_at_their_bounds(label, side):
+    """α = (1, 0, −1) is optimal for C = 1, with G = (0, 0, −½) and b = 0; examples 0 and 1 are at an upper bound.
+
+    Neither derivative is positive and their sum is 0, so that both are 0. With the other labels all signs change.
+    """
+    K, y = np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 0.5]]), label * np.array([1, -1, -1])
+    walk = PathState(DualProblem.classification(K, y, kernel=Precomputed(), C=1.0), K, "numpy")
+    walk.place(1.0, label * np.array([1.0, 0.0, -1.0]), 0.0, "start")
+    np.testing.assert_allclose(walk.of.excess, [0.0, 0.0, -0.5 * label], atol=1e-15)
+    walk.assign(np.array([FREE, FREE, -side], dtype=np.int8), "by hand")
+    assert choose_sets(walk)
+    assert walk.side.tolist() == [side, side, -side]
+    assert walk.status is None
