@@ -13,6 +13,7 @@ from refsvm import (
     RBF,
     TOP,
     Ball,
+    BallRule,
     Check,
     DualProblem,
     KKTGap,
@@ -26,6 +27,7 @@ from refsvm import (
 from refsvm.kernels import Gram
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.rows import KernelRows, megabytes
+from refsvm.rounds.leave_one_out import checks_valid_for_kernel
 from refsvm.rounds.sufficiency import largest_distance, sufficient
 
 from ..balls import proved_sign
@@ -249,3 +251,15 @@ def test_the_ball_proves_nothing_of_hard_margins_and_float32_rows():
     full, _ = solved([1, 1, 1, -1, -1, -1])
     assert (Ball().decide(full, stored(K)) != 0).any()
     assert (Ball().decide(full, KernelRows(Gram(Precomputed(), K), values=K.astype(np.float32))) == 0).all()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(("below", "is_convex"), [(1e-9, True), (1e-7, False)])
+def test_an_eigenvalue_below_0_is_relative_to_the_largest_kernel_value(below, is_convex, unit, recwarn):
+    """K = unit·(1, 1 + δ | 1 + δ, 1) has the eigenvalue −δ·unit; down to −1e-8 of the largest value it is rounding."""
+    K = unit * np.array([[1.0, 1.0 + below], [1.0 + below, 1.0]])
+    rounds = SimpleNamespace(rows=stored(K), state=SimpleNamespace(least_curvature=0.0))
+    checks, ball, kkt = (ZeroAlpha(), TrainingError(), XiAlphaBound(), Ball()), BallRule(), KKTGap()
+    expected = (checks, ball) if is_convex else ((ZeroAlpha(),), kkt)
+    assert checks_valid_for_kernel(rounds, checks, ball, kkt) == expected
+    assert ["not positive semi-definite" in str(each.message) for each in recwarn] == [True] * (not is_convex)

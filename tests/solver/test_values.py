@@ -120,6 +120,13 @@ def test_copies_leave_two_rows_of_the_examples_at_least(rows, kept):
     assert store.gram.store.capacity == kept
 
 
+def test_a_budget_for_more_than_the_shared_rows_goes_to_their_copies():
+    """100 rows of 100 values take 80 000 bytes; 240 000 more hold 150 rows of the 200 variables."""
+    gram = Gram(RBF(0.5), np.random.default_rng(2).normal(size=(100, 2)))
+    rows = stored_rows(View(gram, np.tile(np.arange(100), 2)), 320_000 / 2**20)
+    assert (rows.gram.store.capacity, rows.capacity) == (100, 150)
+
+
 @pytest.mark.parametrize("size", [1.0, 1e3])
 def test_a_start_that_is_slightly_infeasible_is_repaired_without_a_word(size):
     """By a billionth of its largest α; more is said."""
