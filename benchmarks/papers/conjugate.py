@@ -113,7 +113,8 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
     page.add(
         "The cost of a step",
         "The cost of a step is the CPU time of a whole solve over its steps, at 10 C, without shrinking and with the "
-        f"kernel matrix given; the least of {TURNS} turns. Newton's cost is in µs, the others are relative to it.",
+        f"kernel matrix given; the least of the solves that fill {LEAST:g} s in each of {TURNS} turns. Newton's cost "
+        "is in µs, the others are relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 

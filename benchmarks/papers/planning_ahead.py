@@ -195,8 +195,10 @@ def libsvm_shrinking(page: Page, runs: Experiment) -> None:
     }
     table = runs.table("iterations", "SMO", beside=beside)
     orders, saved = f"{runs.permutations} orders.", runs.compare("iterations", "SMO").geometric_mean("PA-SMO")
-    near = sum(abs(share) <= 0.05 for share in beyond(runs).values())
-    remark = REMARKS["libsvm shrinking"].format(near=near, saved=percent(1.0 - (saved or 1.0)))
+    share = beyond(runs)
+    others = ", ".join(f"{name} ({share[name]:+.0%})" for name in share if abs(share[name]) > 0.05)
+    near = sum(abs(each) <= 0.05 for each in share.values())
+    remark = REMARKS["libsvm shrinking"].format(near=near, others=others, saved=percent(1.0 - (saved or 1.0)))
     page.add("Table 2 with LIBSVM's shrinking", orders, table, remark)
 
 

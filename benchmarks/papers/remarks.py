@@ -132,8 +132,8 @@ show what shrinking saves in rows and seconds.
     "libsvm shrinking": """
 The shrinking that the paper had, in place of ours. **Reproduces**: SMO takes the published number of steps to 5 % on
 {near} of the 18 sets. Planning saves {saved} of the steps in the geometric mean, nearly as much as without shrinking.
-**Does not**: on the internet advertisements and the chessboard, which are other problems or other samples, SMO takes
-other numbers of steps than there.
+**Does not**: on {others} it takes other numbers of steps than there; the internet advertisements and the chessboard are
+other problems or other samples.
 """,
     "about": """
 **As the paper**: Algorithm 5, that is Algorithms 3 and 4 with second-order selection, ε = 0.001, η = 0.9, the C and
@@ -168,7 +168,7 @@ significantly more on {worse}. The large savings are where the paper has them, o
 titanic, chessboard. **Does not**, in the size of some savings: titanic, banana and thyroid save much more here than
 there, splice {splice} where the paper reports 12 %. Three things are different here: no shrinking, double precision,
 ties between equal gradients go to the first example and not to the last. The shrinking is not the reason, since
-LIBSVM's changes little of it, above; which of the others is the reason we do not know.
+LIBSVM's changes little of it, above; the others were not tried one by one.
 """,
     "seconds": """
 The paper finds PA-SMO never slower and significantly faster on five sets; here it is significantly slower on

@@ -103,8 +103,8 @@ def answers(page: Page, records: list[Record]) -> None:
         "differ by as much near h = 0. "
         f"Solved to 1e-6, {len(rows) - tight} of these {len(rows)} agree too. From the full solution no example is "
         "added, and SIR, MIR and AVG are one rule: the weight of the removed examples is spread over the free "
-        "variables. AVG reads no kernel rows, so that its rounds may have them in float32: in the tables below its "
-        f"steps differ from those of SIR by {100 * single:.0f} % at most.",
+        "variables. AVG reads no kernel rows, so that its rounds may have them in float32: in the tables below the "
+        f"steps of *AVG, full* differ from those of *SIR, full* by {100 * single:.0f} % at most.",
         Grid(("set, C, folds", "way", "examples", r"largest \|h\|"), tuple(rows)),
     )
 
