@@ -93,6 +93,18 @@ def test_the_work_that_is_expected_and_allowed_by_hand():
         assert ATO(budget=1e6).memory(solved, steps)[0] == 1e6 * counted * 2 * 1003
 
 
+@pytest.mark.parametrize(("share", "pays"), [(1.001, True), (0.999, False)])
+def test_the_inverse_of_many_free_variables_may_take_the_work_of_30_paths(share, pays):
+    """Of 200 variables 160 are free: their inverse takes 160³ multiplications, more than 30 times all else."""
+    box, free = np.ones(200), np.arange(200) < 160
+    problem = DualProblem(Gram(Precomputed(), np.eye(200)), np.ones(200), 80.0, 0.0 * box, box)
+    alpha = np.where(free, 0.5, 0.0)
+    solved = Solution(problem, alpha, np.zeros(200), 100, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
+    most = share * 160**3 / 30
+    assert expected(200, 160, 0) < 0.99 * most
+    assert ATO(budget=most / (2 * (200 + STEP_COST))).is_worthwhile(solved, 1, []) is pays
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "least"),
     [

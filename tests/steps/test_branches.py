@@ -257,6 +257,32 @@ def test_the_pair_goes_on_where_another_variable_is_at_its_bound(pair_bound, ord
     check(engine, ConjugateStep(), (full, kappa), i, j, matrix, slopes, alpha, lower, upper, **carried)
 
 
+@pytest.mark.parametrize("end", ["i reaches U", "j reaches L"])
+def test_the_pair_goes_on_from_where_the_displacement_has_moved_it(end, engine):
+    """Δ moves all variables. Variable 2 meets its bound first; the pair meets its own half way to its maximum."""
+    delta, slopes = np.array([0.1, -0.3, 0.4, -0.2]), np.array([1.0, -0.5, -0.525, 0.2])
+    assert delta @ slopes == pytest.approx(0.0, abs=1e-15)
+    alpha, lower, upper = np.array([0.2, 0.25, 0.1, 0.3]), np.full(4, -9.0), np.full(4, 9.0)
+    _, kappa, _ = conjugate(MATRIX, slopes, 0, 1, delta, alpha, lower, upper)
+    bound = alpha[2] + 0.1 * kappa * delta[2]
+    (upper if kappa > 0.0 else lower)[2] = bound
+    mu, kappa, first = conjugate(MATRIX, slopes, 0, 1, delta, alpha, lower, upper)
+    assert first == 2
+    assert abs(kappa) > 0.01
+    point, d = alpha + kappa * delta, np.array([1.0, -1.0, 0.0, 0.0])
+    full = float(d @ (slopes - kappa * (MATRIX @ delta)) / (d @ MATRIX @ d))
+    expected = 0.5 * (mu + full)
+    if end == "i reaches U":
+        upper[0] = point[0] + expected
+    else:
+        lower[1] = point[1] - expected
+    assert mu < expected < full
+    carried = CARRIED | {
+        "displacement": delta, "displacement_image": MATRIX @ delta, "carried_curvature": float(delta @ MATRIX @ delta),
+    }  # fmt: skip
+    check(engine, ConjugateStep(), (expected, kappa), 0, 1, MATRIX, slopes, alpha, lower, upper, **carried)
+
+
 NEWTON = 1.5 / 2.9
 PLAIN = {
     "there is no step yet": {"carried_curvature": 0.0},

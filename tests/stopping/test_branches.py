@@ -320,6 +320,24 @@ def test_eta_moves_where_it_gains_most(r, variables, engine):
         np.testing.assert_array_equal(state.stop_memory, before)
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_the_partner_of_eta_is_the_same_in_any_unit_of_the_kernel(unit, engine):
+    """With K in other units η is that of before in the inverse unit: all values are multiplied by powers of 2."""
+    K, r = FULL.gram.block(np.arange(16)), 3
+    scaled = DualProblem(
+        Gram(Precomputed(), unit * K), FULL.v, 0.0, FULL.lower / unit, FULL.upper / unit
+    ).without(r)
+    _, state = begun(FULL.without(r), LOODualityGap(1e-9), 3)
+    rules = Rules(MostViolatingPair(), NewtonStep(), LOODualityGap(1e-9))
+    other = rules.begin(scaled, state.alpha / unit, row_store(scaled, rules, 200.0))
+    eta, problem = state.alpha.copy(), FULL.without(r)
+    for taken in range(3):
+        other.iteration = taken
+        memory = asked(engine, rules, other)[1]
+        eta = ascent(K, problem.v, problem.lower, problem.upper, r, eta, 2)
+        np.testing.assert_allclose(unit * memory[HEAD : HEAD + 16], eta, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("variables", [1, 2])
 def test_eta_makes_up_for_the_steps_at_which_it_was_not_asked(variables, engine):
     """Asked at the first step and at the fourth it moves as often as if it had been asked at each."""
