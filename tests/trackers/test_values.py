@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from refsvm import SVMP, DualProblem, Hastie, KKTGap, Precomputed, Status
 from refsvm.kernels import Gram
 from refsvm.trackers import backup, hastie
-from refsvm.trackers.base import PathTracker
+from refsvm.trackers.base import PathTracker, points_of
+from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import FREE
 
@@ -102,3 +104,30 @@ def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypat
 def test_a_tracker_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         PathTracker()
+
+
+@dataclass(frozen=True)
+class Single(PathTracker):
+    """Its path has one point, wherever the end is."""
+
+    at: float = 1.0
+
+    def follow(self, walk, end):
+        yield LinePoint(self.at, np.zeros(2), 0.0, "end", (), 0)
+
+
+@pytest.mark.parametrize(
+    ("at", "is_whole"),
+    [(1.0, True), (1.0 - 1e-6, True), (1.0 + 1e-6, True), (1.0 + 1e-5, False), (1.0 - 1e-5, False),
+     (2.0, False), (0.0, False), (-1.0, False)],
+)  # fmt: skip
+def test_the_last_point_of_a_path_is_at_the_end_of_the_line(at, is_whole):
+    """The line falls from 3 to 1: the end is met to a millionth of the way."""
+    walk = SimpleNamespace(t=3.0, status=None, along=SimpleNamespace(is_c_path=False))
+    points = points_of(Single(at), walk, 1.0)
+    assert next(points).t == at
+    if is_whole:
+        assert next(points, None) is None
+    else:
+        with pytest.raises(RuntimeError, match=r"the path goes from 3 to .*, not from 3 to 1"):
+            next(points)

@@ -154,3 +154,30 @@ def test_nothing_is_solved_where_rounding_has_left_nothing_on_the_elbow(excess, 
     correct(walk, solve)
     assert bool(systems) == solved
     assert not walk.unsettled
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_points_that_smo_finds_at_one_t_in_succession_are_counted(way):
+    walk = state((0.0, 2.0 * way))
+    counted = []
+    for t in (0.5, 0.5, 0.5, 1.0, 1.0, 0.5):
+        walk.place(way * t, np.array([0.5, -0.5]), 0.0, "repair")
+        counted.append(walk.placed)
+    numbers = [(0.5, 1), (0.5, 2), (0.5, 3), (1.0, 1), (1.0, 2), (0.5, 1)]
+    assert counted == [(way * t, number) for t, number in numbers]
+
+
+def test_the_rounding_of_decision_values_grows_with_the_kernel_and_with_alpha():
+    """ε max|K| ‖ŝ‖/λ = ε · 16 · 5/½ for ŝ = (3, 0, −4)."""
+    K, box = np.diag([16.0, 2.0, 4.0]), np.array([9.0, 9.0, 9.0])
+    problem = DualProblem(
+        Gram(Precomputed(), K), np.array([1.0, 1.0, -1.0]), 0.0, [0, 0, -9] + 0 * box, [9, 9, 0] + 0 * box
+    )
+    walk = PathState(problem, K, "numpy")
+    walk.place(0.5, np.array([3.0, 0.0, -4.0]), 0.0, "start")
+    assert walk.rounding() == pytest.approx(2.0**-52 * 160.0, rel=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "d"), [(1.0 + 1e-9, 1.0), (-1e-9, -1.0)])
+def test_a_free_variable_beyond_its_bound_by_rounding_has_its_event_at_once(alpha, d):
+    assert walking(alpha, d, 0.0, 0.0).reach() == (0, 0.0)
