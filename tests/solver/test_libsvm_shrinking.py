@@ -239,3 +239,24 @@ def test_broken_versions_are_found(kind):
 @pytest.mark.parametrize("period", [1, 10])
 def test_the_shipped_one_passes_the_same_check(period):
     assert check_strategy(LIBSVMShrinking(period)).steps > 0
+
+
+@pytest.mark.parametrize("trace", [True, False])
+def test_steps_whose_gradient_came_too_late_are_taken_back(trace, monkeypatch):
+    """All variables were to return once, and there was no time for G: the solve goes on from where they had left."""
+    subtracted, calls = libsvm_shrinking.subtracted, []
+
+    def late_once(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise shrinking.NoTimeError
+        return subtracted(*arguments)
+
+    expected = solved(EARLY, engine="numpy")
+    monkeypatch.setattr(libsvm_shrinking, "subtracted", late_once)
+    solution = solved(EARLY, engine="numpy", trace=trace)
+    assert len(calls) > 1
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(expected.objective, rel=1e-5)
+    if trace:
+        assert len(solution.trace) == solution.iterations

@@ -29,6 +29,7 @@ from refsvm.datasets import make_banana, make_waveform
 from refsvm.engine.limits import Limits
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.rows import megabytes
+from refsvm.solver import run
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.solver.shrinking import ShrinkingPolicy, restricted
@@ -341,3 +342,34 @@ def test_what_outgrows_the_memory_for_rows_is_solved_to_the_end(cache_mb, to_the
     assert gaps
     assert gaps == [1e-3 if to_the_end else 1e-2] * len(gaps)
     assert problem.kkt_gap(found.alpha) <= 1.001e-3
+
+
+@dataclass(frozen=True)
+class Lazy(Shrinking):
+    """It takes one step in so many calls."""
+
+    every: int = 3
+
+    def steps(self, backend, limits, state, rules, budget, trace):
+        state.shrinking = (state.shrinking or 0) + 1
+        return 0 if state.shrinking % self.every else backend.steps(state, rules, 1, trace)
+
+
+def test_calls_without_a_step_are_counted_from_the_last_step(monkeypatch):
+    """Two in succession are allowed here, as often as it may be."""
+    monkeypatch.setattr(run, "IDLE", 2)
+    expected = solve(PROBLEM, shrinking=False, engine="numpy")
+    lazy = solve(PROBLEM, shrinking=Lazy(3), engine="numpy")
+    assert lazy.status is Status.CONVERGED
+    assert lazy.iterations == expected.iterations > 2
+    with pytest.raises(RuntimeError, match=r"Lazy\(every=4\) took no step in 2 calls of steps\(\)"):
+        solve(PROBLEM, shrinking=Lazy(4), engine="numpy")
+
+
+def test_steps_are_recorded_only_if_they_are_asked_for():
+    rules = chosen_rules(SecondOrder(), PlanningAheadStep(), KKTGap(1e-3))
+    for options, recorded in (({}, False), ({"trace": False}, False), ({"trace": True}, True)):
+        rows = row_store(PROBLEM, rules, 200.0)
+        state = rules.begin(PROBLEM, np.zeros(PROBLEM.n), rows)
+        with run.Run(NumPyBackend(), Limits(n=PROBLEM.n), rows) as steps:
+            assert (steps.take_steps(state, rules, **options).trace is not None) == recorded
