@@ -18,6 +18,7 @@ from refsvm import (
     ActiveSet,
     Cold,
     DualProblem,
+    KKTGap,
     Linear,
     Precomputed,
     Rounds,
@@ -29,8 +30,16 @@ from refsvm import (
 from refsvm.datasets import load
 from refsvm.formulations import votes
 from refsvm.kernels import Gram
-from refsvm.rounds import runner
-from refsvm.rounds.grid import Split, left_out_cells, left_out_score, planned, scored, usual_score
+from refsvm.rounds import grid, runner
+from refsvm.rounds.grid import (
+    Split,
+    left_out_cells,
+    left_out_score,
+    planned,
+    scored,
+    solve_cells,
+    usual_score,
+)
 from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
 
@@ -298,3 +307,58 @@ def test_the_usual_score_of_a_regression_is_r_squared_with_weights():
     task = task_given(np.arange(9.0)[:, None], np.full(9, 2.0), Linear(), None, epsilon=0.1)
     for value, score in ((2.0, 1.0), (2.5, 0.0)):
         assert usual_score(task, split, 0, np.full((9, 1), value)) == score
+
+
+def test_a_score_of_one_left_out_example_is_given_the_values_of_all_pairs():
+    """Of three classes these are 0 or 1, 0 or 2, 1 or 2, above 0 for the first; each is that of a solve without it."""
+    X, y, i = np.array([[0.0], [0.4], [1.0], [1.5], [2.2], [2.7]]), np.array([0, 0, 1, 1, 2, 2]), np.arange(6)
+    splits = [Split(r, i[i != r], i[i == r], (i != r) * 1.0, np.ones(1)) for r in range(6)]
+    given: list[np.ndarray] = []
+
+    def score(split, place, values):
+        given.append(values)
+        return 0.5
+
+    task = task_given(X, y, RBF(0.5), None)
+    cells = [
+        *left_out_cells(
+            task,
+            np.array([1.0]),
+            splits,
+            [[0]] * 6,
+            score=score,
+            stop=KKTGap(1e-10),
+            checks=(),
+            engine="numpy",
+        )
+    ]
+    assert [cell.score for cell in cells] == [0.5] * 6
+    for r, values in enumerate(given):
+        expected = []
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            some = ((y == one) | (y == other)) & (i != r)
+            labels = np.where(y[some] == one, 1, -1)
+            solution = solve(
+                DualProblem.classification(X[some], labels, kernel=RBF(0.5), C=1.0),
+                stop=KKTGap(1e-10),
+                engine="numpy",
+            )
+            row = np.exp(-0.5 * (X[some, 0] - X[r, 0]) ** 2)
+            expected.append(float(row @ solution.alpha + solution.intercept))
+        np.testing.assert_allclose(values, [expected], atol=1e-6)
+
+
+def test_two_solutions_of_sixteen_splits_are_in_memory_at_most(monkeypatch):
+    """Of 20 splits at two C each the first 16 are solved, then the other 4."""
+    X, y, made, kept = np.arange(6.0)[:, None], [0, 1, 0, 1, 0, 1], [], []
+    monkeypatch.setattr(
+        grid, "Rounds", lambda *problem, **options: made.append(Rounds(*problem, **options)) or made[-1]
+    )
+    i = np.arange(6)
+    splits = [Split(k, i[i != k % 6], i[i == k % 6], (i != k % 6) * 1.0, np.ones(1)) for k in range(20)]
+    task, cells = task_given(X, y, RBF(0.5), None), []
+    for cell in solve_cells(task, np.array([1.0, 2.0]), splits, [[0, 1]] * 20, engine="numpy"):
+        cells.append((cell.split, cell.place))
+        kept.append(len(made[0].solutions))
+    assert max(kept) == 2 * 16
+    assert cells == [(k, place) for some in (range(16), range(16, 20)) for place in (0, 1) for k in some]

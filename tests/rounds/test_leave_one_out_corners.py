@@ -216,3 +216,38 @@ def test_a_problem_of_another_kind_is_refused(v, lower, z):
     assert leave_one_out(
         DualProblem(gram, np.zeros(4), 1.0, np.zeros(4), np.ones(4)), engine="numpy"
     ).predictions.shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_regression"),
+    [
+        ("none", True),
+        ("a box of α′ that is wider", False),
+        ("a box of α′ that is wider for one example", False),
+        ("a box with values below 0", False),
+        ("a tube turned inside out", False),
+        ("a sum that is not 0", False),
+    ],
+)
+def test_a_regression_has_two_boxes_of_one_width_around_each_target(change, is_regression):
+    """0 ≤ αᵢ ≤ Cᵢ and −Cᵢ ≤ α′ᵢ ≤ 0, yᵢ − ε ≤ yᵢ + ε, and Σα = 0."""
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 1.0, 0.5, 2.0])
+    known = DualProblem.regression(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1)
+    v, z, lower, upper = known.v.copy(), 0.0, known.lower.copy(), known.upper.copy()
+    if change == "a box of α′ that is wider":
+        lower[4:] *= 2.0
+    elif change == "a box of α′ that is wider for one example":
+        lower[6] *= 2.0
+    elif change == "a box with values below 0":
+        lower[1] = -1.0
+    elif change == "a tube turned inside out":
+        v = np.roll(v, 4)
+    elif change == "a sum that is not 0":
+        z = 0.5
+    problem = DualProblem(known.gram, v, z, lower, upper)
+    if is_regression:
+        given = leave_one_out(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1, engine="numpy")
+        np.testing.assert_array_equal(leave_one_out(problem, engine="numpy").predictions, given.predictions)
+    else:
+        with pytest.raises(ValueError, match="another kind than"):
+            leave_one_out(problem, engine="numpy")

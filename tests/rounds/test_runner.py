@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from refsvm import RBF, TOP, DualProblem, Rounds, Seeder, Solution, Status
+from refsvm import ATO, RBF, TOP, DualProblem, Rounds, Seeder, Solution, Status
 from refsvm.rounds import runner
 from refsvm.rounds.grid import rounds_of
 from refsvm.rounds.round import Round
@@ -137,3 +137,18 @@ def test_one_solve_may_be_limited_to_one_step():
     assert family.solve(problem).status is Status.CONVERGED
     with pytest.raises(ValueError, match="max_iter"):
         family.solve(problem, max_iter=0)
+
+
+def test_the_inverse_that_seeds_share_is_that_of_their_solution_and_made_once_for_it():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family, seeder = Rounds(problem, engine="numpy"), ATO(budget=1e9)
+    chain, rounds = Runner(family, seeder, family.rules), [Round(5, origin="all")]
+    solutions = [family.solve(box) for box in (problem, problem.without(3))]
+    order = [0, 0, 1, 1, 0]
+    found = [chain.memory(solutions[at], rounds) for at in order]
+    for at, memory in zip(order, found, strict=True):
+        np.testing.assert_array_equal(memory, seeder.memory(solutions[at], family.most_iterations))
+    assert len(found[0]) != len(found[2]) or not np.array_equal(found[0], found[2])
+    assert found[0] is found[1]
+    assert found[2] is found[3]

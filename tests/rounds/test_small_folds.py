@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from refsvm import AVG, RBF, KKTGap, Linear, PlanningAheadStep, SecondOrder, Status, cross_validate
+from refsvm.rounds import small_folds
 from refsvm.rounds.small_folds import TAKEN
 
 svm = pytest.importorskip("sklearn.svm")
@@ -94,3 +98,14 @@ def test_what_is_not_small_after_all_is_solved_by_rounds():
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         found = cross_validate(gram=K, y=y, folds=3, stratified=True, engine="numpy")
     assert found.status is Status.CONVERGED
+
+
+def test_the_seconds_of_a_fold_are_shared_by_its_pairs(monkeypatch):
+    """A clock that advances by one second whenever it is looked at, at the beginning and at the end of a fold."""
+    X, y = many()
+    clock = SimpleNamespace(perf_counter=partial(next, count(0.0)))
+    monkeypatch.setattr(small_folds, "time", clock)
+    with patch(ONE_BY_ONE, refused):
+        found = cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True, engine="numpy")
+    pairs = 11 * 10 // 2
+    assert [each.solve_seconds for each in found.rounds] == pytest.approx([1.0 / pairs] * 3 * pairs)

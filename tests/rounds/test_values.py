@@ -115,6 +115,14 @@ def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
     assert len(steps[0]) == 5
 
 
+def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
+    """No other worker could take them."""
+    monkeypatch.setattr(rounds_of_folds, "is_worth_workers", lambda *_: True)
+    alone = cross_validate(X, Y, kernel=RBF(0.5), folds=5, n_jobs=1)
+    assert [each.fold for each in alone.rounds] == [0, 1, 2, 3, 4]
+    assert not np.isnan(alone.decision_values).any()
+
+
 def test_a_worker_is_told_the_seconds_that_are_spent(monkeypatch):
     spent, hold_out, began = [], rounds_of_folds.hold_out, time.perf_counter()
     monkeypatch.setattr(
