@@ -227,3 +227,12 @@ def test_part_of_a_held_matrix_is_gathered(dtype, count):
         out = np.full((130, count), np.nan, dtype=kind)
         gather(K, rows, columns, out)
         np.testing.assert_array_equal(out, K[rows][:, columns])
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_examples_that_come_in_parts_have_the_origin_of_the_first_part(far):
+    """The mean of 10⁶ + (0, 1, 2) is 10⁶ + 1; a first part around 0 has none, and all of them decide."""
+    offset = 1e6 if far else 0.0
+    first = Gram(Linear(), offset + np.array([[0.0], [1.0], [2.0]]))
+    both = Gram(Linear(), 1e6 + np.array([[0.0], [1.0], [2.0], [5.0]])).decided_as(first)
+    assert both.centred.origin.tolist() == [1e6 + 1.0 if far else 1e6 + 2.0]

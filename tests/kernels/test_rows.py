@@ -289,3 +289,24 @@ def test_memory_that_was_released_is_there_again_and_empty():
     rows.reserve()
     assert (len(rows.values), rows.capacity, rows.filled, rows.computed) == (4, 4, 0, 4)
     assert rows.row(0) == pytest.approx(X @ X[0])
+
+
+def test_a_kernel_that_fails_once_costs_no_other_row():
+    """Rows 0 and 3 are stored; row 1 takes the place of row 0 at its second attempt, and row 3 stays."""
+    X, fails = np.arange(4.0)[:, None], [False]
+
+    def kernel(A, B):
+        if fails[0]:
+            raise RuntimeError("not now")
+        return A @ B.T
+
+    rows = CachedRows(Gram(kernel, X), megabytes(2, 4))
+    rows.row(0)
+    rows.row(3)
+    fails[0] = True
+    with pytest.raises(RuntimeError, match="not now"):
+        rows.row(1)
+    fails[0] = False
+    for i, computed in ((1, 3), (3, 3), (0, 4)):
+        np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
+        assert rows.computed == computed
