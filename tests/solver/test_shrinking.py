@@ -344,6 +344,11 @@ def test_what_outgrows_the_memory_for_rows_is_solved_to_the_end(cache_mb, to_the
     assert problem.kkt_gap(found.alpha) <= 1.001e-3
 
 
+FEW = DualProblem.classification(
+    np.arange(6.0)[:, None], np.array([-1, 1, 1, -1, 1, -1]), kernel=RBF(0.5), C=10.0
+)
+
+
 @dataclass(frozen=True)
 class Lazy(Shrinking):
     """It takes one step in so many calls."""
@@ -358,18 +363,18 @@ class Lazy(Shrinking):
 def test_calls_without_a_step_are_counted_from_the_last_step(monkeypatch):
     """Two in succession are allowed here, as often as it may be."""
     monkeypatch.setattr(run, "IDLE", 2)
-    expected = solve(PROBLEM, shrinking=False, engine="numpy")
-    lazy = solve(PROBLEM, shrinking=Lazy(3), engine="numpy")
+    expected = solve(FEW, shrinking=False, engine="numpy")
+    lazy = solve(FEW, shrinking=Lazy(3), engine="numpy")
     assert lazy.status is Status.CONVERGED
     assert lazy.iterations == expected.iterations > 2
     with pytest.raises(RuntimeError, match=r"Lazy\(every=4\) took no step in 2 calls of steps\(\)"):
-        solve(PROBLEM, shrinking=Lazy(4), engine="numpy")
+        solve(FEW, shrinking=Lazy(4), engine="numpy")
 
 
 def test_steps_are_recorded_only_if_they_are_asked_for():
     rules = chosen_rules(SecondOrder(), PlanningAheadStep(), KKTGap(1e-3))
     for options, recorded in (({}, False), ({"trace": False}, False), ({"trace": True}, True)):
-        rows = row_store(PROBLEM, rules, 200.0)
-        state = rules.begin(PROBLEM, np.zeros(PROBLEM.n), rows)
-        with run.Run(NumPyBackend(), Limits(n=PROBLEM.n), rows) as steps:
+        rows = row_store(FEW, rules, 200.0)
+        state = rules.begin(FEW, np.zeros(FEW.n), rows)
+        with run.Run(NumPyBackend(), Limits(n=FEW.n), rows) as steps:
             assert (steps.take_steps(state, rules, **options).trace is not None) == recorded
