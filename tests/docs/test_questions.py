@@ -30,7 +30,11 @@ CELLS = [
 ]
 
 
-LONG = [("tuning", "regression"), ("tuning by another score", "regression")]
+LONG = [
+    ("tuning", "regression"),
+    ("tuning by another score", "regression"),
+    ("train with rules of your choice", "several classes"),
+]
 
 
 @pytest.mark.parametrize(

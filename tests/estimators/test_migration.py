@@ -259,9 +259,20 @@ FITTED = [
 ]
 
 
-@pytest.mark.parametrize("model", FITTED, ids=repr)
-@pytest.mark.parametrize("k", [2, 3])
-def test_pickle_and_skops_round_trips_are_equal_in_every_prediction(model, k):
+PAIRS_OF_CONJUGATE = 3, FITTED[3]
+"""Small problems by these rules are compiled for this test alone."""
+
+
+@pytest.mark.parametrize(
+    ("k", "model"),
+    [
+        pytest.param(k, model, marks=[pytest.mark.slow] if (k, model) == PAIRS_OF_CONJUGATE else [])
+        for k in (2, 3)
+        for model in FITTED
+    ],
+    ids=repr,
+)
+def test_pickle_and_skops_round_trips_are_equal_in_every_prediction(k, model):
     X, y = examples(k)
     model = clone(model).fit(X, y)
     copies = [pickle.loads(pickle.dumps(model))]

@@ -84,6 +84,7 @@ def test_rounds_carry_as_well(stop):
     assert np.array_equal(readable.round_iterations, carried.round_iterations)
 
 
+@pytest.mark.slow  # its rules are compiled for it alone
 def test_folds_carry_as_well():
     options = {"kernel": RBF(0.05), "C": 3.0, "rng": 0, "stop": KKTGap(1e-6)}
     plain, carried = (
