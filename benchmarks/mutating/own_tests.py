@@ -316,9 +316,28 @@ def tests_of(mutant: Mutant, known: Baseline, imported: bool) -> list[str]:
 
 
 def runs(mutant: Mutant, known: Baseline) -> set[str]:
-    """Return the tests that run a line of a mutant, "" if the import does."""
-    lines, last = known["lines"].get(mutant.path, {}), mutant.line + mutant.before.count("\n")
-    return {test for line in range(mutant.line, last + 1) for test in lines.get(str(line), ())}
+    """Return the tests that run a line of the statement that a mutant changes, "" if the import does.
+
+    Of a statement of several lines a test may run the first ones alone: where they are broken, it runs the others.
+    """
+    lines, (first, last) = known["lines"].get(mutant.path, {}), statement(mutant)
+    return {test for line in range(first, last + 1) for test in lines.get(str(line), ())}
+
+
+def statement(mutant: Mutant) -> tuple[int, int]:
+    """Return the first and the last line of the statement that a mutant changes; of one with a body, those above it."""
+    first, last = mutant.line, mutant.line + mutant.before.count("\n")
+    around = [
+        node
+        for node in ast.walk(ast.parse(mutant.source))
+        if isinstance(node, ast.stmt) and node.lineno <= first <= (node.end_lineno or 0)
+    ]
+    if not around:  # a decorator
+        return first, last
+    inner = max(around, key=lambda node: node.lineno)
+    body = getattr(inner, "body", None)
+    end = body[0].lineno - 1 if body else inner.end_lineno or last
+    return (inner.lineno, max(end, last)) if first <= max(end, inner.lineno) else (first, last)
 
 
 def is_imported(root: Path, mutant: Mutant, known: Baseline) -> bool:

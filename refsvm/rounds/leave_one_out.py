@@ -234,9 +234,11 @@ def checks_valid_for_kernel(
         convex = bool(np.linalg.eigvalsh(K)[0] >= -1e-8 * np.abs(K).max())
     if convex:
         return checks, stop
-    warnings.warn(
-        "The kernel is not positive semi-definite: the checks on training errors and on the xi-alpha bound and "
-        "the leave-one-out stopping rule need that, and are not used; each round ends at the KKT gap.",
-        stacklevel=4,
-    )
+    without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
+    if without:
+        warnings.warn(
+            f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
+            + "; each round ends at the KKT gap." * stop.left_out,
+            stacklevel=4,
+        )
     return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop

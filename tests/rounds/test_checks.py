@@ -262,4 +262,11 @@ def test_an_eigenvalue_below_0_is_relative_to_the_largest_kernel_value(below, is
     checks, ball, kkt = (ZeroAlpha(), TrainingError(), XiAlphaBound(), Ball()), BallRule(), KKTGap()
     expected = (checks, ball) if is_convex else ((ZeroAlpha(),), kkt)
     assert checks_valid_for_kernel(rounds, checks, ball, kkt) == expected
-    assert ["not positive semi-definite" in str(each.message) for each in recwarn] == [True] * (not is_convex)
+    said = [str(each.message) for each in recwarn]
+    assert ["not positive semi-definite" in each for each in said] == [True] * (not is_convex)
+    assert all(repr([*checks[1:], ball]) in each for each in said)
+
+
+def test_what_needs_no_such_kernel_is_used_without_a_word():
+    rounds = SimpleNamespace(rows=stored(np.diag([1.0, -1.0])), state=SimpleNamespace(least_curvature=-1.0))
+    assert checks_valid_for_kernel(rounds, (ZeroAlpha(),), KKTGap(), KKTGap()) == ((ZeroAlpha(),), KKTGap())
