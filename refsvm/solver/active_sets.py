@@ -35,7 +35,10 @@ def active_set(state: SolverState, multiple: int) -> np.ndarray:
     size = -(-count // multiple) * multiple
     if size >= len(alpha):
         return np.arange(len(alpha))
-    return np.sort(np.argpartition(distance, size)[:size])
+    # of equal distances the first indices: a partition by itself takes those that suit the processor
+    last = np.partition(distance, size - 1)[size - 1]
+    near, at_last = np.flatnonzero(distance < last), np.flatnonzero(distance == last)
+    return np.sort(np.concatenate([near, at_last[: size - len(near)]]))
 
 
 def block(state: SolverState, most: int) -> np.ndarray:
