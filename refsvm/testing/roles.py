@@ -15,20 +15,23 @@ from refsvm.testing.failures import explain_failures, require
 
 EARLY = Restriction(period=100, copy_cost=0.1)
 
+TIMES = 10
+"""How many times the steps of all variables a shrinking may take: decomposition, which is sound, takes up to three."""
+
 FEW = 2_000
 """Examples up to which the eigenvalues of a kernel matrix are looked at."""
 
 
 def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
-    """Check that a problem on which shrinking bites is solved with it as without, in steps of the same order.
+    """Check that a problem on which shrinking bites is solved with it as without, in a bounded number of steps.
 
     Raises
     ------
     AssertionError
-        If it ends for another reason, elsewhere, or after more than twice the steps and a hundred.
+        If it ends for another reason, elsewhere, or not within `TIMES` the steps and a thousand.
     """
     plain = case.solve(shrinking=False, max_iter=100_000)
-    shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=2 * plain.iterations + 100)
+    shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=TIMES * plain.iterations + 1000)
     sentence = (
         f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
         f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "

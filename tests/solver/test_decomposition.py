@@ -13,6 +13,8 @@ from refsvm.solver import decomposition
 from refsvm.solver.decomposition import working_set
 from refsvm.solver.rules import Rules
 from refsvm.testing import Case, check_engines, check_strategy
+from refsvm.testing.practice import large_problem
+from refsvm.testing.roles import check_large
 
 from ..decisions import state_of
 from ..settings import needs_numba
@@ -115,3 +117,29 @@ def test_broken_versions_are_found(broken):
 
 def test_the_shipped_one_passes_the_same_check():
     assert check_strategy(Decomposition()).steps > 0
+
+
+@pytest.mark.parametrize("size", [2, 8])
+@pytest.mark.parametrize("seed", [5, 8])
+def test_it_may_take_three_times_the_steps_of_all_variables(seed, size):
+    """2.6 to 3.0 times on these problems: that is sound."""
+    case = Case("five hundred examples", large_problem(seed), Case.default_rules())
+    check_large(case, Decomposition(size))
+
+
+@dataclass(frozen=True)
+class NeverEnds(Decomposition):
+    """Steps back as often as forth."""
+
+    def steps(self, backend, limits, state, rules, budget, trace):
+        before = state.alpha.copy()
+        super().steps(backend, limits, state, rules, min(budget, 50), trace)
+        state.alpha[:] = before
+        state.refresh()
+        return 0
+
+
+def test_a_shrinking_that_never_ends_is_stopped_and_told():
+    case = Case("five hundred examples", large_problem(5), Case.default_rules())
+    with pytest.raises(AssertionError, match="ends with MAX_ITER"):
+        check_large(case, NeverEnds(8))
