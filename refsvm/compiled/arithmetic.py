@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar
 
 import numba
-from llvmlite.binding import get_host_cpu_features
+import numpy as np
+from numba import float64, from_dtype, int64, types, void
 
 from refsvm import arithmetic
+from refsvm.compiled.interface.elimination import solutions
+from refsvm.compiled.interface.twin import cached, copied, only_loads
 from refsvm.compiled.kernels import sparse
+from refsvm.compiled.kernels.functions.rbf import gaussian, gaussian_rows
+from refsvm.compiled.kernels.functions.sigmoid import hyperbolic_tangents
+from refsvm.compiled.kernels.products import norms, products, products_of_rows
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
+
+_indices = types.Array(int64, 1, "C", readonly=True)
+
+
+@cache
+def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]:
+    """Return a twin of this arithmetic, compiled or loaded for values of this type: few programs need two of them."""
+    value = from_dtype(kind)
+    vector, matrix = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
+    line, table, stack = (types.Array(value, k, "C") for k in (1, 2, 3))
+    signature = {
+        norms: void(matrix, line),
+        products: void(matrix, _indices, matrix, int64, table),
+        products_of_rows: void(matrix, matrix, table),
+        solutions: void(stack, stack, stack),
+        hyperbolic_tangents: void(table),
+        gaussian: void(table, float64, vector, vector),
+        gaussian_rows: void(matrix, _indices, vector, matrix, vector, int64, float64, table),
+    }[function]
+    return cached(copied(function, f"{function.__name__}_{kind}"), signature, nogil=True)
+
+
+def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
+    """Return a static method that calls a twin, compiled for the type of this argument."""
+
+    def call(*arguments: Any) -> None:
+        compiled(function, arguments[typed_by].dtype)(*arguments)
+
+    return staticmethod(call)
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
@@ -19,23 +56,38 @@ class CompiledArithmetic(arithmetic.Arithmetic):
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse
     add_rows = staticmethod(add_rows_from_python)
+    products, products_of_rows = calling(products), calling(products_of_rows)
+    gaussian, gaussian_rows = calling(gaussian, typed_by=0), calling(gaussian_rows)
+    hyperbolic_tangents = calling(hyperbolic_tangents)
     most_violating_pair = staticmethod(most_violating_pair)
 
+    @staticmethod
+    def norms(X: np.ndarray) -> np.ndarray:
+        """‖x‖² of each row."""
+        out = np.empty(len(X), X.dtype)
+        compiled(norms, X.dtype)(X, out)
+        return out
 
-def load_kernel_values() -> None:
-    """Load one pass for the values of the Gaussian kernel; where NumPy rounds them otherwise, for their exponents."""
-    # loading takes milliseconds, and with AVX-512 NumPy has a formula of its own
-    if not get_host_cpu_features().get("avx512f"):
-        from refsvm.compiled.interface.gaussian import gaussian, has_bits_of_numpy
+    @staticmethod
+    def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Solve AX = B."""
+        X = np.empty(B.shape)
+        compiled(solutions, X.dtype)(A.copy(), B.copy(), X)
+        return X
 
-        if has_bits_of_numpy():
-            CompiledArithmetic.gaussian = staticmethod(gaussian)  # type: ignore[method-assign]
-            return
-    from refsvm.compiled.kernels.functions.rbf import exponents
 
-    CompiledArithmetic.exponents = staticmethod(exponents)  # type: ignore[method-assign]
+def load(kind: Any) -> None:
+    """Load the passes over values of this type that most solves take; outside `never_compiling` compile all."""
+    is_double = kind is np.float64
+    compiled(norms, np.dtype(kind))
+    compiled(gaussian_rows, np.dtype(kind))
+    if is_double:
+        compiled(solutions, np.dtype(kind))
+    if not only_loads():  # these wait on disk until they are called
+        for function in (products, gaussian, *[products_of_rows, hyperbolic_tangents] * is_double):
+            compiled(function, np.dtype(kind))
 
 
 if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy
-    load_kernel_values()
+    load(np.float64)
     arithmetic.install(CompiledArithmetic())

@@ -216,16 +216,18 @@ def auto() -> Backend:
     return Auto() if numba_compiles() and not process.broken else NumPyBackend()
 
 
-def load_arithmetic() -> None:
-    """Load the compiled arithmetic, for work that pays for it at once."""
+def load_arithmetic(waits: bool = True) -> None:
+    """Load the compiled arithmetic, for work that pays for it at once; if it is on disk, or `waits`."""
     if numba_is_installed() and not process.broken:
         try:
             with process.loading:
-                import_module("refsvm.compiled.arithmetic")
+                if waits or could_load("kernels", ()):
+                    import_module("refsvm.compiled.arithmetic")
         except Exception as error:  # noqa: BLE001  anything that a broken installation or a damaged cache raises
             warnings.warn(f"{numba_trouble(error)}. Kernels are evaluated in NumPy.", stacklevel=4)
             process.broken.append(error)
 
 
 BACKENDS["numba"], BACKENDS["auto"] = compiled_backend, auto
-arithmetic.load_with(load_arithmetic)
+if numba_is_installed():
+    arithmetic.load_with(load_arithmetic)

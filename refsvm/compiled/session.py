@@ -6,12 +6,16 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Final
 
+import numba
 import numpy as np
 
 from refsvm._checks import read_only
-from refsvm.compiled.interface.layout import NOW, State, support_of
+from refsvm.compiled.interface.layout import NOW, Source, State, support_of
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.compiled.twins import parameters_of
+from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.products import RowParts
+from refsvm.kernels.rows import KernelRows
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.solver.rules import Rules
 from refsvm.state import SCALARS, SolverState
@@ -43,6 +47,7 @@ class Session:
         self._counters = record[["clock", "hits", "computed"]]
         # a number of its own is read in a tenth of the time of one in a record
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
+        self._computed = record["computed"]
         self._now["every"] = 0 if trace is None else trace.every
         self._buffer = np.zeros(0 if trace is None else 4096, dtype=TRACE_ROW).view(np.recarray)
         self.shared = State(
@@ -59,7 +64,8 @@ class Session:
         # kept here: compiled code counts no references
         self._parameters = [parameters_of(rule) for rule in rules]
         select, length, check = twins
-        self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared)
+        self._source = source_of(state.rows)
+        self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
         """Whether these rules can go on here: with the same twins, on the same arrays; they do so from now on."""
@@ -82,14 +88,21 @@ class Session:
 
     def steps(self, state: SolverState, budget: int) -> int:
         """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
-        rows, now = state.rows, self._now
+        rows: Any = state.rows
+        now = self._now
         # copied in and out once a chunk: attributes of a Python object cannot be shared
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
+        numbers, computes = self._source.numbers, len(self._source.norms) > 0
         while True:
-            self._counters[0] = rows.clock, rows.hits, rows.computed
+            computed = rows.computed
+            self._counters[0] = rows.clock, rows.hits, computed
+            if computes:
+                numbers[:] = rows.filled, rows.ready
             outcome = next(self._steps)
             rows.clock, rows.hits = self._clock.item(), self._hits.item()
-            # kernels are evaluated in Python alone, so that both engines count and round alike
+            if computes:
+                rows.filled = int(numbers[0])
+                rows.count(self._computed.item() - computed)
             if outcome == MISSING_ROW:
                 fetch(state, self._missing.item())
                 continue
@@ -106,6 +119,16 @@ class Session:
                 break
         state.__dict__.update(zip(_NAMES, self._numbers[0].item(), strict=False))
         return -1 if outcome == NO_PAIR else int(outcome)
+
+
+def source_of(rows: KernelRows) -> Source:
+    """Return what compiled code needs to compute the rows of a store by itself; see `RowParts`."""
+    # interpreted, a row takes long
+    if isinstance(rows, CachedRows) and not numba.config.DISABLE_JIT and (parts := rows.parts()) is not None:
+        return Source(*parts, rows.values, rows.owners, np.array([0, -1]))
+    line = np.empty(0, rows.values.dtype)
+    nothing = RowParts(line[:, None], line[:, None], line, 0.0)
+    return Source(*nothing, line[:, None], np.empty(0, dtype=np.int64), np.array([0, -1]))
 
 
 def fetch(state: SolverState, missing: int) -> None:

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.kernels.products import TILE_ROWS
 from refsvm.kernels.threads import run_in_pieces
+
+TILE_ROWS: Final = 128
+"""Rows of a strip of such a matrix."""
 
 TILE_COLUMNS: Final = 1000
 """Columns of a tile that is mirrored: no power of 2, for which the values of a column share few places of a cache."""

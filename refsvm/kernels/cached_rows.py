@@ -10,9 +10,14 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import positive_or_inf
+from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
+from refsvm.kernels.products import RowParts
 from refsvm.kernels.rows import KernelRows, megabytes
+
+TIMED: Final = 4
+"""Rows that are computed in Python, which looks at the clock, before compiled code computes others."""
 
 ROWS_AT_A_TIME: Final = 64
 """Rows that are copied, or computed in passing, at a time."""
@@ -74,6 +79,17 @@ class CachedRows(KernelRows):
         self.capacity, self.holds_all, self.filled = capacity, capacity == self.n, 0
         self.slots, self.owners = np.full(self.n, -1), np.full(capacity, -1)
         self.stamps = np.zeros(capacity, dtype=np.int64)
+
+    @property
+    def ready(self) -> int:
+        """Slots that compiled code may fill by itself; −1 until it is known how long a row takes."""
+        if self._timed < TIMED:
+            return -1
+        return self.capacity if self._buffer is None else self._buffer.ready
+
+    def parts(self) -> RowParts | None:
+        """Return what the rows that are kept here are made of."""
+        return self.gram.parts(self.values.dtype) if isinstance(self.gram, Gram) else None
 
     def release(self) -> None:
         """Forget all rows and give their memory back, but for that of a pair, until `reserve`."""

@@ -12,13 +12,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.kernels.blocks import check_finite_values, gather, is_all, shaped, write_mirrored
-from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.blocks import LARGEST_VALUE, check_finite_values, gather, is_all, shaped, write_mirrored
+from refsvm.kernels.functions import RBF, Kernel, Linear, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
 from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.precision import distinct_rows, noise_of_distances
-from refsvm.kernels.products import DenseProducts, PreparedExamples, inner_products, stored_for_products
+from refsvm.kernels.products import (
+    DenseProducts,
+    PreparedExamples,
+    RowParts,
+    inner_products,
+    stored_for_products,
+)
 from refsvm.kernels.threads import run_in_pieces
 
 TILE_ENTRIES: Final = 2**17
@@ -29,6 +35,9 @@ BLOCK_ENTRIES: Final = 2**21
 
 FEWEST_ROWS: Final = 128
 """Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
+
+DENSE_ROWS: Final = 64
+"""Rows of dense examples with many features that a thread evaluates at a time."""
 
 SINGLE_BELOW: Final = 64.0
 """γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
@@ -173,6 +182,21 @@ class Gram(KernelMatrix):
         """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
         return self.has_unit_diagonal and self._single is not None
 
+    def parts(self, dtype: np.dtype) -> RowParts | None:
+        """Return what rows of this type are made of in one pass; None where they are made otherwise."""
+        kernel = self.kernel
+        examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
+        if type(kernel) not in (RBF, Linear) or examples is None:
+            return None
+        products, norms = examples.products, examples.norms
+        if not isinstance(products, DenseProducts):
+            return None
+        if isinstance(kernel, RBF):
+            return RowParts(products.Z, products.features, norms, kernel.gamma)
+        # |x·z| ≤ max ‖x‖², so that no value has to be looked at
+        is_small = float(norms.max()) < 0.5 * LARGEST_VALUE
+        return RowParts(products.Z, products.features, norms, -1.0) if is_small else None
+
     @cached_property
     def distinct(self) -> np.ndarray:
         """A number for each example, shape (n,); equal examples of a kernel of this package share one."""
@@ -194,9 +218,8 @@ class Gram(KernelMatrix):
                 gather(self.dense, rows, columns, out)
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
-        elif columns is None and self._examples.products.in_tiles and is_all(rows, self.n):
-            # half the values of a symmetric matrix, and exactly symmetric: two products of one pair may round apart
-            self._mirrored(self.kernel, out)
+        elif columns is None and self._is_large and is_all(rows, self.n):
+            self._mirrored(self.kernel, out)  # half the values of a symmetric matrix
         elif columns is None and len(rows) <= FEWEST_ROWS:
             self._evaluate(self.kernel, rows, out)
         else:
@@ -212,17 +235,10 @@ class Gram(KernelMatrix):
     def _evaluate(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
         """Write K[rows] to `out`, for as many rows as are multiplied at once."""
         examples = self._examples_for(out)
-        products = examples.products
-        if products.by_columns:
+        if examples.products.by_columns:
             self._by_columns(kernel, examples, rows, out)
-        elif out.dtype != products.Z.dtype or len(rows) > max(1, TILE_ENTRIES // self.n):
-            self._by_rows(kernel, examples, rows, out)
         else:
-            values = kernel.from_inner(
-                products.of(products.Z, rows, out), examples.norms[rows], examples.norms
-            )
-            if values is not out:  # in place, but a user's kernel need not work so
-                out[:] = values
+            self._by_rows(kernel, examples, rows, out)
         # an unbounded kernel may overflow; a bounded one cannot, and the pass over its values is saved
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
@@ -232,15 +248,38 @@ class Gram(KernelMatrix):
         else:
             out[np.arange(len(rows)), rows] = 1.0
 
+    def _by_rows(
+        self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray,
+        columns: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Evaluate some rows at a time."""
+        others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
+        # features that are read from a slower cache are read once for many rows
+        height = DENSE_ROWS if self.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
+        is_cast = out.dtype != examples.products.Z.dtype or not out.flags.c_contiguous
+
+        def piece(part: slice) -> None:
+            values = scratch((part.stop - part.start, out.shape[1])) if is_cast else out[part]
+            kernel.rows(examples, rows[part], others, values)
+            if is_cast:
+                out[part] = values
+
+        run_in_pieces(piece, len(rows), max(8, height - height % 8))  # compiled code takes four at once
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the whole matrix of dense examples is made in tiles."""
+        return self.n**2 > TILE_ENTRIES and isinstance(self._examples.products, DenseProducts)
+
     def _mirrored(self, kernel: Kernel, out: np.ndarray) -> None:
         """Write all of K to `out`."""
-        examples = self._examples_for(out)
-        products, norms = examples.products, examples.norms
-        assert isinstance(products, DenseProducts)
+        examples, numbers = self._examples_for(out), np.arange(self.n)
 
         def evaluate(rows: slice, columns: slice) -> np.ndarray:
-            inner = scratch((rows.stop - rows.start, columns.stop - columns.start), products.Z.dtype)
-            return kernel.from_inner(products.tile(rows, columns, inner), norms[rows], norms[columns])
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            values = scratch(shape, examples.products.Z.dtype)
+            kernel.rows(examples, numbers[rows], examples.columns(columns), values)
+            return values
 
         write_mirrored(out, evaluate)
         if kernel.has_unit_diagonal:
@@ -254,8 +293,12 @@ class Gram(KernelMatrix):
 
     def _evaluate_some(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
         """Write K[rows][:, columns] to `out`."""
-        Z, norms = self._examples.products.Z, self._examples.norms
-        out[:] = kernel.from_inner(inner_products(Z[rows], Z[columns]), norms[rows], norms[columns])
+        examples = self._examples
+        if isinstance(examples.products, DenseProducts):
+            self._by_rows(kernel, examples, rows, out, columns)
+        else:
+            Z, norms = examples.products.Z, examples.norms
+            out[:] = kernel.from_inner(inner_products(Z[rows], Z[columns]), norms[rows], norms[columns])
         if kernel.has_unit_diagonal:
             out[rows[:, None] == columns] = 1.0
         elif not kernel.is_bounded:
@@ -282,18 +325,6 @@ class Gram(KernelMatrix):
             out[:, part] = kernel.from_inner(inner, x_norms, norms[part])
 
         run_in_pieces(piece, self.n, width)
-
-    def _by_rows(self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray) -> None:
-        """Multiply all of these rows, then evaluate some of them at a time."""
-        products, norms = examples.products, examples.norms
-        # float32 rows of float64 products are evaluated beside them
-        buffer = out if out.dtype == products.Z.dtype else scratch(out.shape)
-        inner, x_norms = products.of(products.Z, rows, buffer), norms[rows]
-
-        def piece(part: slice) -> None:
-            out[part] = kernel.from_inner(inner[part], x_norms[part], norms)
-
-        run_in_pieces(piece, len(rows), max(1, TILE_ENTRIES // self.n))
 
     def diagonal(self) -> np.ndarray:
         """kᵢᵢ for every example, shape (n,)."""

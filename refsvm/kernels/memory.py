@@ -84,6 +84,11 @@ class RowBuffer:
         self._submitted = self._ready  # rows given to the second thread
         self._work: Future[None] | None = None
 
+    @property
+    def ready(self) -> int:
+        """Rows that can be written to."""
+        return self._ready
+
     def ensure_ready(self, stop: int) -> None:
         """Return once the rows before `stop` can be written to without waiting for the second thread.
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.arithmetic import dot
 from refsvm.kernels import functions
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.sparse import canonical
@@ -135,8 +136,8 @@ def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
     of_rows = np.ones(n) if weights is None else weights
     stored = np.repeat(of_rows, np.diff(X.indptr))
     total = d * of_rows.sum()
-    mean = stored @ X.data / total
-    return float((stored @ np.square(X.data - mean) + (total - stored.sum()) * mean**2) / total)
+    mean = dot(stored, X.data) / total
+    return float((dot(stored, np.square(X.data - mean)) + (total - stored.sum()) * mean**2) / total)
 
 
 def is_precomputed(kernel: Any) -> bool:

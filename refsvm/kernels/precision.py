@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.arithmetic import dot
 from refsvm.kernels.matrix import KernelMatrix
 
 FLOAT32_FROM: Final = 3_000
@@ -147,7 +148,7 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
     """
     # equal examples have equal rounding, which adds up; that of others cancels in part
     sums = np.bincount(gram.distinct, alpha)
-    return DEVIATIONS * ROUNDING * largest * float(sums @ sums) ** 0.5
+    return DEVIATIONS * ROUNDING * largest * math.sqrt(dot(sums, sums))
 
 
 def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndarray, z: float = 0.0) -> float:
@@ -168,11 +169,11 @@ def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndar
     """
     labels = gram.distinct
     sums = np.maximum(np.bincount(labels, upper), np.bincount(labels, -lower))
-    squares = float(sums @ sums)
+    squares = dot(sums, sums)
     # with one sign the sum itself bounds α, far below what the box allows
     if z > 0.0 and (lower >= 0.0).all():
         squares = min(squares, z * float(sums.max()))
-    return DEVIATIONS * ROUNDING * largest_value(gram) * squares**0.5
+    return DEVIATIONS * ROUNDING * largest_value(gram) * math.sqrt(squares)
 
 
 def largest_value(gram: KernelMatrix) -> float:
@@ -234,10 +235,11 @@ def decision_noise(
     noise, shares = noise_of_values(gram, largest), np.ones(len(alpha))
     if gram.noise is None and noise > 0.0:
         shares = np.sqrt(sizes / largest)
-    moved = float(np.hypot(noise * np.linalg.norm(alpha * shares), fixed))
+    parts = alpha * shares
+    moved = math.hypot(noise * math.sqrt(dot(parts, parts)), fixed)
     if moved > tolerance and gram.noise is None and (K := gram.dense) is not None:
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.einsum("ij,ij,j->i", K, K, np.square(alpha))
+            sums = (np.square(K) * np.square(alpha)).sum(axis=1)
         moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
     return moved if moved > tolerance else 0.0
 

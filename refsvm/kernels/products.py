@@ -1,6 +1,7 @@
 """Inner products x·z of many pairs of examples: where most of the time of kernel evaluation goes.
 
-`DenseProducts` multiplies with BLAS, which has threads of its own; for CSR data see `refsvm.kernels.sparse`.
+`DenseProducts` adds the summands of each product in order (`refsvm.arithmetic`): the same bits on every processor, in
+both engines, for every block. For CSR data see `refsvm.kernels.sparse`.
 
 `PreparedExamples` holds one side of these products ready: norms, and for kernels of the distance ‖x − z‖ an origin near
 the data. With ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z the rounding of ‖x‖² stays when the summands cancel: of features such as
@@ -12,17 +13,16 @@ The products of a linear machine with Σα = 0 may be taken around any origin, t
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import is_sparse
 from refsvm.kernels.memory import reused
 from refsvm.kernels.origin import moved, origin_of
 from refsvm.kernels.sparse import SparseProducts, compressed, squared_norms
-
-COPY_BYTES: Final = 2**26
-"""Size of dense data up to which a transposed copy is kept."""
 
 MANY_FEATURES: Final = 100
 """Features from which on a batch pays: a row of shorter examples costs at most twice as much alone."""
@@ -30,17 +30,8 @@ MANY_FEATURES: Final = 100
 CORE_ENTRIES: Final = 2**17
 """Entries that do, at 8 bytes each."""
 
-ALONE: Final = 2**18
-"""Multiplications up to which BLAS takes one thread for a product: several threads would wait for each other."""
-
-TILED_FEATURES: Final = 32
-"""Features up to which products of `ALONE` multiplications are as fast as large ones."""
-
-TILED_FROM: Final = 2**22
-"""Multiplications from which on the product of all examples with themselves is shared by several threads."""
-
-TILE_ROWS: Final = 128
-"""Rows of such a product."""
+LARGEST_NORM: Final = float(np.finfo(np.float64).max) / 4.0
+"""‖x‖² + ‖z‖² + 2 x·z must not overflow."""
 
 CENTRED_FROM: Final = 1e3
 """Largest γ‖x‖² that is left alone: kernel values are then exact to about 10⁻¹²."""
@@ -56,13 +47,13 @@ class DenseProducts:
     Attributes
     ----------
     Z : ndarray of shape (n, d)
+    features : ndarray of shape (d, n)
+        Zᵀ, with each feature contiguous.
     by_columns : bool
-        False: `of` always writes all columns.
+        False: large blocks are shared among threads by rows.
     prefers_batches : bool
-        Whether Z has many features and exceeds the cache of a core. A product with a few examples then reads all of Z
-        from memory, or from a slower cache, whether they are one or sixteen.
-    in_tiles : bool
-        Whether the product of Z with itself is made of many small ones, by `tile`, for threads of ours.
+        Whether Z has many features and exceeds the cache of a core. Four examples at once then cost less than half of
+        what they cost one by one.
 
     Examples
     --------
@@ -76,50 +67,46 @@ class DenseProducts:
     by_columns = False
 
     def __init__(self, Z: np.ndarray) -> None:
-        self.Z = Z
+        self.Z = np.ascontiguousarray(Z)
         self.prefers_batches = Z.shape[1] >= MANY_FEATURES and Z.size > CORE_ENTRIES
-        self.in_tiles = Z.shape[1] <= TILED_FEATURES and len(Z) * Z.size >= TILED_FROM
-        self._features: np.ndarray | None = None
+
+    @cached_property
+    def features(self) -> np.ndarray:
+        """Zᵀ, with each feature contiguous."""
+        return np.ascontiguousarray(self.Z.T)
 
     def aligned(self, X: np.ndarray) -> np.ndarray:
         """Return examples of shape (m, d) as they are; see `SparseProducts.aligned`."""
         return X
 
-    def of(self, X: np.ndarray, rows: np.ndarray | None, out: np.ndarray, start: int = 0) -> np.ndarray:
-        """Write x·z to `out`, shape (m, n), x from X[rows] (None: all of X) and z from all of Z, and return it."""
-        if rows is None:
-            return np.matmul(X, self.Z.T, out=out)
-        # a whole small matrix in parts: BLAS would start threads for it, which wait for each other
-        if len(rows) == len(self.Z) and ALONE < len(rows) * self.Z.size < TILED_FROM:
-            return self._in_parts(X[rows], self.features, out)
-        if len(rows) > 1:
-            return np.matmul(X[rows], self.features, out=out)
-        # as nearly always on large data: a part needs no copy, and a row is over before BLAS has started threads
-        x = X[rows[0] : rows[0] + 1]
-        is_short = x.size <= TILED_FEATURES and self.Z.size > ALONE
-        return self._in_parts(x, self.features, out) if is_short else np.matmul(x, self.features, out=out)
+    def of(
+        self, X: np.ndarray, rows: np.ndarray | None, out: np.ndarray, start: int = 0,
+        features: np.ndarray | None = None,
+    ) -> np.ndarray:  # fmt: skip
+        """Write x·z to `out`, shape (m, w), and return it; see `SparseProducts.of`.
 
-    def tile(self, rows: slice, columns: slice, out: np.ndarray) -> np.ndarray:
-        """Write the products of at most `TILE_ROWS` rows of Z with some others to `out`, and return it."""
-        return self._in_parts(self.Z[rows], self.features[:, columns], out)
-
-    @staticmethod
-    def _in_parts(X: np.ndarray, others: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Multiply by some columns at a time, so that BLAS takes one thread."""
-        # as many columns as keep one product below the size at which BLAS takes threads
-        width = max(1, ALONE // max(1, X.size))
-        for start in range(0, out.shape[1], width):
-            part = slice(start, start + width)
-            np.matmul(X, others[:, part], out=out[:, part])
+        `features`, shape (d, n), may be those of other z.
+        """
+        rows = np.arange(len(X)) if rows is None else rows
+        arithmetic.current.products(X, rows, self.features if features is None else features, start, out)
         return out
 
-    @property
-    def features(self) -> np.ndarray:
-        """Zᵀ, with each feature contiguous where that may be kept: a product with few rows takes half the time then."""
-        # a second copy of large data would take the memory that kernel rows need
-        if self._features is None and self.Z.nbytes <= COPY_BYTES:
-            self._features = np.ascontiguousarray(self.Z.T)
-        return self.Z.T if self._features is None else self._features
+
+class RowParts(NamedTuple):
+    """The arrays of which one pass makes a row of the Gaussian or the linear kernel on dense examples."""
+
+    X: np.ndarray  # shape (n, d), of the type of the row
+    features: np.ndarray  # Xᵀ
+    norms: np.ndarray
+    gamma: float  # γ; −1 of the linear kernel
+
+
+class Columns(NamedTuple):
+    """The z of some columns of a kernel matrix, from `start` on."""
+
+    features: np.ndarray | None  # of dense examples, shape (d, n)
+    norms: np.ndarray
+    start: int
 
 
 class PreparedExamples:
@@ -141,8 +128,8 @@ class PreparedExamples:
     ----------
     products : DenseProducts or SparseProducts
         Of the prepared Z, which is ``products.Z``.
-    norms : ndarray of shape (n,), float64
-        ‖z − c‖² with the origin c, of the examples as they are multiplied.
+    norms : ndarray of shape (n,), of the type of the examples
+        ‖z − c‖² with the origin c, of the examples as they are multiplied, summed as their products are.
     rounding : float
         About how far a kernel value may be from its true value: ε γ max ‖z − c‖² for a kernel of γ‖x − z‖² and ε for
         the others, with ε = 2⁻⁵² in float64 and 2⁻²³ in float32.
@@ -166,11 +153,11 @@ class PreparedExamples:
         self, kernel: Any, Z: Any, table_from: float | None = None, dtype: type = np.float64,
         origin: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        scale, norms, given = kernel.distance_scale, squared_norms(Z), Z
-        if not np.isfinite(norms).all():
+        scale, given, is_single = kernel.distance_scale, Z, dtype == np.float32
+        norms = squared_norms(Z)
+        if not (norms < LARGEST_NORM).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
         # float32 has 24 bits: they are spent on differences from the mean, whatever the tolerance of float64
-        is_single = dtype == np.float32
         centred_from = 0.0 if is_single else CENTRED_FROM
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
             origin = Z.mean(axis=0)
@@ -179,11 +166,20 @@ class PreparedExamples:
             Z = moved(Z, origin, dtype)
         elif is_single:
             Z = Z.astype(dtype)
-        self.norms = norms if Z is given else squared_norms(Z)
-        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
         self.products: DenseProducts | SparseProducts = (
             SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
         )
+        self.norms: np.ndarray = (norms if Z is given else squared_norms(Z)).astype(dtype, copy=False)
+        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
+
+    def columns(self, those: np.ndarray | slice | None) -> Columns:
+        """Return some of the examples, or all, as the z of kernel rows."""
+        products = self.products
+        features = products.features if isinstance(products, DenseProducts) else None
+        if isinstance(those, np.ndarray):
+            assert features is not None
+            return Columns(features.take(those, 1), self.norms[those], 0)
+        return Columns(features, self.norms, 0 if those is None else those.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
         """Return other examples, with the same origin and columns, and their norms."""
@@ -232,4 +228,4 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
         return np.ascontiguousarray((Z @ X.T).T)
     if is_sparse(X):
         return np.asarray(X @ Z.T)
-    return np.matmul(X, Z.T, out=reused((len(X), len(Z)), np.result_type(X, Z)))
+    return DenseProducts(Z).of(np.ascontiguousarray(X), None, reused((len(X), len(Z))))

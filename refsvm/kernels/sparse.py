@@ -83,7 +83,7 @@ class SparseProducts:
     array([[3., 9.]])
     """
 
-    prefers_batches = in_tiles = False
+    prefers_batches = False
 
     def __init__(self, Z: Any, table_from: float | None = None) -> None:
         Z = canonical(Z)
@@ -136,7 +136,9 @@ class SparseProducts:
         """Whether `of` can write some of the columns alone, at their share of the cost."""
         return self._table is not None
 
-    def of(self, X: Any, rows: np.ndarray | None, out: np.ndarray, start: int = 0) -> np.ndarray:
+    def of(
+        self, X: Any, rows: np.ndarray | None, out: np.ndarray, start: int = 0, features: Any = None
+    ) -> np.ndarray:
         """Write x·z to `out`, shape (m, w), and return it.
 
         Parameters
@@ -148,6 +150,8 @@ class SparseProducts:
         out : ndarray of shape (m, w), of the type of Z, C-ordered
         start : int
             The z are rows start … start + w of Z; without `by_columns` all of them.
+        features : None
+            As `refsvm.kernels.products.DenseProducts` has it.
         """
         rows = np.arange(X.shape[0]) if rows is None else rows
         if self._table is not None:
@@ -219,9 +223,9 @@ def canonical(X: Any) -> Any:
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row of dense or CSR data, shape (n,), summed in float64."""
+    """‖x‖² of every row, shape (n,): of CSR data in float64, of dense data with the bits of the products x·x."""
     if not is_sparse(X):
-        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return arithmetic.current.norms(np.ascontiguousarray(X))
     X = canonical(X)
     # by bincount: the square of a sparse matrix would be a copy of it with its indices
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

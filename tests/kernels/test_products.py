@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, solve
-from refsvm.arithmetic import Arithmetic, fastest
+from refsvm.arithmetic import fastest
 from refsvm.kernels.products import DenseProducts, PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
 
@@ -116,43 +116,6 @@ def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "parts"),
-    [
-        (40, 3, 1),  # 4,800 multiplications: BLAS takes one thread anyway
-        (100, 30, 2),  # 300,000, of which one thread takes 2¹⁸
-        (100, 419, 17),  # 4.19 million, of 41,900 for each column: 6 columns at a time
-        (100, 420, 1),  # 2²² and more are shared by several threads
-    ],
-)
-def test_a_whole_matrix_of_middle_size_is_made_in_parts_for_one_thread(n, d, parts, monkeypatch):
-    data, sizes, matmul = np.random.default_rng(1).normal(size=(n, d)), [], np.matmul
-    monkeypatch.setattr(
-        np, "matmul", lambda A, B, out: sizes.append(len(A) * B.size) or matmul(A, B, out=out)
-    )
-    found = DenseProducts(data).of(data, np.arange(n), np.empty((n, n)))
-    np.testing.assert_allclose(found, data @ data.T, rtol=1e-12, atol=1e-12)
-    assert len(sizes) == parts
-    assert parts == 1 or max(sizes) <= 2**18
-    sizes.clear()
-    DenseProducts(data).of(data, np.arange(n - 1), np.empty((n - 1, n)))
-    assert len(sizes) == 1
-
-
-@needs_numba
-def test_compiled_exponents_have_the_bits_of_the_readable_ones(monkeypatch):
-    from refsvm.compiled.kernels.functions import rbf
-
-    kernel, norms = RBF(0.3), (X * X).sum(axis=1)
-    exponents = X @ X.T
-    rbf.exponents(exponents, 0.3, norms, norms)
-    assert (exponents < 0.0).any()
-    assert (exponents == 0.0).any()
-    monkeypatch.setattr("refsvm.arithmetic.current", Arithmetic())
-    monkeypatch.setattr("refsvm.kernels.functions.rbf.np.exp", lambda values, out: values)
-    np.testing.assert_array_equal(exponents, kernel.from_inner(X @ X.T, norms, norms))
-
-
-@pytest.mark.parametrize(
     ("n", "d", "expected"),
     [(1600, 100, True), (1600, 99, False), (1300, 100, False), (100_000, 20, False)],
 )
@@ -169,20 +132,3 @@ def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
     blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
     assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
     assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_row_of_many_examples_is_multiplied_in_parts_that_take_one_thread(dtype, monkeypatch):
-    multiply, sizes = np.matmul, []
-
-    def counted(A, B, **more):
-        sizes.append(A.size * B.shape[1])
-        return multiply(A, B, **more)
-
-    monkeypatch.setattr("refsvm.kernels.products.ALONE", 100)
-    monkeypatch.setattr(np, "matmul", counted)
-    Z = X.astype(dtype)
-    row = DenseProducts(Z).of(Z, np.array([5]), np.empty((1, 37), dtype))
-    assert sum(sizes) == X.size
-    assert max(sizes) <= 100
-    np.testing.assert_allclose(row[0], Z @ Z[5], rtol=1e-6 if dtype == np.float32 else 1e-13, atol=1e-14)

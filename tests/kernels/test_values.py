@@ -68,7 +68,11 @@ def test_a_kernel_is_a_value_and_keeps_what_it_says(kernel, shown, known):
     if kernel.has_unit_diagonal:
         np.testing.assert_allclose(np.diag(K), 1.0)
     if not kernel.uses_norms:
-        np.testing.assert_array_equal(kernel.from_inner(inner.copy(), 9.0 * norms, -norms), K)
+        values = [
+            kernel.from_inner(inner.copy(), *others) for others in ((norms, norms), (9.0 * norms, -norms))
+        ]
+        np.testing.assert_array_equal(*values)
+        np.testing.assert_allclose(values[0], K, rtol=1e-13)
     if kernel.is_inner_product:
         np.testing.assert_allclose(K, inner)
     if kernel.is_psd:
@@ -215,13 +219,13 @@ def test_how_far_a_held_matrix_of_float32_may_move_decision_values(C, tolerance,
 
 
 @pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])
-@pytest.mark.parametrize("in_tiles", [True, False])
+@pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize(("size", "is_refused"), [(1e60, True), (1e20, False)])
 def test_values_beyond_float64_are_refused_however_they_are_computed(
-    rows, in_tiles, size, is_refused, monkeypatch
+    rows, mirrored, size, is_refused, monkeypatch
 ):
     """Of a kernel with a bound there are none."""
-    monkeypatch.setattr(products, "TILED_FROM", 0 if in_tiles else np.inf)
+    monkeypatch.setattr("refsvm.kernels.gram.TILE_ENTRIES", 35 if mirrored else 36)
     x = size * np.arange(1.0, 7.0)[:, None]
     assert np.isfinite(Gram(RBF(1.0), x).block(np.array(rows))).all()
     gram = Gram(Polynomial(degree=3, gamma=1.0, coef0=0.0), x)

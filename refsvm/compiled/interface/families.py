@@ -29,9 +29,10 @@ from refsvm.compiled.solver.small import SMALL, small
 
 
 def kernels(kind: Any = np.float64) -> None:
-    """Sums of rows, products of sparse rows, exponents, the violating pair; the last two are compiled when imported."""
-    import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
+    """Sums of rows, products, kernel values, the violating pair; the last is compiled when imported."""
+    arithmetic = import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
     addition_for(np.dtype(kind))
+    arithmetic.load(kind)
     if not only_loads():  # what is on disk waits there for the first sparse features
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))

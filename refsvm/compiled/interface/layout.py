@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AT_ONCE", "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP",
-    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "State", "fresh_state", "support_of",
+    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "Source", "State", "fresh_state",
+    "support_of",
 ]  # fmt: skip
 
 AT_ONCE = 16
@@ -83,6 +84,18 @@ class State(NamedTuple):
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
+class Source(NamedTuple):
+    """What a missing kernel row is made of, and the store that keeps it; empty where Python computes the rows."""
+
+    X: np.ndarray  # `refsvm.kernels.products.RowParts`
+    features: np.ndarray
+    norms: np.ndarray
+    gamma: float
+    rows: np.ndarray  # KernelRows.values, to be written to
+    owners: np.ndarray
+    numbers: np.ndarray  # KernelRows.filled, and `ready` up to where it may rise in compiled code
+
+
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
 _bytes = types.Array(int8, 1, "C")
 _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
@@ -115,14 +128,25 @@ LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> (μ, κ), of a step with momentum"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
+SOURCE, SOURCE_OF_SINGLE_ROWS = (
+    types.NamedTuple(
+        (
+            types.Array(kind, 2, "C", readonly=True), types.Array(kind, 2, "C", readonly=True),
+            types.Array(kind, 1, "C", readonly=True), float64, types.Array(kind, 2, "C"), _indices, _indices,
+        ),
+        Source,
+    )
+    for kind in (float64, float32)
+)  # fmt: skip
+
 STEPS, STEPS_WITH_SINGLE_ROWS = (
     (
         types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
-        _vector, _vector, _vector, state,
+        _vector, _vector, _vector, state, source,
     )
-    for state in (STATE, STATE_WITH_SINGLE_ROWS)
+    for state, source in ((STATE, SOURCE), (STATE_WITH_SINGLE_ROWS, SOURCE_OF_SINGLE_ROWS))
 )  # fmt: skip
-"""Arguments of compiled_steps: select, length, check, their parameters, state"""
+"""Arguments of compiled_steps: select, length, check, their parameters, state, source"""
 
 
 def fresh_state(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 CONSTANTS_FROM: Final = (
+    "arithmetic.py",
     "result.py",
     "selectors/conjugate_second_order.py",
     "solver/rounding.py",

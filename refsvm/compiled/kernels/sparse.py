@@ -49,6 +49,7 @@ def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Calla
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
+    Each sum is taken in the order of x's entries, as in `sparse_product`; zeros of the table change nothing.
     Four rows of the table at a time, so that the sums are fetched and put back a quarter as often; the inner loop runs
     along the table, where several sums fit into one register.
     """
@@ -71,7 +72,7 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
                 first, second = table[indices[place], begin:end], table[indices[two], begin:end]
                 third, fourth = table[indices[three], begin:end], table[indices[four], begin:end]
                 for t in range(len(sums)):
-                    sums[t] += (a * first[t] + b * second[t]) + (c * third[t] + d * fourth[t])
+                    sums[t] = (((sums[t] + a * first[t]) + b * second[t]) + c * third[t]) + d * fourth[t]
                 place += 4
 
 

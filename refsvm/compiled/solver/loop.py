@@ -1,7 +1,8 @@
 """The compiled loop: `refsvm.solver.steps` for the twins, a chunk of iterations at a time.
 
-It never evaluates a kernel. Where a row is missing it returns, and goes on once `KernelRows` has the row. Its readable
-twin is a generator; a compiled one would hold the arrays of the state twice, and take three seconds more to compile.
+It computes and stores a missing row of dense data itself (`refsvm.compiled.kernels.cached_rows`). For any other row it
+returns, and goes on once `KernelRows` has it. Its readable twin is a generator; a compiled one would hold the arrays of
+the state twice, and take three seconds more to compile.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from refsvm.compiled.interface.dispatch import are_pointers, as_arguments, call,
 from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import cached, copied, inlined, merged
+from refsvm.compiled.kernels.cached_rows import store_row
 from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
@@ -116,7 +118,7 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
     return STEP_TAKEN
 
 
-def compiled_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+def compiled_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.solver.steps`: take steps until Python is wanted; return the outcome of `one_step` that says why.
 
     Called again with the same arguments it goes on. It begins, and goes on after a change in Python, with ``now.stage``
@@ -131,6 +133,8 @@ def compiled_steps(select, length, check, selector, step, stop, state):  # type:
     outcome = STEP_TAKEN
     while outcome == STEP_TAKEN:
         outcome = one_step(select, length, check, selector, step, stop, state)
+        if outcome == MISSING_ROW and store_row(state, source):
+            outcome = STEP_TAKEN
     write_displacement(state)
     return outcome
 
@@ -147,22 +151,22 @@ def take_steps(select, length, check, selector, step, stop, state):  # type: ign
 merged_steps = merged(compiled_steps)
 
 
-def resumed_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
+def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """`compiled_steps` as a generator, for rules that are called through pointers.
 
     To take over three pointers from Python takes 0.3 ms, longer than most kernel rows; here it is done once.
     """
     while True:
-        yield merged_steps(select, length, check, selector, step, stop, state)
+        yield merged_steps(select, length, check, selector, step, stop, state, source)
 
 
-def begin(select, length, check, parameters, state):  # type: ignore[no-untyped-def]
+def begin(select, length, check, parameters, state, source):  # type: ignore[no-untyped-def]
     """Return an iterator of the outcomes for which Python is wanted."""
     rules = as_arguments(select, length, check)
     run = run_of(rules, state.kernel.dtype)
     if are_pointers(rules):
-        return run(*rules, *parameters, state)
-    return iter(partial(run, *rules, *parameters, state), None)
+        return run(*rules, *parameters, state, source)
+    return iter(partial(run, *rules, *parameters, state, source), None)
 
 
 def run_of(rules, dtype):  # type: ignore[no-untyped-def]

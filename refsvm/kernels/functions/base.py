@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels.products import PreparedExamples, inner_products
+from refsvm.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.kernels.sparse import squared_norms
 
 
@@ -30,7 +30,7 @@ class Kernel(ABC):
         ----------
         inner : ndarray of shape (m, n), float64, or float32 where `supports_float32`
             x·z for every pair; may be overwritten.
-        x_norms, z_norms : ndarrays of shape (m,) and (n,), float64
+        x_norms, z_norms : ndarrays of shape (m,) and (n,), of the type of `inner`
             Squared norms ‖x‖², ‖z‖².
 
         Returns
@@ -38,12 +38,30 @@ class Kernel(ABC):
         ndarray of shape (m, n), of the type of `inner`
         """
 
+    def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
+        """Write K[rows] of prepared examples to `out`, shape (m, w), of their type.
+
+        Parameters
+        ----------
+        examples : PreparedExamples
+        rows : ndarray of shape (m,), int64
+        columns : Columns
+            The z; of a wider table w of them, from its start on.
+        out : ndarray of shape (m, w)
+        """
+        products, norms = examples.products, examples.norms
+        inner = products.of(products.Z, rows, out, columns.start, columns.features)
+        part = slice(columns.start, columns.start + out.shape[1])
+        values = self.from_inner(inner, norms[rows], columns.norms[part])
+        if values is not out:  # in place, but a user's kernel need not work so
+            out[:] = values
+
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
         if is_sparse(X) or is_sparse(Z):
             return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
-        others = PreparedExamples(self, Z)
-        X, norms = others.prepared(X)
+        others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
+        X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
     is_bounded: ClassVar[bool] = False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import not_negative, real, whole
 from refsvm.kernels.functions.base import Kernel
 
@@ -51,4 +52,5 @@ class Polynomial(Kernel):
         """Evaluate (γ x·z + c)ᵈ."""
         inner *= self.gamma
         inner += self.coef0
-        return np.power(inner, int(self.degree), out=inner)
+        arithmetic.current.powers(inner, int(self.degree))
+        return inner

@@ -9,6 +9,7 @@ import numpy as np
 from refsvm import arithmetic
 from refsvm._checks import not_negative
 from refsvm.kernels.functions.base import Kernel
+from refsvm.kernels.products import Columns, PreparedExamples
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,19 @@ class RBF(Kernel):
         return self.gamma
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
-        """Evaluate −γ‖x − z‖², in float64, and its exponential."""
+        """Evaluate −γ‖x − z‖² and its exponential."""
         way = arithmetic.current if inner.flags.c_contiguous else arithmetic.Arithmetic
-        way.gaussian(inner, self.gamma, x_norms, z_norms)
+        way.gaussian(
+            inner, self.gamma, *(norms.astype(inner.dtype, copy=False) for norms in (x_norms, z_norms))
+        )
         return inner
+
+    def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
+        """Write K[rows], of dense examples in one pass."""
+        features, norms, start = columns
+        if features is None or type(self).from_inner is not RBF.from_inner:
+            super().rows(examples, rows, columns, out)
+        else:
+            arithmetic.current.gaussian_rows(
+                examples.products.Z, rows, examples.norms, features, norms, start, self.gamma, out
+            )

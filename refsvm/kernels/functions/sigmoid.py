@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import not_negative, real
 from refsvm.kernels.functions.base import Kernel
 
@@ -43,4 +44,5 @@ class Sigmoid(Kernel):
         """Evaluate tanh(γ x·z + c)."""
         inner *= self.gamma
         inner += self.coef0
-        return np.tanh(inner, out=inner)
+        arithmetic.current.hyperbolic_tangents(inner)
+        return inner

@@ -1,15 +1,34 @@
-"""Twin of `refsvm.RBF`: its exponents, where NumPy is left the exponentials."""
+"""Twin of `refsvm.RBF`: products and values in one pass."""
 
 from __future__ import annotations
 
-from numba import float64, void
+from refsvm.compiled.interface.exponential import exponential
+from refsvm.compiled.interface.twin import inlined
+from refsvm.compiled.kernels.products import COLUMNS, COLUMNS_OF_MANY, write_products
 
-from refsvm.compiled.interface.exponential import DOUBLE_ROWS, SINGLE_ROWS, VECTOR, exponents_of
-from refsvm.compiled.interface.twin import from_python
+
+@inlined
+def gaussian_values(values, gamma, x_norm, norms):  # type: ignore[no-untyped-def]
+    """Turn the x·z of one x into exp(−γ‖x − z‖²); γ is of their type."""
+    zero = values.dtype.type(0)
+    for t in range(len(values)):
+        distance = (x_norm + norms[t]) - (values[t] + values[t])
+        values[t] = exponential(-gamma * max(distance, zero))
 
 
-@from_python(*(void(rows, float64, VECTOR, VECTOR) for rows in (DOUBLE_ROWS, SINGLE_ROWS)))
-def exponents(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.exponents`: one pass instead of four, the same bits."""
-    for i in range(len(inner)):
-        exponents_of(inner[i], gamma, gamma * x_norms[i], z_norms)
+def gaussian(inner, gamma, x_norms, z_norms):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.arithmetic.Arithmetic.gaussian`."""
+    for r in range(len(inner)):
+        gaussian_values(inner[r], inner.dtype.type(gamma), x_norms[r], z_norms)
+
+
+def gaussian_rows(X, rows, x_norms, features, norms, start, gamma, out):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.arithmetic.Arithmetic.gaussian_rows`."""
+    width, of_type = COLUMNS if len(rows) == 1 else COLUMNS_OF_MANY, out.dtype.type(gamma)
+    for left in range(0, out.shape[1], width):
+        right = min(left + width, out.shape[1])
+        write_products(X, rows, features, start, out, left, right)
+        for r in range(len(rows)):
+            gaussian_values(
+                out[r, left:right], of_type, x_norms[rows[r]], norms[start + left : start + right]
+            )

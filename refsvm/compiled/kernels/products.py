@@ -1,0 +1,126 @@
+"""Twin of `refsvm.arithmetic`: inner products of dense data.
+
+The inner loops run along the examples, where several sums fit into one register. Sums over the features are written
+out, since a short loop would keep the compiler from that.
+"""
+
+from __future__ import annotations
+
+from refsvm.arithmetic import GROUP
+from refsvm.compiled.interface.twin import inlined
+
+COLUMNS = 1024
+"""Columns at a time: their sums stay in the innermost cache."""
+
+COLUMNS_OF_MANY = 512
+"""The same for several rows."""
+
+FEATURES = 128
+"""Features at a time: what is read of them serves all rows."""
+
+
+@inlined
+def eight(x, k):  # type: ignore[no-untyped-def]
+    """Return x[k] … x[k + 7], with 0 for what is beyond the last."""
+    d, zero = len(x), x.dtype.type(0)
+    return (
+        x[k], x[k + 1] if k + 1 < d else zero, x[k + 2] if k + 2 < d else zero, x[k + 3] if k + 3 < d else zero,
+        x[k + 4] if k + 4 < d else zero, x[k + 5] if k + 5 < d else zero, x[k + 6] if k + 6 < d else zero,
+        x[k + 7] if k + 7 < d else zero,
+    )  # fmt: skip
+
+
+@inlined
+def parts(features, k, left, right):  # type: ignore[no-untyped-def]
+    """Return these columns of features k … k + 7, of the last for those beyond it."""
+    last = len(features) - 1
+    return (
+        features[k, left:right], features[min(k + 1, last), left:right], features[min(k + 2, last), left:right],
+        features[min(k + 3, last), left:right], features[min(k + 4, last), left:right],
+        features[min(k + 5, last), left:right], features[min(k + 6, last), left:right],
+        features[min(k + 7, last), left:right],
+    )  # fmt: skip
+
+
+@inlined
+def group(x, f, t):  # type: ignore[no-untyped-def]
+    """Return the sum of eight products, in order."""
+    return (
+        x[0] * f[0][t] + x[1] * f[1][t] + x[2] * f[2][t] + x[3] * f[3][t]
+        + x[4] * f[4][t] + x[5] * f[5][t] + x[6] * f[6][t] + x[7] * f[7][t]
+    )  # fmt: skip
+
+
+@inlined
+def add_products(x, features, left, first, last, sums):  # type: ignore[no-untyped-def]
+    """Add the products of features first … last to the sums of one x, eight at a time."""
+    for k in range(first, last, GROUP):
+        a, f = eight(x, k), parts(features, k, left, left + len(sums))
+        for t in range(len(sums)):
+            sums[t] += group(a, f, t)
+
+
+@inlined
+def add_products_of_four(x, features, left, first, last, sums):  # type: ignore[no-untyped-def]
+    """Do the same for four x, each of which gets the same bits: what is read of the features serves all of them."""
+    one, two, three, four = sums
+    for k in range(first, last, GROUP):
+        a, b, c, d = eight(x[0], k), eight(x[1], k), eight(x[2], k), eight(x[3], k)
+        f = parts(features, k, left, left + len(one))
+        for t in range(len(one)):
+            # all four before any is added: then what is read of f serves four times
+            of_a, of_b, of_c, of_d = group(a, f, t), group(b, f, t), group(c, f, t), group(d, f, t)
+            one[t] += of_a
+            two[t] += of_b
+            three[t] += of_c
+            four[t] += of_d
+
+
+@inlined
+def write_products(X, rows, features, begin, out, left, right):  # type: ignore[no-untyped-def]
+    """Write x·z for columns left … right of `out`."""
+    m, d, zero = len(rows), len(features), out.dtype.type(0)
+    for r in range(m):
+        for t in range(left, right):
+            out[r, t] = zero
+    for first in range(0, d, FEATURES):
+        last = min(first + FEATURES, d)
+        for r in range(0, m - 3, 4):
+            x = X[rows[r]], X[rows[r + 1]], X[rows[r + 2]], X[rows[r + 3]]
+            sums = out[r, left:right], out[r + 1, left:right], out[r + 2, left:right], out[r + 3, left:right]
+            add_products_of_four(x, features, begin + left, first, last, sums)
+        for r in range(m - m % 4, m):
+            add_products(X[rows[r]], features, begin + left, first, last, out[r, left:right])
+
+
+def products(X, rows, features, start, out):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.arithmetic.Arithmetic.products`."""
+    width = COLUMNS if len(rows) == 1 else COLUMNS_OF_MANY
+    for left in range(0, out.shape[1], width):
+        write_products(X, rows, features, start, out, left, min(left + width, out.shape[1]))
+
+
+@inlined
+def dot(x, z):  # type: ignore[no-untyped-def]
+    """Return one product, with the bits of `products`."""
+    total = x.dtype.type(0)
+    for k in range(0, len(x), GROUP):
+        a, b = eight(x, k), eight(z, k)
+        total += (
+            a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+            + a[4] * b[4] + a[5] * b[5] + a[6] * b[6] + a[7] * b[7]
+        )  # fmt: skip
+    return total
+
+
+def norms(X, out):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.arithmetic.Arithmetic.norms`."""
+    for i in range(len(X)):
+        out[i] = dot(X[i], X[i])
+
+
+def products_of_rows(X, W, out):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.arithmetic.Arithmetic.products_of_rows`."""
+    for i in range(len(X)):
+        for p in range(len(W)):
+            out[i, p] = dot(X[i], W[p])
