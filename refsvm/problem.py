@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import box, positions, real, sealed, vector
-from refsvm.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic
+from refsvm.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic, dot
 from refsvm.formulations import Formulations
 from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
@@ -117,13 +118,13 @@ class DualProblem(Formulations):
         support = np.flatnonzero(alpha)
         for start in range(0, len(support), 256):
             chunk = support[start : start + 256]
-            result -= alpha[chunk] @ self.gram.block(chunk)
+            arithmetic.current.add_rows(result, -alpha[chunk], self.gram.block(chunk), np.arange(len(chunk)))
         return result
 
     def objective(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """f(α) = vᵀα − ½ αᵀKα = ½ αᵀ(v + G)."""
         G = self._known(alpha) if gradient is None else gradient
-        return 0.5 * float(alpha @ (self.v + G))
+        return 0.5 * dot(alpha, self.v + G)
 
     def kkt_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """ψ(α) = max over I_up of G − min over I_down of G; not above ε means ε-optimal, negative means strictly so."""
@@ -168,7 +169,8 @@ class DualProblem(Formulations):
             examples = np.unique(labels[near])
             for start in range(0, len(examples), 256):
                 some = examples[start : start + 256]
-                product[some] = matrix.block(first[some], first[support]) @ sums[support]
+                values = matrix.block(first[support], first[some])
+                product[some] = arithmetic.product(sums[None, support], values)[0]
             G[near], known = self.v[near] - product[labels[near]], known | near
             error = max(error, 2.0 * float(np.abs(G - gradient)[near].max()))
         return G
@@ -195,7 +197,7 @@ class DualProblem(Formulations):
         if b is None:
             b = best_intercept(G, self.z, self.lower, self.upper)
         # αᵀKα = αᵀ(v − G)
-        quadratic = float(alpha @ (self.v - G))
+        quadratic = dot(alpha, self.v - G)
         return primal_value(quadratic, self.v, G - b, self.lower, self.upper, b * self.z)
 
     def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
@@ -236,7 +238,7 @@ class DualProblem(Formulations):
                 z = min(max(z, least), most)
             if len(N):
                 gram = self.centred.gram
-                v = v - fixed[N] @ gram.block(N, B)
+                v = v - arithmetic.product(fixed[None, N], gram.block(N, B))[0]
                 noise = decision_noise(gram, fixed, gram.diagonal(), 0.0, noise)
         return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])._with(fixed_noise=noise)
 

@@ -7,6 +7,7 @@ one class only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -73,8 +74,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     blob = rng.choice(5, size=n, p=[0.379, 0.069, 0.207, 0.138, 0.207])
     u, e = rng.uniform(-1, 1, (2, n)), rng.standard_normal((2, n))
     bent, along = 1.62 * u[0] + 0.2 * e[0], 1.45 * u[0] + 0.15 * e[0]
-    left = np.linalg.cholesky([[0.432, 0.253], [0.253, 0.218]]) @ e
-    right = np.linalg.cholesky([[0.221, -0.239], [-0.239, 0.440]]) @ e
+    left, right = _correlated(e, 0.432, 0.253, 0.218), _correlated(e, 0.221, -0.239, 0.440)
     candidates = np.array(
         [
             (-0.28 + bent, 0.08 - 0.4 * bent**2 + 0.72 * u[1] + 0.18 * e[1]),
@@ -93,6 +93,14 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
         _LICENCE,
         *PUBLISHED["ida_banana"],
     )
+
+
+def _correlated(e: np.ndarray, first: float, both: float, second: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return two normal numbers with these variances and this covariance, of independent ones, shape (2, n)."""
+    # the Cholesky factor of S, written out: LAPACK rounds as the processor likes
+    scale = math.sqrt(first)
+    slope = both / scale
+    return scale * e[0], slope * e[0] + math.sqrt(second - slope * slope) * e[1]
 
 
 def make_twonorm(n: int = 7400, rng: Any = None) -> Dataset:

@@ -243,7 +243,9 @@ class KernelMachine(KernelEstimator):
         if origin is not None:
             # to the mean of the support vectors, which a model file tells
             if (mean := origin_of(self.support_vectors_)) is not None:
-                self.intercept_ += self._sums(around(origin, self.support_vectors_)) @ (mean - origin)
+                self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
+                    axis=1
+                )
                 origin, b = mean, self.intercept_.tolist()
             self.intercept_ -= weights_at(origin, self.support_vectors_, self._sums)
             self.__dict__["_centred"] = origin, np.array(b), self.intercept_.copy()

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.kernels import Kernel, Precomputed
+from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.checked import gram_on
-from refsvm.kernels.gram import dense_gram, held_from_products
+from refsvm.kernels.gram import Gram, dense_gram, held_from_products
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.origin import around
 from refsvm.kernels.precision import share_held
-from refsvm.kernels.products import inner_products
 from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import squared_norms
 
@@ -63,7 +62,8 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
             # one at a time: each is as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
-            _products[key] = inner_products(X, X), squared_norms(X)
+            inner = Gram(Linear(), X, may_move=False).block(np.arange(X.shape[0]))
+            _products[key] = inner, squared_norms(X)
         return _products[key]
 
 

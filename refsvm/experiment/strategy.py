@@ -82,8 +82,7 @@ class Strategy(ABC):
         """Carry out one run and return its record.
 
         Called once for each problem and order of its examples, also in worker processes. BLAS has one thread meanwhile,
-        where threadpoolctl is installed. That makes the seconds those of one core. It also makes the last bits of the
-        kernel rows, on which the number of iterations may depend, those of every other run.
+        where threadpoolctl is installed. That makes the seconds of paths and of other libraries those of one core.
 
         Parameters
         ----------

@@ -4,9 +4,7 @@
 
 Only the support vectors are looked at. A block of examples takes one product with them, one pass of the kernel
 function, and one product with the coefficients of all pairs, in the layout that
-`refsvm.multiclass.one_vs_one` describes. Pieces of sparse data are shared among threads. Dense products go
-through BLAS, which has threads of its own; more threads in addition gained nothing that could be relied on, even with
-BLAS held to one.
+`refsvm.multiclass.one_vs_one` describes. Threads share the pieces of large data.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from refsvm._checks import is_sparse
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.memory import scratch
 from refsvm.kernels.origin import around
-from refsvm.kernels.products import PreparedExamples, stored_for_products
+from refsvm.kernels.products import Columns, PreparedExamples, stored_for_products
 from refsvm.kernels.sparse import SparseProducts, compressed
 from refsvm.kernels.threads import run_in_pieces
 from refsvm.multiclass.one_vs_one import kernel_values
@@ -38,8 +36,11 @@ WEIGHTS_BYTES: Final = 2**27
 LARGE_ENTRIES: Final = 2**21
 """Kernel values from which sparse data get threads, and compiled code is loaded, in some tenths of a second."""
 
+LARGE_DENSE_ENTRIES: Final = 2**23
+"""The same of dense data, if the code is on disk: NumPy takes about as long for so many."""
+
 PIECES: Final = 8
-"""Pieces of sparse data that threads share."""
+"""Pieces of data that threads share."""
 
 
 def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: Any) -> np.ndarray:
@@ -58,7 +59,7 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     ndarray of shape (k(k − 1)/2, t), float64, or long double for such values
     """
     if n_support is None or len(coefficients) == 1:
-        return np.asarray(coefficients @ values)
+        return _sums(coefficients, values)
     k = len(n_support)
     number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
     first, second = np.triu_indices(k, 1)
@@ -68,8 +69,16 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     ends = np.cumsum(n_support)
     for c in range(k):
         group = slice(ends[c] - n_support[c], ends[c])
-        sums[np.delete(number[c], c)] += coefficients[:, group] @ values[group]
+        sums[np.delete(number[c], c)] += _sums(coefficients[:, group], values[group])
     return sums
+
+
+def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
+    """Return the matrix product of coefficients and values; where Numba is installed, the same bits everywhere."""
+    # NumPy alone takes ten times as long for them as BLAS; sparse and extended numbers do not go through BLAS
+    if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
+        return np.asarray(coefficients @ values)
+    return arithmetic.product(coefficients, values)
 
 
 def decision_values(
@@ -100,7 +109,7 @@ def decision_values(
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
         # w once, then one product for each row: no kernel value is computed
         X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
-        return _told_in_blocks(lambda rows: np.asarray(X[rows] @ weights), X.shape[0], pairs, told)
+        return _told_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, told)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
     elif isinstance(kernel, Kernel) and (csr := compressed(X)) is not None:
@@ -111,7 +120,9 @@ def decision_values(
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
-    large = isinstance(kernel, Kernel) and is_sparse(X) and t * m >= LARGE_ENTRIES
+    large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
+    if large:
+        arithmetic.fastest(waits=is_sparse(X))
     # small data do not pay for loading compiled code
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
@@ -123,7 +134,7 @@ def decision_values(
             for start in range(part.start, part.stop, height):
                 rows = slice(start, min(start + height, part.stop))
                 there = slice(among.start + rows.start, among.start + rows.stop)
-                sums[rows] = pair_sum(values(there).T).T
+                sums[rows] = pair_sum(values(there)).T
 
         run_in_pieces(piece, len(sums), -(-len(sums) // PIECES) if large else max(1, len(sums)))
         return sums
@@ -149,23 +160,32 @@ def _columns_in_use(vectors: Any) -> int:
 
 
 def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
-    """Return x and w with Σ αᵢ x·xᵢ = x·w, of every row of X and every pair."""
+    """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w, of every row of X and every pair."""
     if is_sparse(vectors) and is_sparse(
         X
     ):  # w has a number for each column that the support vectors use, and for no other
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z
-    return X, pair_sum(vectors).T
+    return X, np.ascontiguousarray(pair_sum(vectors))
+
+
+def _products(X: Any, weights: np.ndarray) -> np.ndarray:
+    """Return x·w of every row of X and every pair, shape (t, pairs)."""
+    if is_sparse(X) or not arithmetic.can_be_fast():
+        return np.asarray(X @ weights.T)
+    out = np.empty((len(X), len(weights)))
+    arithmetic.current.products_of_rows(np.ascontiguousarray(X), weights, out)
+    return out
 
 
 def _kernel_values_of(
     kernel: Any, X: Any, vectors: Any, table_from: float, origin: np.ndarray | None
 ) -> Callable[[slice], np.ndarray]:
-    """Return the function that evaluates the kernel between some rows of X and all support vectors."""
+    """Return the function that evaluates the kernel between all support vectors and some rows of X."""
     if isinstance(kernel, Precomputed):
-        return lambda rows: np.asarray(X[rows, vectors])
+        return lambda rows: np.asarray(X[rows, vectors]).T
     if not isinstance(kernel, Kernel):
-        return lambda rows: kernel_values(kernel, X[rows], vectors)
+        return lambda rows: kernel_values(kernel, X[rows], vectors).T
     others, m = PreparedExamples(kernel, vectors, table_from, origin=origin), vectors.shape[0]
     if is_sparse(X) and is_sparse(vectors):
         examples, x_norms = others.prepared(X)
@@ -173,12 +193,17 @@ def _kernel_values_of(
         def values_of_sparse(rows: slice) -> np.ndarray:
             numbers = np.arange(rows.start, rows.stop)
             inner = others.products.of(examples, numbers, scratch((len(numbers), m)))
-            return kernel.from_inner(inner, x_norms[rows], others.norms)
+            return kernel.from_inner(inner, x_norms[rows], others.norms).T
 
         return values_of_sparse
+    every = np.arange(m)
 
     def values_of_dense(rows: slice) -> np.ndarray:
         some, norms = others.prepared(X[rows].toarray() if is_sparse(X) else X[rows])
-        return kernel.from_inner(others.products.of(some, None, scratch((len(some), m))), norms, others.norms)
+        values = scratch((m, len(some)))
+        if not arithmetic.can_be_fast():
+            return kernel.from_inner(np.matmul(others.products.Z, some.T, out=values), others.norms, norms)
+        kernel.rows(others, every, Columns(np.ascontiguousarray(some.T), norms, 0), values)
+        return values
 
     return values_of_dense

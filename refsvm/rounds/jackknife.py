@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import real
 from refsvm.problem import DualProblem
 from refsvm.rounds.round import Round
@@ -67,10 +68,11 @@ class HeldOutMachines:
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
         """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""
-        values = (cross @ self.beta)[:, None] + self.intercepts
+        every = np.ascontiguousarray(cross.T)
+        values = arithmetic.product(self.beta[None], every).T + self.intercepts
         for column, (where, change) in enumerate(self.changes):
             if len(where):
-                values[:, column] += cross[:, where] @ change
+                values[:, column] += arithmetic.product(change[None], every[where])[0]
         return values
 
     def intervals(self, cross: np.ndarray, confidence: float) -> np.ndarray:

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm._checks import penalties, targets
 from refsvm.formulations import numbered
 from refsvm.kernels.checked import matrix_given
@@ -87,8 +88,8 @@ class Asked(NamedTuple):
     def values_of_others(self, full: Solution) -> np.ndarray:
         """h of the machine of all examples for those of other classes."""
         support = np.flatnonzero(full.alpha)
-        values = self.gram.block(self.others, self.examples[support])
-        return np.asarray(values @ full.alpha[support] + full.intercept)
+        values = self.gram.block(self.examples[support], self.others)
+        return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
 
 
 @dataclass(frozen=True, eq=False)

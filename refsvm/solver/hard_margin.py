@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.arithmetic import dot
 from refsvm.state import SolverState
 
 INSEPARABLE: Final = -2
@@ -88,13 +89,13 @@ class HardMargin:
         if not self._cone:
             # d names the two points
             d = np.where(alpha > 0.0, alpha / above, alpha / below)
-            return self._is_nothing(float(d @ state.rows.product(d)), float(state.v @ d))
+            return self._is_nothing(dot(d, state.rows.product(d)), dot(state.v, d))
         # αᵀKα = αᵀ(v − G)
-        linear = float(state.v @ alpha)
-        if not self._is_nothing(float(alpha @ (state.v - state.gradient)), linear):
+        linear = dot(state.v, alpha)
+        if not self._is_nothing(dot(alpha, state.v - state.gradient), linear):
             return False
         state.refresh()  # the steps may have left their rounding in G
-        return self._is_nothing(float(alpha @ (state.v - state.gradient)), linear)
+        return self._is_nothing(dot(alpha, state.v - state.gradient), linear)
 
     def _is_nothing(self, quadratic: float, linear: float) -> bool:
         """Whether αᵀKα is nothing but rounding, compared with vᵀα: for classes vᵀα = 2s, and √(αᵀKα)/s is the distance.
@@ -108,7 +109,7 @@ class HardMargin:
         state = self._state
         v, past = state.v, state.v - state.gradient
         # t = vᵀα / αᵀKα
-        linear, quadratic = float(v @ state.alpha), float(state.alpha @ past)
+        linear, quadratic = dot(v, state.alpha), dot(state.alpha, past)
         if linear > LONGER * quadratic > 0.0:
             t = linear / quadratic
             state.alpha *= t

@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm.state import SolverState
 
 LARGEST: Final = 32
@@ -51,8 +52,9 @@ def polish(state: SolverState) -> bool:
     if not 0 < len(F) <= LARGEST:
         return False
     rows = np.array([state.row(i) for i in F.tolist()])
-    point = _optimum(rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F])
-    if point is None:
+    free = rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F]
+    (point,), (found,) = optima(*(each[None] for each in free))
+    if not found:
         return False
     # kept, because only the gap at the new point tells whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
@@ -68,38 +70,18 @@ def polish(state: SolverState) -> bool:
     return False
 
 
-def _optimum(
-    K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
-) -> np.ndarray | None:
-    """α_F at the optimum on the free variables, or None if that is outside the box or no maximum."""
-    m = len(G_F)
-    scale = float(np.abs(K_FF).max()) or 1.0  # K/s and sδ, so that the rows of the system are of one size
-    system, right = np.ones((m + 1, m + 1)), np.zeros(m + 1)
-    system[:m, :m], system[m, m], right[:m] = K_FF / scale, 0.0, G_F
-    # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
-    for solver in (np.linalg.solve, _refined):
-        try:
-            delta = solver(system, right)[:m] / scale
-        except np.linalg.LinAlgError:
-            continue
-        delta -= delta.sum() / m  # 1ᵀδ = 0, whatever the rounding
-        point = alpha_F + delta
-        if delta @ G_F >= 0.0 and (lower_F <= point).all() and (point <= upper_F).all():
-            return point
-    return None
-
-
 def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solution near 0 of a system that may be singular: for duplicates, whose share of δ is not determined.
+    """Solutions near 0 of systems that may be singular: for duplicates, whose share of δ is not determined.
 
-    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP. Many
-    systems may be stacked, their right sides as columns.
+    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
     """
-    m = system.shape[-1] - 1
-    inverse = np.linalg.inv(system + np.diag(np.append(np.full(m, 1e-8 * m), 0.0)))
+    n = system.shape[-1]
+    shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))
+    inverse = arithmetic.current.solutions(system + shift, np.tile(np.eye(n), (len(system), 1, 1)))
     solution = np.zeros(right.shape)
     for _ in range(4):
-        solution += inverse @ (right - system @ solution)
+        rest = right - (system * solution.transpose(0, 2, 1)).sum(axis=2, keepdims=True)
+        solution += (inverse * rest.transpose(0, 2, 1)).sum(axis=2, keepdims=True)
     return solution
 
 
@@ -123,15 +105,15 @@ def optima(
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
     points, found = alpha_F.copy(), np.zeros(P, dtype=bool)
-    for solver in (np.linalg.solve, _refined):
+    # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
+    for solver in (arithmetic.current.solutions, _refined):
         left = np.flatnonzero(~found)
-        try:
-            delta = solver(system[left], right[left])[:, :m, 0] / scale[left, None]
-        except np.linalg.LinAlgError:
-            continue
+        if not len(left):
+            break
+        delta = solver(system[left], right[left])[:, :m, 0] / scale[left, None]
         delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
         point = alpha_F[left] + delta
         inside = ((lower_F[left] <= point) & (point <= upper_F[left])).all(axis=1)
-        good = inside & (np.einsum("pi,pi->p", delta, G_F[left]) >= 0.0)
+        good = inside & ((delta * G_F[left]).sum(axis=1) >= 0.0)
         points[left[good]], found[left[good]] = point[good], True
     return points, found

@@ -82,7 +82,7 @@ class SmallProblems:
         self.alpha = np.zeros(v.shape) if start is None else start.copy()
         self.gradient = v.copy()
         if start is not None:
-            self.gradient -= np.einsum("pij,pj->pi", kernels, start)
+            self.gradient -= images(kernels, start)
         self.results = np.zeros((len(v), 5))
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ class SmallProblems:
         self._polish(stands)
         self._snap(diagonal, tolerance)
         if noise > 0.0:
-            stands &= noise * np.linalg.norm(self.alpha, axis=1) <= tolerance
+            stands &= noise * np.sqrt(np.square(self.alpha).sum(axis=1)) <= tolerance
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
@@ -185,7 +185,7 @@ class SmallProblems:
             p, F = p[found], F[found]
             moved[p, F], change[p, F] = points[found], points[found] - self.alpha[p, F]
         before = self.alpha, self.gradient
-        self.alpha, self.gradient = moved, self.gradient - np.einsum("pi,pij->pj", change, self.kernels)
+        self.alpha, self.gradient = moved, self.gradient - images(self.kernels, change)
         # kept only where the gap falls
         worse = ~(self.gap < gap)
         self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
@@ -213,7 +213,7 @@ class SmallProblems:
     @property
     def objective(self) -> np.ndarray:
         """f(α) = ½ αᵀ(v + G), shape (P,)."""
-        return np.asarray(0.5 * np.einsum("pi,pi->p", self.alpha, self.v + self.gradient))
+        return np.asarray(0.5 * (self.alpha * (self.v + self.gradient)).sum(axis=1))
 
     @property
     def primal_objective(self) -> np.ndarray:
@@ -221,4 +221,12 @@ class SmallProblems:
         b = best_intercepts(self.gradient, self.lower, self.upper)
         excess = self.gradient - b[:, None]
         losses = np.maximum(self.upper * excess, self.lower * excess).sum(axis=1)
-        return np.asarray(0.5 * np.einsum("pi,pi->p", self.alpha, self.v - self.gradient) + losses)
+        return np.asarray(0.5 * (self.alpha * (self.v - self.gradient)).sum(axis=1) + losses)
+
+
+def images(kernels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return Kα of each problem, shape (P, m), from kernels of shape (P, m, m), one row after another."""
+    total = np.zeros(alpha.shape)
+    for j in range(alpha.shape[1]):
+        total += alpha[:, j, None] * kernels[:, j]
+    return total

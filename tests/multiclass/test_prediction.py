@@ -144,7 +144,7 @@ def test_without_compiled_products_or_with_too_many_features_scipy_multiplies(na
     X, vectors = sparse.csr_array(X), sparse.csr_array(vectors)
     expected = sparse_values(X, vectors, coefficients)
     if name == "fastest":
-        monkeypatch.setattr(arithmetic, "fastest", arithmetic.Arithmetic)
+        monkeypatch.setattr(arithmetic, "fastest", lambda waits=True: arithmetic.Arithmetic())
     else:
         monkeypatch.setattr("refsvm.kernels.sparse.TABLE_BYTES", 8 * 62)
     asked = []
