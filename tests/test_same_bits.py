@@ -1,0 +1,63 @@
+"""The bits of `benchmarks/same_bits.py`, here for every seventh computation: the gate takes all, in eight settings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from refsvm import arithmetic
+
+from .settings import INTERPRETED, NUMBA
+
+pytest.importorskip("sklearn")
+
+BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
+sys.path.insert(0, BENCHMARKS)
+try:
+    import same_bits
+finally:
+    sys.path.remove(BENCHMARKS)
+
+KNOWN = json.loads(same_bits.HASHES.read_text())
+
+
+def other_bits(engine: str, some: int) -> list[str]:
+    return [name for name, each in same_bits.run([engine], some).items() if each.get(engine) != KNOWN[name]]
+
+
+@pytest.mark.skipif(INTERPRETED, reason="takes minutes")
+@pytest.mark.parametrize("engine", ["numpy", "numba"] if NUMBA else ["numpy"])
+def test_results_have_the_bits_that_they_have_elsewhere(engine):
+    assert other_bits(engine, 7) == []
+
+
+def test_each_computation_has_a_hash():
+    without = [] if arithmetic.can_be_fast() else [name for name in KNOWN if name.endswith(", values")]
+    assert sorted([*same_bits.cases(), *without]) == sorted(KNOWN)
+    assert len(set(KNOWN.values())) > 200  # one and two workers, and some steps, share theirs
+
+
+def test_a_last_bit_is_noticed(monkeypatch):
+    exponentials = arithmetic.Arithmetic.gaussian
+
+    def otherwise(inner, gamma, x_norms, z_norms):
+        exponentials(inner, gamma, x_norms, z_norms)
+        inner[...] = np.where(inner < 1.0, np.nextafter(inner, inner.dtype.type(0.0)), inner)
+
+    monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
+    monkeypatch.setattr(arithmetic.Arithmetic, "gaussian", staticmethod(otherwise))
+    case = same_bits.cases()["rbf 17 x 8 float64 shrunk"]
+    assert same_bits.digest(case("numpy")) != KNOWN["rbf 17 x 8 float64 shrunk"]
+
+
+def test_a_digest_tells_values_and_texts_apart():
+    digests = [
+        same_bits.digest(parts)
+        for parts in ([np.ones(3)], [np.ones(3) + 2.0**-52], ["one"], ["two"], [1], [2])
+    ]
+    assert len(set(digests)) == 6
+    assert same_bits.digest([np.ones((2, 3)), "one"]) == same_bits.digest([np.ones((2, 3)), "one"])
