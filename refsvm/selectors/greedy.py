@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.selectors.gain import exact_gain
+from refsvm.selectors.gain import exact_gain, unless_negligible
 from refsvm.state import TAU, SolverState
 
 
@@ -49,7 +49,7 @@ class Greedy(WorkingSetSelector):
             s = int(gain.argmax())
             if gain[s] > best:
                 i, j, best = r, s, float(gain[s])
-        return i, j
+        return unless_negligible(state, i, j, best)
 
     def rows_needed(self, n: int) -> int:
         """All of them."""

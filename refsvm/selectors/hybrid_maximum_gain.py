@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from refsvm._checks import real
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.gain import unless_negligible
 from refsvm.selectors.maximum_gain import best_reselection, checked_rows
 from refsvm.state import SolverState
 
@@ -60,9 +61,7 @@ class HybridMaximumGain(WorkingSetSelector):
         if state.gap <= 0.0:
             return -1, -1
         if state.working_sets[0, 0] >= 0 and not self._cornered(state):
-            i, j = best_reselection(state, self.rows)
-            if i >= 0:
-                return i, j
+            return unless_negligible(state, *best_reselection(state, self.rows))
         return state.top, state.bottom
 
     def _cornered(self, state: SolverState) -> bool:

@@ -56,15 +56,16 @@ class MaximumGain(WorkingSetSelector):
         """Scan the pairs {k, ·} for the rows looked at."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
-        return best_reselection(state, self.rows)
+        i, j, _ = best_reselection(state, self.rows)
+        return i, j
 
     def parameters(self) -> tuple[float, ...]:
         """Return (rows,), 0 standing for "all"."""
         return (checked_rows(self.rows),)
 
 
-def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
-    """Return the pair {k, t} of largest exact gain over the rows k looked at and all t, or (−1, −1).
+def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
+    """Return the pair {k, t} of largest exact gain 2g over the rows k looked at and all t, and 2g; or (−1, −1, 0).
 
     A pair is unordered: the variable with the larger gradient rises.
     """
@@ -87,7 +88,7 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
         if gain[t] > best:
             best = float(gain[t])
             i, j = (k, t) if rises[t] else (t, k)
-    return i, j
+    return i, j, best
 
 
 def rows_considered(state: SolverState, rows: int | str) -> list[int]:

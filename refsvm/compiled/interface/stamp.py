@@ -12,6 +12,7 @@ from typing import Final
 CONSTANTS_FROM: Final = (
     "result.py",
     "selectors/conjugate_second_order.py",
+    "selectors/gain.py",
     "solver/rounding.py",
     "state.py",
     "steps/conjugate.py",
