@@ -43,18 +43,18 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 
 
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
-    """Return the pair of largest gain, or the most violating pair where the gain is no guide.
+    """Return the pair of largest gain, or the most violating pair where gains do not tell what is left to do.
 
-    In exact arithmetic a pair that gains most is a good choice. In floating point its gain may be the rounding of a
-    pair that has converged, next to which variables of little room, in a narrow box or next to a bound, gain still
-    less. A selector would choose rounding for ever. So the most violating pair (top, bottom) is taken if
+    The gain of a variable of little room, in a narrow box or next to a bound, may be less than the rounding in the gain
+    of a pair that has converged. A rule that ranks by gain alone would choose rounding for ever, at any ψ. The most
+    violating pair is taken if
 
-        Gᵢ − Gⱼ < 10⁻⁹ ψ                       what gains most is rounding, or next to it
-        2ψ · room(top, bottom) < 10⁻⁹ · 2g      a step takes it to its bound; others may take millions before its turn
+        Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding, or near to it
+        2ψ · room < 10⁻⁹ · 2g       the most violating pair has next to no room: a step takes it to its bound
 
-    or if no pair gains. Where all boxes have one size and a solve starts at bounds, neither happens. With the first
-    line every pair chosen violates the KKT conditions by a fixed share of ψ at least, and such rules converge (Chen,
-    Fan & Lin 2006).
+    and if no pair gains. The second line saves steps, which pairs of small gain could take by the million before. By
+    the first each pair chosen has a fixed share of ψ, and such rules converge (Chen, Fan & Lin 2006). Where a solve
+    starts at bounds, and all boxes are of one size, steps of Newton are chosen as by gain alone.
 
     Parameters
     ----------

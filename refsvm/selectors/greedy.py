@@ -19,6 +19,9 @@ class Greedy(WorkingSetSelector):
     Looking at every pair needs the whole kernel matrix and O(n²) time a step: fewest steps, a yardstick for the
     selectors that look at less. Refused where the matrix does not fit the budget.
 
+    Corollary 6 is proved of exact arithmetic. In floating point the largest gain may be the rounding of a pair that has
+    converged; the most violating pair is taken then (`refsvm.selectors.gain.unless_negligible`).
+
     References
     ----------
     T. Glasmachers and C. Igel, "Maximum-gain working set selection for SVMs", JMLR 7, 2006, §2.3, eq. 3 and

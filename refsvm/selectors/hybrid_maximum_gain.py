@@ -16,12 +16,13 @@ class HybridMaximumGain(WorkingSetSelector):
     """Most violating pair if both variables of the previous set stand at a bound, maximum gain otherwise.
 
     "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If a variable of the previous set
-    is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so the rule never stalls; it
-    converges (Theorem 1).
+    is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so in exact arithmetic the rule
+    never stalls; it converges (Theorem 1).
 
     This is the rule of the paper. The authors' later C++ library differs: there small problems switch for good to
-    another selector, and indices shrunk away are skipped. One thing is added here: should rounding leave no
-    reselection that gains, the most violating pair is taken.
+    another selector, and indices shrunk away are skipped. One thing is added here, for floating point: the most
+    violating pair is also taken where the largest gain is rounding, or no reselection gains
+    (`refsvm.selectors.gain.unless_negligible`).
 
     Parameters
     ----------

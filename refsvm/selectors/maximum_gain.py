@@ -20,13 +20,13 @@ class MaximumGain(WorkingSetSelector):
     kernel evaluation, and the step needs at most one new row. The first working set is the most violating pair.
 
     On its own the rule may stall at a point that is not optimal (Theorem 7 shows four examples where it does); the
-    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out.
+    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out, also for gains that are rounding.
 
     Parameters
     ----------
     rows : {2, 1, "all"}
         Rows looked at: both of the previous set; only the variable that was new in it, so that each variable is used
-        in two successive steps (§2.5); or every row in memory, which equals `Greedy` once all rows are there (§4.6).
+        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as `Greedy` takes it (§4.6).
 
     Raises
     ------
