@@ -99,7 +99,9 @@ def any_narrow(seed: int) -> NarrowTrial:
         y[:4] = 1, -1, 1, -1
         problem = DualProblem.classification(X, y, kernel=kernel, C=C * weights)
     elif task == "regression":
-        problem = DualProblem.regression(X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n), kernel=kernel, C=C * weights)
+        problem = DualProblem.regression(
+            X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=n), kernel=kernel, C=C * weights
+        )
     else:
         problem = DualProblem.one_class(X, kernel=kernel, nu=float(rng.uniform(0.1, 0.9)), weights=weights)
     start, near = any_start(rng, problem, narrow == "equal")
@@ -149,7 +151,9 @@ def solved(trial: NarrowTrial, engine: str, limit: int, **options: Any) -> Solut
     """Solve it so far."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return solve(trial.problem, start=trial.start, engine=engine, max_iter=limit, **{**trial.options, **options})
+        return solve(
+            trial.problem, start=trial.start, engine=engine, max_iter=limit, **{**trial.options, **options}
+        )
 
 
 def complaints_about(trial: NarrowTrial, compiled: bool = True, compared: int = COMPARED) -> list[str]:

@@ -11,6 +11,7 @@ from refsvm.state import SolverState
 LEAST: Final = 1e-9
 """Share of ψ, and of the largest gain, below which something counts as nothing next to it."""
 
+
 def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np.ndarray:
     """Twice the gain of a step along eᵢ − eⱼ for every pair, −inf where none is feasible.
 

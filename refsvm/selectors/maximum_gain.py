@@ -26,7 +26,8 @@ class MaximumGain(WorkingSetSelector):
     ----------
     rows : {2, 1, "all"}
         Rows looked at: both of the previous set; only the variable that was new in it, so that each variable is used
-        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as `Greedy` takes it (§4.6).
+        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as
+        `Greedy` takes it (§4.6).
 
     Raises
     ------

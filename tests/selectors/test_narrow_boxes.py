@@ -1,4 +1,4 @@
-"""Variables of little room, in a narrow box or next to a bound, where exact gains are rounding: every rule converges."""
+"""Variables of little room, in a narrow box or next to a bound, where exact gains are rounding: all rules converge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,32 @@ try:
 finally:
     sys.path.remove(BENCHMARKS)
 
-STALLED_BEFORE = [6, 8, 20, 24, 28, 35, 38, 41, 42, 50, 60, 68, 69, 74, 76, 78, 84, 96, 108, 112, 113, 117, 123, 129]
+STALLED_BEFORE = [
+    6,
+    8,
+    20,
+    24,
+    28,
+    35,
+    38,
+    41,
+    42,
+    50,
+    60,
+    68,
+    69,
+    74,
+    76,
+    78,
+    84,
+    96,
+    108,
+    112,
+    113,
+    117,
+    123,
+    129,
+]
 """Seeds that take few steps, and took no more or for ever while gain alone decided."""
 
 OTHERS = [1, 2, 3, 4, 5, 7, 10, 11, 12, 13, 15, 16]
@@ -62,7 +87,9 @@ def test_penalties_that_fall_by_powers_converge(selector, seed, n, rate, engine)
 
 
 @pytest.mark.parametrize("distance", [1e-25, 1.1e-313, 5e-324])
-@pytest.mark.parametrize("step", [NewtonStep(), OverrelaxedNewtonStep(0.5), OverrelaxedNewtonStep(1.9)], ids=repr)
+@pytest.mark.parametrize(
+    "step", [NewtonStep(), OverrelaxedNewtonStep(0.5), OverrelaxedNewtonStep(1.9)], ids=repr
+)
 @pytest.mark.parametrize("selector", BY_GAIN[:3], ids=repr)
 def test_a_start_next_to_a_bound_converges(selector, step, distance, engine):
     """What the variable next to its bound gains is less than the rounding of every other pair."""
@@ -133,6 +160,13 @@ def test_a_rule_that_gives_up_is_told(monkeypatch):
 def test_seeds_cover_what_they_should():
     drawn = [any_narrow(seed) for seed in range(200)]
     kinds = {word for trial in drawn for word in trial.kind.split(", ")}
-    assert {"classes", "regression", "one class", "weights falling", "weights of all sizes", "start cold"} <= kinds
+    assert {
+        "classes",
+        "regression",
+        "one class",
+        "weights falling",
+        "weights of all sizes",
+        "start cold",
+    } <= kinds
     assert {"weights tiny or 1", "weights equal", "start within 1e-25", "start within 1e-313"} <= kinds
     assert {type(rule) for rule in BY_GAIN} <= {type(trial.options["selector"]) for trial in drawn}
