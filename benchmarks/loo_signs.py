@@ -1,4 +1,4 @@
-"""The signs of leave-one-out, beside those of the optimum: machines trained anew to 1e-10.
+"""The signs of leave-one-out, compared with those of the optimum: machines trained anew to 1e-10.
 
     python benchmarks/loo_signs.py                        256 models: C × γ of Franc et al. on four sets, 8 × 8 each
     python benchmarks/loo_signs.py --every 3              each third value of C and γ

@@ -1,4 +1,4 @@
-"""Narrow boxes and starts next to a bound: a variable of little room, beside pairs that gain nothing but rounding.
+"""Narrow boxes and starts next to a bound: a variable of little room among pairs that gain nothing but rounding.
 
 A seed stands for a problem whose boxes differ by up to 300 powers of ten, or for a start within 1e-9 to 1e-320 of some
 bounds, a selector that ranks pairs by their exact gain, a step and an engine. What gains most is then often the

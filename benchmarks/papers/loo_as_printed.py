@@ -149,7 +149,7 @@ EXACT, TIE = KKTGap(1e-10), 1e-7
 
 @dataclass(frozen=True)
 class AgainstOptimum(Strategy):
-    """The sign of each round of Algorithm 3, and of `leave_one_out`, beside that of the optimum."""
+    """The sign of each round of Algorithm 3, and of `leave_one_out`, compared with that of the optimum."""
 
     train: int = 150
     epsilon: float = 1e-3

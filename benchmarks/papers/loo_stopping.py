@@ -182,7 +182,7 @@ def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
             )
             records += runs.records()
         page.add(THIRD, third_check(records), THIRD_CHECK.format(sets=", ".join(few)))
-    beside_optimum(page, names, chosen)
+    compared_with_optimum(page, names, chosen)
     if page.wants("KerEval counted"):
         small = [name for name in ("thyroid", "titanic") if name in names]
         problems = [
@@ -212,7 +212,7 @@ def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
         page.add("The eleven models", what_is_left_out(table), table)
 
 
-def beside_optimum(page: Page, names: Sequence[str], chosen: Any) -> None:
+def compared_with_optimum(page: Page, names: Sequence[str], chosen: Any) -> None:
     """Compare the signs of all rounds on the small sets with those of the optimum."""
     if not page.wants(OPTIMUM):
         return
