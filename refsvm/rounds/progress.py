@@ -107,12 +107,12 @@ class LOOProgress:
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
 
-    def near_zero(self, distance: float) -> list[int]:
-        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance · min(1, s)."""
+    def near_zero(self, distance: float, relative: bool) -> list[int]:
+        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
         if self.status is not Status.CONVERGED:
             return []
         # s of the round without r is about that of all examples
-        distance *= min(1.0, self.full.decision_range)
+        distance *= min(1.0, self.full.decision_range) if relative else 1.0
         return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
 
     def again(self, examples: list[int]) -> list[Round]:

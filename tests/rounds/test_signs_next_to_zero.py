@@ -78,6 +78,17 @@ def test_the_sign_is_that_of_the_optimum(stop, size):
         assert (loo.predictions[0], loo.is_complete) == (np.sign(value), True)
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-5])
+def test_an_absolute_tolerance_is_no_share_of_the_range(tol):
+    """With a small C all decision values are about b and differ by less than ε: each round goes on."""
+    X, y = np.concatenate([rest()[0], rest()[0][:1]]), np.append(rest()[1], 1)
+    loo = leave_one_out(X, y, kernel=KERNEL, C=1e-4, stop=KKTGap(tol), checks=(), engine=FAST)
+    assert loo.full_solution.decision_range < 0.1
+    exact = leave_one_out(X, y, kernel=KERNEL, C=1e-4, stop=KKTGap(1e-10), checks=(), engine=FAST)
+    sure = np.abs(exact.decision_values) > 1e-7
+    assert loo.predictions[sure].tolist() == exact.predictions[sure].tolist()
+
+
 @pytest.mark.parametrize("seeder", [TOP(), AVG(), Cold()], ids=repr)
 @pytest.mark.skipif(not NUMBA, reason="Numba is not installed")
 def test_both_engines_go_on_alike(seeder):
@@ -99,7 +110,7 @@ def test_only_those_next_to_zero_go_on(monkeypatch):
     loo = leave_one_out(X, y, trace=True, **options)
     monkeypatch.setattr(sys.modules["refsvm.rounds.leave_one_out"], "SURE", 0.0)
     before = leave_one_out(X, y, **options)
-    near = np.flatnonzero(np.abs(before.decision_values) <= 3e-3)
+    near = np.flatnonzero(np.abs(before.decision_values) <= 5e-3)
     assert 0 in near
     assert np.flatnonzero(loo.round_iterations != before.round_iterations).tolist() == near.tolist()
     others = np.setdiff1d(np.arange(40), near)
@@ -115,7 +126,7 @@ def test_a_tie_ends(engine):
     y = np.array([1, 1, 1, -1, -1, 1, -1])
     loo = leave_one_out(X, y, kernel=Linear(), C=1.0, stop=KKTGap(), checks=(), engine=engine)
     assert (loo.is_complete, loo.status) == (True, Status.CONVERGED)
-    assert abs(loo.decision_values[0]) <= 3e-8
+    assert abs(loo.decision_values[0]) <= 5e-8
 
 
 def test_several_classes_have_the_signs_of_the_optimum():
