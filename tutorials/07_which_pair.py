@@ -309,6 +309,10 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # :math:`G_t\ge G_r` for every one that may fall, so :math:`\psi\le0`: the point is optimal. Therefore an exception in
 # corners is enough, and with it the rule converges (Theorem 1).
 #
+# All of this is about exact arithmetic. In floating point the gain of a pair that has converged is rounding, and not
+# 0. That can be more than what a variable gains whose box is very narrow, and the largest gain would be rounding for
+# ever. The shipped rule takes the most violating pair then, and so does ``Greedy``.
+#
 # Corners are not rare. With a small :math:`C` most variables end at a bound. The banana with :math:`C=0.1`, in ten
 # orders of the examples:
 

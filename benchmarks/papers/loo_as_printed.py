@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from refsvm import (
     TrainingError,
     XiAlphaBound,
     ZeroAlpha,
+    leave_one_out,
 )
 from refsvm.experiment import Grid, Strategy
 from refsvm.experiment.problem import Instance
@@ -30,11 +32,13 @@ from refsvm.kernels.rows import KernelRows
 from refsvm.rounds.sufficiency import largest_distance, sufficient
 
 __all__ = [
+    "AgainstOptimum",
     "AsPrinted",
     "BothAsPrinted",
     "FullSolution",
     "ThirdCheck",
     "columns_counted",
+    "signs_compared",
     "solved_at_last",
     "table_3_as_printed",
     "third_check",
@@ -137,6 +141,45 @@ class AsPrinted(Strategy):
             "rounds": len(pending), "early": early, "cut": cut, "columns": columns,
             "kept": rule is not kkt,
         }  # fmt: skip
+
+
+EXACT, TIE = KKTGap(1e-10), 1e-7
+"""The KKT gap of the optimum, and the |h| below which its sign is not asked for."""
+
+
+@dataclass(frozen=True)
+class AgainstOptimum(Strategy):
+    """The sign of each round of Algorithm 3, and of `leave_one_out`, compared with that of the optimum."""
+
+    train: int = 150
+    epsilon: float = 1e-3
+    max_iter: int = 2_000_000
+
+    def run(self, instance: Instance) -> dict[str, Any]:
+        """Solve, check, train without each of the others, by F < H and to the optimum."""
+        m = min(self.train, len(instance.y) - 1)
+        problem, kkt = (
+            replace(instance, X=instance.X[:m], y=instance.y[:m]).dual(),
+            KKTGap(2.0 * self.epsilon),
+        )
+        rule, seeder, counts = LOODualityGap(kkt.tol, variables=1), AVG(), Counter[str]()
+        with one_thread():
+            options: dict[str, Any] = {"engine": "numba", "max_iter": self.max_iter, "cache_dtype": "float64"}
+            rounds = Rounds(
+                problem, selector=MostViolatingPair(), step=NewtonStep(), stop=kkt, shrinking=False, **options
+            )
+            full, exact, loo = rounds.solve(), Rounds(problem, stop=EXACT, **options), leave_one_out(problem)
+            rounds.rows.fetch(np.arange(problem.n))
+            for r in np.flatnonzero(sufficient(full, rounds.rows, TABLE_1)[0] == "").tolist():
+                box = problem.without(r)
+                found = rounds.solve(box, start=seeder.seed(full, box), origin=full, stop=rule)
+                h = float(exact.solve(box, start=found.alpha).decision_values[r])
+                by = "F < H" if found.reason == rule.reasons[1] else "ψ ≤ 2ε"
+                differs = abs(h) > TIE and (found.decision_values[r] >= 0.0) != (h >= 0.0)
+                counts += Counter({by: 1, f"{by}, other": int(differs)})
+                counts["leave_one_out, other"] += int(abs(h) > TIE and loo.predictions[r] != np.sign(h))
+        names = ("F < H", "F < H, other", "ψ ≤ 2ε", "ψ ≤ 2ε, other", "leave_one_out, other")
+        return {name: counts[name] for name in names}
 
 
 @dataclass(frozen=True)
@@ -242,6 +285,21 @@ def table_3_as_printed(
         "set", "time", "there", "KerEval", "there", "Prec %", "there", "KerEval of the standard approach, 10⁶",
         "models that keep the rule", "models not solved", "models with other errors",
     )  # fmt: skip
+    return Grid(heads, tuple(rows))
+
+
+def signs_compared(records: Sequence[dict[str, Any]]) -> Grid:
+    """Count the signs that are not those of the optimum, by set and kernel."""
+    heads = (
+        "set", "models", "ended by F < H", "other signs", "ended at ψ ≤ 2ε", "of these other signs",
+        "other signs of leave_one_out",
+    )  # fmt: skip
+    rows = []
+    for name in dict.fromkeys(record["problem"].partition(" ")[0] for record in records):
+        for kernel in ("linear", "RBF"):
+            own = [each for each in records if each["problem"].startswith(f"{name} {kernel}")]
+            names = ("F < H", "F < H, other", "ψ ≤ 2ε", "ψ ≤ 2ε, other", "leave_one_out, other")
+            rows.append((f"{name}, {kernel}", str(len(own)), *(f"{_sum(own, each):,.0f}" for each in names)))
     return Grid(heads, tuple(rows))
 
 

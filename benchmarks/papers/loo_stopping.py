@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 from loo_as_printed import (
+    AgainstOptimum,
     AsPrinted,
     BothAsPrinted,
     FullSolution,
     ThirdCheck,
     columns_counted,
+    signs_compared,
     solved_at_last,
     table_3_as_printed,
     third_check,
@@ -28,7 +30,9 @@ from loo_remarks import (
     COUNTED,
     FIGURE,
     LEFT_OUT,
+    OPTIMUM,
     REMARKS,
+    SIGNS,
     SMALLER,
     TABLE_2,
     TEN_ORDERS,
@@ -178,6 +182,7 @@ def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
             )
             records += runs.records()
         page.add(THIRD, third_check(records), THIRD_CHECK.format(sets=", ".join(few)))
+    compared_with_optimum(page, names, chosen)
     if page.wants("KerEval counted"):
         small = [name for name in ("thyroid", "titanic") if name in names]
         problems = [
@@ -205,6 +210,20 @@ def as_printed(page: Page, names: Sequence[str], chosen: Any) -> None:
             ).records()
         table = solved_at_last(records)
         page.add("The eleven models", what_is_left_out(table), table)
+
+
+def compared_with_optimum(page: Page, names: Sequence[str], chosen: Any) -> None:
+    """Compare the signs of all rounds on the small sets with those of the optimum."""
+    if not page.wants(OPTIMUM):
+        return
+    few, records = ["thyroid"] if chosen.quick else [name for name in QUICK_SETS if name in names], []
+    for name in few:
+        parts = (("linear", 2 if chosen.quick else 3), ("RBF", 2 if chosen.quick else None))
+        problems = [each for kernel, most in parts for each in grid(name, kernel, chosen)[:most]]
+        signs = AgainstOptimum("signs", train=train_of(name, chosen))
+        runs = carried_out(f"Signs, {name}", Experiment([signs], problems, chosen.store, 1), chosen.jobs)
+        records += runs.records()
+    page.add(OPTIMUM, signs_compared(records), SIGNS.format(sets=", ".join(few)))
 
 
 def what_is_left_out(table: Grid) -> str:

@@ -5,6 +5,7 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
     solve on all examples
     decide what the sufficiency checks decide
     for each of the others:  empty its box, start at the seed, go on until the stopping rule is satisfied
+    where h is next to zero at the KKT gap:  go on to smaller gaps, until its sign is certain
     the error is the share of wrong predictions
 """
 
@@ -39,6 +40,13 @@ FULL_TOL: Final = 0.1
 """The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
 
 BALL: Final = BallRule(relative=True)
+
+SURE: Final = 5.0
+"""A decision value of more than so many ε counts as having its sign at the optimum, too: of 7,097 rounds of RBF kernels
+that ended at the KKT gap no value was further than 4.1 ε from that of the optimum."""
+
+SMALLEST_TOL: Final = 1e-8
+"""The KKT gap to which a round goes on for the sign of h; where |h| is less than `SURE` times that, it is a tie."""
 
 PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
@@ -124,6 +132,8 @@ def leave_one_out(
     Examples with C = 0 are predicted by the machine that never used them. Where K is not positive semi-definite the
     checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a warning. Where the machine
     without r has no free variable, its intercept may be anything in an interval: the middle is taken, as everywhere.
+    A round that the KKT gap ends with h next to zero goes on to smaller gaps, down to 1e-8, until the sign is certain.
+    Where |h| is less than 5e-8 it is not: that is a tie, which rounding decides.
 
     Examples
     --------
@@ -185,10 +195,23 @@ def algorithm_1(
         # efficiency test: half of the first M rounds were decided early, or the rule is given up
         stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
     found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
+    settle_signs(found, seeder, kkt)
     if seeder.is_exact:
         # without a step it was the walk that has led to the optimum
         found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
     # 4. the error is the share of wrong predictions, over all machines: `TaskProgress.result`
+
+
+def settle_signs(found: LOOProgress, seeder: Seeder, kkt: KKTGap) -> None:
+    """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
+
+    A round begins anew at its seed: few do, and no others have to be kept for them.
+    """
+    tol = kkt.tol
+    while found.proves and tol > SMALLEST_TOL and (near := found.near_zero(SURE * tol, kkt.relative)):
+        tol = max(0.1 * tol, SMALLEST_TOL)
+        stop = KKTGap(tol, kkt.relative)
+        found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
 
 
 def chosen_for(

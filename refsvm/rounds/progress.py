@@ -90,20 +90,35 @@ class LOOProgress:
         count = len(self.decided) - len(self.undecided())
         for out, value, steps, reason, status, _, _, _, trace in rounds:
             r = out if self.part.machine.copies == 1 else int(out[0])
-            self.iterations[r], count = steps, count + 1
+            self.iterations[r], count = self.iterations[r] + steps, count + 1
             if status is Status.TIME_LIMIT:
                 self.status = status
                 break
             name, self.values[r] = stop.outcome(reason, value)
             self.early += name != "kkt"
             self.decided[r] = "limit" if status is Status.MAX_ITER else name
-            if trace is not None:
+            if trace is not None and r in self.traces:
+                self.traces[r].append_later(trace, len(self.traces[r]))
+            elif trace is not None:
                 self.traces[r] = trace
             if self._callback is not None and self._callback(count):
                 self.status = Status.CALLBACK
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
+
+    def near_zero(self, distance: float, relative: bool) -> list[int]:
+        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
+        if self.status is not Status.CONVERGED:
+            return []
+        # s of the round without r is about that of all examples
+        distance *= min(1.0, self.full.decision_range) if relative else 1.0
+        return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
+
+    def again(self, examples: list[int]) -> list[Round]:
+        """Return the rounds of these examples, which count as undecided until they have ended once more."""
+        self.decided[examples] = ""
+        return [self.round(r) for r in examples]
 
     def keeps(self, tried: int) -> bool:
         """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""

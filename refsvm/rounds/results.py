@@ -39,15 +39,16 @@ class LeaveOneOut(Scores):
     decided_by : ndarray of shape (n,) of str
         "zero alpha", "training error" or "xi-alpha bound" (no training was needed), "ball" or "duality gap" (training
         ended once the sign was certain, that is at once where the ball proves it at the seed), "path" (the seeder has
-        followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance), "limit" (it ended
-        at `max_iter`), or "" if nothing has decided the example yet.
+        followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance, and beyond it
+        where h is next to zero), "limit" (it ended at `max_iter`), or "" if nothing has decided the example yet.
         Of three classes and more shape (n, k(k − 1)/2), a column for each pair: "other class" where the example is of
         none of the two, so that the machine of all has never used it.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the machine without r; NaN where it was not computed. After "ball" and "duality gap" its sign alone is
         certain. Of three classes and more shape (n, k(k − 1)/2), signs and order as in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
-        Steps of all rounds and the full solution together; of the round of each example.
+        Steps of all rounds and the full solution together; of the round of each example. A round that goes on
+        beyond the tolerance begins anew, and both count.
     kernel_rows : int
         Kernel rows computed.
     seconds : float

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.selectors.gain import exact_gain
+from refsvm.selectors.gain import exact_gain, unless_negligible
 from refsvm.state import TAU, SolverState
 
 
@@ -18,6 +18,9 @@ class Greedy(WorkingSetSelector):
     The gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* is what the step will add to f, to the last bit of the model.
     Looking at every pair needs the whole kernel matrix and O(n²) time a step: fewest steps, a yardstick for the
     selectors that look at less. Refused where the matrix does not fit the budget.
+
+    Corollary 6 is proved of exact arithmetic. In floating point the largest gain may be the rounding of a pair that has
+    converged; the most violating pair is taken then (`refsvm.selectors.gain.unless_negligible`).
 
     References
     ----------
@@ -49,7 +52,7 @@ class Greedy(WorkingSetSelector):
             s = int(gain.argmax())
             if gain[s] > best:
                 i, j, best = r, s, float(gain[s])
-        return i, j
+        return unless_negligible(state, i, j, best)
 
     def rows_needed(self, n: int) -> int:
         """All of them."""

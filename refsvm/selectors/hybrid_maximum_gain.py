@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from refsvm._checks import real
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.selectors.gain import unless_negligible
 from refsvm.selectors.maximum_gain import best_reselection, checked_rows
 from refsvm.state import SolverState
 
@@ -15,12 +16,13 @@ class HybridMaximumGain(WorkingSetSelector):
     """Most violating pair if both variables of the previous set stand at a bound, maximum gain otherwise.
 
     "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If a variable of the previous set
-    is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so the rule never stalls; it
-    converges (Theorem 1).
+    is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so in exact arithmetic the rule
+    never stalls; it converges (Theorem 1).
 
     This is the rule of the paper. The authors' later C++ library differs: there small problems switch for good to
-    another selector, and indices shrunk away are skipped. One thing is added here: should rounding leave no
-    reselection that gains, the most violating pair is taken.
+    another selector, and indices shrunk away are skipped. One thing is added here, for floating point: the most
+    violating pair is also taken where the largest gain is rounding, or no reselection gains
+    (`refsvm.selectors.gain.unless_negligible`).
 
     Parameters
     ----------
@@ -60,9 +62,7 @@ class HybridMaximumGain(WorkingSetSelector):
         if state.gap <= 0.0:
             return -1, -1
         if state.working_sets[0, 0] >= 0 and not self._cornered(state):
-            i, j = best_reselection(state, self.rows)
-            if i >= 0:
-                return i, j
+            return unless_negligible(state, *best_reselection(state, self.rows))
         return state.top, state.bottom
 
     def _cornered(self, state: SolverState) -> bool:

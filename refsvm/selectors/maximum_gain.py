@@ -20,13 +20,14 @@ class MaximumGain(WorkingSetSelector):
     kernel evaluation, and the step needs at most one new row. The first working set is the most violating pair.
 
     On its own the rule may stall at a point that is not optimal (Theorem 7 shows four examples where it does); the
-    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out.
+    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out, also for gains that are rounding.
 
     Parameters
     ----------
     rows : {2, 1, "all"}
         Rows looked at: both of the previous set; only the variable that was new in it, so that each variable is used
-        in two successive steps (§2.5); or every row in memory, which equals `Greedy` once all rows are there (§4.6).
+        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as
+        `Greedy` takes it (§4.6).
 
     Raises
     ------
@@ -56,15 +57,16 @@ class MaximumGain(WorkingSetSelector):
         """Scan the pairs {k, ·} for the rows looked at."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
-        return best_reselection(state, self.rows)
+        i, j, _ = best_reselection(state, self.rows)
+        return i, j
 
     def parameters(self) -> tuple[float, ...]:
         """Return (rows,), 0 standing for "all"."""
         return (checked_rows(self.rows),)
 
 
-def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
-    """Return the pair {k, t} of largest exact gain over the rows k looked at and all t, or (−1, −1).
+def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
+    """Return the pair {k, t} of largest exact gain 2g over the rows k looked at and all t, and 2g; or (−1, −1, 0).
 
     A pair is unordered: the variable with the larger gradient rises.
     """
@@ -87,7 +89,7 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int]:
         if gain[t] > best:
             best = float(gain[t])
             i, j = (k, t) if rises[t] else (t, k)
-    return i, j
+    return i, j, best
 
 
 def rows_considered(state: SolverState, rows: int | str) -> list[int]:

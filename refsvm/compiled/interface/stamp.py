@@ -13,6 +13,7 @@ CONSTANTS_FROM: Final = (
     "arithmetic.py",
     "result.py",
     "selectors/conjugate_second_order.py",
+    "selectors/gain.py",
     "solver/rounding.py",
     "state.py",
     "steps/conjugate.py",

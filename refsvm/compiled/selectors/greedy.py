@@ -5,7 +5,7 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import SELECT, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import twin
-from refsvm.compiled.selectors.gain import exact_gain
+from refsvm.compiled.selectors.gain import exact_gain, unless_negligible
 
 
 @twin(SELECT)
@@ -28,4 +28,4 @@ def greedy(parameters, state):  # type: ignore[no-untyped-def]
                 gain = exact_gain(slope, q if q > 0.0 else TAU, room)
                 if gain > best:
                     i, j, best = r, s, gain
-    return i, j
+    return unless_negligible(state, i, j, best)

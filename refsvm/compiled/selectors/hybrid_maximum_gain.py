@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from refsvm.compiled.interface.layout import SELECT
 from refsvm.compiled.interface.twin import inlined, twin
+from refsvm.compiled.selectors.gain import unless_negligible
 from refsvm.compiled.selectors.maximum_gain import best_reselection
 
 
@@ -26,7 +27,6 @@ def hybrid_maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
     if now.gap <= 0.0:
         return -1, -1
     if state.working_sets[0, 0] >= 0 and not cornered(state, parameters[0]):
-        i, j = best_reselection(state, parameters[1])
-        if i >= 0:
-            return i, j
+        i, j, gain = best_reselection(state, parameters[1])
+        return unless_negligible(state, i, j, gain)
     return now.top, now.bottom

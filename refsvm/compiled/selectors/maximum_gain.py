@@ -42,17 +42,17 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
         for k in range(len(state.slots)):
             if state.slots[k] >= 0:
                 i, j, best = scan(state, k, i, j, best)
-        return i, j
+        return i, j, best
     # with one row: the variable that was new in the previous set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
     # a row that is computed may take the place of another: all are there before the scan begins
     if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):
-        return i, j
+        return i, j, best
     if rows == 2.0 or not old:
         i, j, best = scan(state, first, i, j, best)
     if rows == 2.0 or old:
         i, j, best = scan(state, second, i, j, best)
-    return i, j
+    return i, j, best
 
 
 @twin(SELECT)
@@ -63,4 +63,5 @@ def maximum_gain(parameters, state):  # type: ignore[no-untyped-def]
         if now.gap > 0.0:
             return now.top, now.bottom
         return -1, -1
-    return best_reselection(state, parameters[0])
+    i, j, _ = best_reselection(state, parameters[0])
+    return i, j
