@@ -55,7 +55,8 @@ def cross_validate(
     kernel, gram
         As in `DualProblem.classification`.
     C : float or array-like of shape (n,)
-        Penalty. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: how often it counts in the scores, compared with others; of
+        weight 0 it is not there. With `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`.
     nu : float, optional
@@ -337,5 +338,5 @@ def made(
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(each.iterations for each in reports) if iterations is None else iterations,
         kernel_rows=task.rows_computed + kernel_rows,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - began, weights=task.weights,
     )  # fmt: skip

@@ -63,8 +63,11 @@ def leave_one_out(
         Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
         over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
         asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
-    kernel, gram, C
-        As in `DualProblem.classification`. With `nu`, C holds the weights of the examples.
+    kernel, gram
+        As in `DualProblem.classification`.
+    C : float or array-like of shape (n,)
+        Penalty. One for each example is its weight, too: it counts so many times in the scores, compared with others,
+        and all copies of it leave together; of weight 0 it is not there. With `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`. An example has two variables, which leave together.
     nu : float, optional
@@ -121,7 +124,7 @@ def leave_one_out(
     Notes
     -----
     An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
-    Examples with C = 0 are predicted by the machine that never used them. Where K is not positive semi-definite the
+    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not positive semi-definite the
     checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a warning. Where the machine
     without r has no free variable, its intercept may be anything in an interval: the middle is taken, as everywhere.
 

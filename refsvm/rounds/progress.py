@@ -180,7 +180,7 @@ class TaskProgress:
             full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
-            gap_rule_kept=all(kept) if kept else None, traces=table.traces,
+            gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
         )  # fmt: skip
 
     def _predictions(self, table: Table, known: np.ndarray) -> np.ndarray:
