@@ -268,8 +268,8 @@ class SearchCV(KernelEstimator, ABC):
         if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
             return bool(unequal)
         warnings.warn(
-            f"scoring={self._named_scoring!r} takes no weights, so that the examples of a split count alike in it; give "
-            "a scorer with an argument sample_weight, or whole weights.",
+            f"scoring={self._named_scoring!r} takes no weights, so that the examples of a split count alike in it; "
+            "give a scorer with an argument sample_weight, or whole weights.",
             stacklevel=4,
         )
         return False

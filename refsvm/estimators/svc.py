@@ -313,7 +313,9 @@ class SVC(ClassifierMixin, Incremental):
 
     def _absent(self) -> Any:
         """Return the label of a class of which no example counts; None if there is none."""
-        known = {code for each in self.binary_results_ if len(each.rows) for code in (each.negative, each.positive)}
+        known = {
+            code for each in self.binary_results_ if len(each.rows) for code in (each.negative, each.positive)
+        }
         absent = sorted({*range(len(self.classes_))} - known)
         return self.classes_.tolist()[absent[0]] if absent else None
 

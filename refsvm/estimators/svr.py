@@ -235,7 +235,9 @@ class SVR(RegressorMixin, SingleMachine):
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
         )
         rows = np.flatnonzero(held["weights"] > 0.0)
-        copies("predict_interval", held["weights"], len(held["y"]))  # refuses others before anything is trained
+        copies(
+            "predict_interval", held["weights"], len(held["y"])
+        )  # refuses others before anything is trained
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
             return self._held_out_machines(method, rows).intervals(cross, confidence)

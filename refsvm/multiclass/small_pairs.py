@@ -99,7 +99,19 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
     """Return the machine of two classes of which one is not there: the optimum with α = 0."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
-        q, p, nothing, np.zeros(0), b, 0.0, 0.0, 0.0, 0, 0, Status.CONVERGED, origin=origin, centred_intercept=b
+        q,
+        p,
+        nothing,
+        np.zeros(0),
+        b,
+        0.0,
+        0.0,
+        0.0,
+        0,
+        0,
+        Status.CONVERGED,
+        origin=origin,
+        centred_intercept=b,
     )
 
 

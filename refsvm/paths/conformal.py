@@ -2,13 +2,13 @@
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
-h_t is trained on all n + 1 examples. An example of weight w is w of them; the new one has weight 1. The interval holds every t with p(t) > 1 − confidence. Of exchangeable examples
-it holds the next target with that probability, whatever their distribution is. Scores that differ by less than rounding
-are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets, which treats all
-examples alike. So a machine that meets every example exactly, as with ε = 0 and more features than examples, finds no
-target strange until α of the new example is at its bound. Elsewhere t runs over a grid, with a
-fit for each; here v of the two copies of the new example moves, h_t is affine in t between two events, and each change
-of a rank is the root of a line.
+h_t is trained on all n + 1 examples. An example of weight w is w of them; the new one has weight 1. The interval holds
+every t with p(t) > 1 − confidence. Of exchangeable examples it holds the next target with that probability, whatever
+their distribution is. Scores that differ by less than rounding are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more
+than 10⁻⁷ times the range of all n + 1 targets, which treats all examples alike. So a machine that meets every example
+exactly, as with ε = 0 and more features than examples, finds no target strange until α of the new example is at its
+bound. Elsewhere t runs over a grid, with a fit for each; here v of the two copies of the new example moves, h_t is
+affine in t between two events, and each change of a rank is the root of a line.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Split:
     test_weights : ndarray, float64
         Weight of each example of the test set in the score.
     weight : float
-        Weight of the split in the mean over all splits: 1, or, where each of them tests one example, that of the example.
+        Weight of the split in the mean over all splits: 1, or that of its example, where each of them tests one.
     """
 
     number: int

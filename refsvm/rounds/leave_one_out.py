@@ -124,9 +124,10 @@ def leave_one_out(
     Notes
     -----
     An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
-    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not positive semi-definite the
-    checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a warning. Where the machine
-    without r has no free variable, its intercept may be anything in an interval: the middle is taken, as everywhere.
+    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a
+    warning. Where the machine without r has no free variable, its intercept may be anything in an interval: the middle
+    is taken, as everywhere.
 
     Examples
     --------

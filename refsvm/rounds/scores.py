@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -99,9 +99,7 @@ def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray
     return mean(predictions != labels, weights)
 
 
-def root_mean_square(
-    labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
-) -> float:
+def root_mean_square(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
     """√ mean (y − h)²."""
     return float(np.sqrt(mean((labels - predictions) ** 2, weights)))
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import vector
+
 EXACT_BITS: Final = 52
 """Sums of up to so many binary digits are exact in float64."""
 
@@ -36,9 +38,45 @@ def weights_in(C: np.ndarray) -> np.ndarray | None:
     >>> weights_in(np.array([2.0, 0.0, 6.0])), weights_in(np.array([5.0, 5.0]))
     (array([2., 0., 6.]), None)
     """
-    if len(C) == 0 or (C == C[0]).all():
+    if len(C) == 0 or C.min() == C.max():
         return None
     return (C > 0.0).astype(np.float64) if np.isinf(C).any() else C
+
+
+def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Return the weights of n examples as float64; None for None.
+
+    Raises
+    ------
+    ValueError
+        If they are no n finite numbers ≥ 0, or all 0.
+    """
+    if sample_weight is None:
+        return None
+    weights = vector("sample_weight", sample_weight, n)
+    if (weights < 0.0).any():
+        raise ValueError(f"sample_weight contains {weights.min():.6g}; weights must not be negative.")
+    if not weights.any():
+        raise ValueError("All examples have weight 0; give those that count a weight such as 1.0.")
+    return weights
+
+
+def refuse_absent_class(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
+    """Refuse weights that leave a class without examples, on a path.
+
+    Raises
+    ------
+    ValueError
+        If all examples of a class have weight 0; `codes` are the numbers of the classes.
+    """
+    if weights is None:
+        return
+    for code, name in enumerate(classes.tolist()):
+        if not (weights[codes == code] > 0.0).any():
+            raise ValueError(
+                f"All examples of class {name!r} have weight 0; leave the class out, or give weights. A path needs two "
+                "classes, all of which count."
+            )
 
 
 def mean(values: Any, weights: np.ndarray | None = None) -> float:
@@ -75,6 +113,11 @@ def in_exact_steps(weights: np.ndarray) -> np.ndarray:
         return weights
     step = math.ldexp(1.0, max(math.frexp(total)[1] - EXACT_BITS, -1000))
     return np.asarray(np.rint(weights / step) * step)
+
+
+def steps_of(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """Return how much each of n examples adds to a sum: 1, as int64, or `in_exact_steps` of its weight."""
+    return np.ones(n, dtype=np.int64) if weights is None else in_exact_steps(weights)
 
 
 def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
