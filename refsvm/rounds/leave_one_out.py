@@ -26,6 +26,7 @@ from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks
 from refsvm.rounds.task import CLASSIFICATION, Task, task_given
+from refsvm.rounds.walked import WALK
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules
@@ -75,7 +76,8 @@ def leave_one_out(
     seeder : Seeder
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
         to the optimum without r from event to event; steps of SMO follow only if the matrix of the free variables is
-        singular.
+        singular. It is the default where the machine of all examples takes many steps, as at a large C with a linear
+        kernel (`refsvm.rounds.walked`).
     stop : StoppingRule
         When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` if the seeder walks
         to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a step. Use
@@ -145,6 +147,7 @@ def leave_one_out(
     ((270,), 0.8, 0.3)
     """
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    has_seeder = seeder is not None
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     cache_mb = positive_or_inf("cache_mb", cache_mb)
@@ -159,20 +162,24 @@ def leave_one_out(
     with interruptible():  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
             rounds = Rounds(part.machine.problem, time_limit=found.left_of(time_limit), **options)
-            algorithm_1(found.begin(part, rounds), seeder, stop, kkt, checks, efficiency_test)
+            hard = seeder if has_seeder else WALK
+            algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
     return found.result()
 
 
 def algorithm_1(
-    found: LOOProgress, seeder: Seeder, stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    found: LOOProgress, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
-    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller."""
+    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
+
+    The second of the seeders is that of problems on which SMO takes many steps.
+    """
     # 1. solve on all examples, more exactly than the rounds
-    rounds = found.rounds
-    found.solve_on_all()
+    found.solve_on_all(kkt)
+    rounds, seeder = found.rounds, seeders[found.is_hard]
     if found.status is not Status.CONVERGED:
         return
     warn_if_stalled(found.full, rounds.rules, kkt.tol)

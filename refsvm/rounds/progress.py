@@ -17,7 +17,8 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Asked, Task
-from refsvm.stopping import StoppingRule
+from refsvm.rounds.walked import few_steps, walked
+from refsvm.stopping import KKTGap, StoppingRule
 
 ALL_AT_ONCE: Final = 2000
 """Up to this many examples, all kernel rows are computed at once."""
@@ -51,8 +52,8 @@ class LOOProgress:
         self.gap_rule_kept: bool | None = None
         self.traces: dict[int, Trace] = {}
 
-    def solve_on_all(self) -> None:
-        """Train on all examples."""
+    def solve_on_all(self, kkt: KKTGap) -> None:
+        """Train on all examples: by a walk, if that takes many steps (`refsvm.rounds.walked`)."""
         rounds, n = self.rounds, len(self.part.examples)
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
@@ -60,7 +61,13 @@ class LOOProgress:
             n, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
             "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
         ):  # fmt: skip
-            self.given = rounds.solve(start=self._start)
+            few = min(rounds.max_iter, few_steps(rounds.problem.n))
+            self.given = rounds.solve(start=self._start, max_iter=rounds.max_iter if rounds.shrinking else few)
+            # one exact seed after the other then, and the steps that are left with shrinking
+            self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
+            if self.is_hard:
+                rounds, self.given = walked(rounds, self.given, kkt)
+                self.rounds = rounds
         self.full = rounds.solutions["all"] = self.given.where_solved(rounds.problem)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
