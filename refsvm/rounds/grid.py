@@ -16,7 +16,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
 from refsvm.kernels.precision import SHARE
 from refsvm.result import Status
-from refsvm.rounds.leave_one_out import leave_one_out
+from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.scores import r_squared, variance
@@ -260,15 +260,14 @@ def left_out_cells(
         np.maximum(splits[0].factors, splits[1].factors),
     )
     for place in sorted({place for places in wanted for place in places}):
-        loo = leave_one_out(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options)
+        loo = decided(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options).result()
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
         # counted once: the steps on all examples serve all of these cells
         steps[0] += sum(each.iterations for each in loo.full_solutions)
-        solved = ~np.isin(loo.decided_by.reshape(len(task.labels), -1), ("", "limit"))
-        converged = np.all(solved, axis=1)[test].tolist()
+        converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)
         found = zip(splits, wanted, steps.tolist(), converged, strict=True)
         for split, places, count, is_solved in found:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import real
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.problem import DualProblem
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
@@ -135,6 +136,11 @@ def held_out_machines(
     ------
     ValueError
         If the problem is no regression, or a weight is no whole number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVR` warns; UserWarning if scikit-learn is not loaded.
     """
     task = task_given(problem, None, None, None)
     if task.kind != REGRESSION:
@@ -153,6 +159,7 @@ def held_out_machines(
     names, _, values = sufficient(full, rounds.rows, (ZeroAlpha(),), copies=2)
     members = [np.flatnonzero(number == place) for place in range(count)]
     plan = [place for place, some in enumerate(members) if len(some) > 1 or not names[some[0]]]
+    ends = [full.status]
     for begin in range(0, len(plan), AT_ONCE):
         some = plan[begin : begin + AT_ONCE]
         turns = [
@@ -160,8 +167,10 @@ def held_out_machines(
         ]
         for place, ended in zip(some, rounds.run(turns, TOP()), strict=True):
             values[members[place]] = ended.values
+            ends.append(ended.status)
             solution = rounds.solutions.pop(place)
             change = solution.alpha.reshape(2, n).sum(axis=0) - beta
             where = np.flatnonzero(change)
             changes[place], intercepts[place] = (where, change[where]), solution.intercept
+    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals rest on them")
     return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values), counts)

@@ -19,6 +19,7 @@ import numpy as np
 
 from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import interruptible
+from refsvm.engine.unsolved import REMEDY, frames_within, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
 from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
@@ -123,6 +124,11 @@ def leave_one_out(
     ValueError
         On arguments out of range or that contradict each other.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVC` warns; UserWarning if scikit-learn is not loaded.
+
     Notes
     -----
     An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
@@ -146,6 +152,25 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
+    found = decided(
+        X, y, kernel=kernel, gram=gram, C=C, epsilon=epsilon, nu=nu, seeder=seeder, stop=stop, selector=selector,
+        step=step, checks=checks, efficiency_test=efficiency_test, n_jobs=n_jobs, engine=engine, cache_mb=cache_mb,
+        max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
+    )  # fmt: skip
+    result = found.result()
+    found.warn(result)
+    return result
+
+
+def decided(
+    X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
+    stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+    checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
+    engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
+    callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
+) -> TaskProgress:  # fmt: skip
+    """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     has_seeder = seeder is not None
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
@@ -166,7 +191,7 @@ def leave_one_out(
             algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
-    return found.result()
+    return found
 
 
 def algorithm_1(
@@ -225,10 +250,9 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
     """Warn if the solution on all examples, on which all else rests, has stalled."""
     tol *= min(1.0, full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
-        warnings.warn(
+        warn(
             f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
-            f"above {tol:g}; the checks rest on that solution and may be wrong.",
-            stacklevel=4,
+            f"above {tol:g}; the checks rest on that solution and may be wrong. {REMEDY[full.status]}"
         )
 
 
@@ -250,6 +274,6 @@ def checks_valid_for_kernel(
         warnings.warn(
             f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
             + "; each round ends at the KKT gap." * stop.left_out,
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
     return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop

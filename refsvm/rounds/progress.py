@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
 from refsvm.result import Status, Trace
 from refsvm.rounds.results import LeaveOneOut
@@ -50,6 +51,7 @@ class LOOProgress:
         self.status, self.proves = Status.CONVERGED, rounds.problem.has_labels
         self.iterations, self.early = np.zeros(len(part.examples), dtype=np.int64), 0
         self.gap_rule_kept: bool | None = None
+        self.unsolved: dict[int, Status] = {}
         self.traces: dict[int, Trace] = {}
 
     def solve_on_all(self, kkt: KKTGap) -> None:
@@ -98,6 +100,8 @@ class LOOProgress:
         for out, value, steps, reason, status, _, _, _, trace in rounds:
             r = out if self.part.machine.copies == 1 else int(out[0])
             self.iterations[r], count = steps, count + 1
+            if status is not Status.CONVERGED:
+                self.unsolved[r] = status
             if status is Status.TIME_LIMIT:
                 self.status = status
                 break
@@ -167,6 +171,14 @@ class TaskProgress:
         self._told = now
         return bool(callback(count, self._total))
 
+    def warn(self, result: LeaveOneOut) -> None:
+        """Warn of examples whose machines are not solved, or not trained at all after a limit."""
+        ends = [status for part in self._parts for status in part.unsolved.values()]
+        found = unsolved([*ends, result.status])
+        left, n = int((~result.is_known).sum()), len(result.labels)
+        rests = f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
+        warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
+
     def result(self) -> LeaveOneOut:
         """Return the result, in the names of the classes."""
         task, parts, pairs = self.task, self._parts, self.task.pairs
@@ -188,6 +200,7 @@ class TaskProgress:
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
             gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
+            is_solved=known & ~table.is_unsolved,
         )  # fmt: skip
 
     def _predictions(self, table: Table, known: np.ndarray) -> np.ndarray:
@@ -209,6 +222,8 @@ class Table(NamedTuple):
     decided, signs, values : ndarrays of shape (n, pairs)
         The reason that decided an example, the sign of h if only that is known, and h.
     iterations : ndarray of shape (n,), int64
+    is_unsolved : ndarray of shape (n,), bool
+        Whether a round of an example has ended before its rule was satisfied.
     traces : dict
         By example, or by example and classes.
     """
@@ -217,13 +232,15 @@ class Table(NamedTuple):
     signs: np.ndarray
     values: np.ndarray
     iterations: np.ndarray
+    is_unsolved: np.ndarray
     traces: dict[Any, Trace]
 
     @classmethod
     def of(cls, n: int, pairs: int) -> Table:
         """Return one in which nothing is known."""
         decided, iterations = np.full((n, pairs), "", dtype=object), np.zeros(n, dtype=np.int64)
-        return cls(decided, np.zeros((n, pairs)), np.full((n, pairs), np.nan), iterations, {})
+        values = np.full((n, pairs), np.nan)
+        return cls(decided, np.zeros((n, pairs)), values, iterations, np.zeros(n, dtype=bool), {})
 
     def take(self, found: LOOProgress, column: int) -> None:
         """Write the results of one machine."""
@@ -233,6 +250,7 @@ class Table(NamedTuple):
         self.decided[rows, column], self.signs[rows, column] = found.decided[local], found.signs[local]
         self.values[rows, column] = found.values[local]
         np.add.at(self.iterations, rows, found.iterations[local])
+        self.is_unsolved[part.examples[[*found.unsolved]]] = True
         if self.values.shape[1] > 1:
             self.decided[part.others, column] = OTHER_CLASS
             self.values[part.others, column] = part.values_of_others(found.full)

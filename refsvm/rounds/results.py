@@ -72,6 +72,9 @@ class LeaveOneOut(Scores):
         and the numbers of two classes.
     weights : ndarray of shape (n,), float64, or None
         How often each example counts in the scores; None if all count alike.
+    is_solved : ndarray of shape (n,), bool
+        Whether an example is decided by machines that are solved: neither a limit nor a selector that stalled ended
+        them before.
     """
 
     kind: str
@@ -90,6 +93,7 @@ class LeaveOneOut(Scores):
     gap_rule_kept: bool | None = None
     traces: dict[Any, Trace] = field(default_factory=dict, repr=False)
     weights: np.ndarray | None = field(default=None, repr=False)
+    is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
 
     @property
     def full_solution(self) -> Solution:

@@ -175,6 +175,7 @@ class Rounds:
         other = self.clone_for_worker()
         other.workers, other.shrinking, other.polish = self.workers, True, True
         other._run = other._made_run()
+        other._run.refused_from = self._run.refused_from
         return other
 
     def __reduce__(self) -> Any:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Round
+from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
+from refsvm.seeders import Seeder
 from refsvm.seeders.ato import ATO
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -32,8 +34,8 @@ EASIER: Final = 0.1
 WALK: Final = ATO(margin=math.inf, budget=math.inf, max_events=100_000)
 """Follows every variable, to the end."""
 
-EASY, WALKED = "at an easy C", "walked to"
-"""Names of solutions that rounds keep."""
+EASY, WALKED, ORIGIN = "at an easy C", "walked to", "origin"
+"""Names of solutions that rounds keep: on the way, and the one of all examples from which folds start."""
 
 
 def few_steps(n: int) -> int:
@@ -78,6 +80,46 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
         solution = replace(begun, status=rounds.status)
     seconds = begun.seconds + time.perf_counter() - began
     return rounds, replace(solution, iterations=steps, seconds=seconds)
+
+
+def folds_walked_to(
+    rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
+) -> Iterator[RoundResult]:
+    """Yield the results of `refsvm.Rounds.run`; if the origin takes many steps, walk to it, and from it to each fold.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        After it, they hold the origin and the status.
+    plan : sequence of Round
+        The origin first, without anything left out, or `rounds` holds it.
+    seeder : Seeder
+    walk : Seeder or None
+        The seeder of problems on which SMO takes many steps; None: that is not looked at.
+    **options
+        Of `refsvm.Rounds.run`.
+    """
+    few, rest = few_steps(rounds.problem.n), list(plan)
+    if walk is None or rounds.first_iterations < few:
+        for ended in rounds.run(plan, seeder, **options):
+            yield ended
+            if walk is not None and ended.left_out is None and ended.iterations >= few:
+                break
+        else:
+            return
+        rest = rest[1:]
+    origin = rounds.solutions[ORIGIN]
+    if origin.status is Status.MAX_ITER:
+        stop = rounds.rules.stop
+        other, found = walked(rounds, origin, KKTGap(stop.tolerance, stop.relative))
+        rounds.solutions[ORIGIN] = other.solutions[ORIGIN] = found.where_solved(other.problem)
+        nothing = RoundResult(None, (), found.iterations - origin.iterations, "", found.status, 0.0, 0.0, 0)
+        yield nothing._replace(solve_seconds=found.seconds - origin.seconds)
+    else:
+        other = rounds.with_shrinking()
+    if other.status is Status.CONVERGED:
+        yield from other.run(rest, walk, **options)
+    rounds.status = other.status
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
