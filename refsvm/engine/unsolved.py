@@ -25,6 +25,10 @@ REMEDY: Final = {
 BY_USER: Final = (Status.CALLBACK, Status.INTERRUPTED)
 
 
+class UnsolvedWarning(UserWarning):
+    """The same where scikit-learn is not loaded, whose ConvergenceWarning is a kind of UserWarning, too."""
+
+
 def unsolved(statuses: Iterable[Status]) -> Counter[Status]:
     """Count the statuses of solves that did not converge, but for those that the user has ended.
 
@@ -55,7 +59,7 @@ def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) 
     Warns
     -----
     ConvergenceWarning
-        scikit-learn's, if scikit-learn is loaded; see `convergence_warning`.
+        scikit-learn's; `UnsolvedWarning` if scikit-learn is not loaded.
     """
     if not found:
         return
@@ -69,12 +73,9 @@ def warn(message: str) -> None:
 
 
 def convergence_warning() -> type[Warning]:
-    """Return scikit-learn's ConvergenceWarning, if scikit-learn is loaded: a filter cannot name it before.
-
-    UserWarning, of which that is a kind, otherwise.
-    """
+    """Return scikit-learn's ConvergenceWarning, if scikit-learn is loaded: a filter cannot name it before."""
     module = sys.modules.get("sklearn.exceptions")
-    return getattr(module, "ConvergenceWarning", UserWarning)
+    return getattr(module, "ConvergenceWarning", UnsolvedWarning)
 
 
 def frames_within() -> int:

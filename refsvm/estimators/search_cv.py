@@ -386,7 +386,7 @@ class SearchCV(KernelEstimator, ABC):
                 "split may be too small for the score. Give larger splits or another scoring.",
                 stacklevel=3,
             )
-        unfinished = sum(not cell.converged for cell in cells.values())
+        self._unfinished = unfinished = sum(not cell.converged for cell in cells.values())
         if unfinished:
             asked = f"tol={self.tol:g} times the range of their decision values, or times 1 if that is less"
             if self.stop is not None:

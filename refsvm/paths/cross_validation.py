@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import examples, signs
 from refsvm.engine.limits import interruptible
+from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
@@ -23,6 +24,9 @@ from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
 from refsvm.trackers.base import PathTracker
+
+ROUNDING: Final = 1e-9
+"""Part of C_max by which 1/(1/C_max) may differ from it, generously."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +148,14 @@ def cross_validate_path(
                 raise KeyboardInterrupt
             curves.append(curve)
             breakpoints.append(count)
-    return PathCrossValidation(
-        ErrorCurve.total(curves), tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began
-    )
+    found = ErrorCurve.total(curves)
+    if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
+        short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
+        warn(
+            f"{short} of {len(curves)} paths end before C_max={C_max:.6g}, and the error curve at C={last:.6g}; scale "
+            "the features (StandardScaler), or choose a smaller C_max."
+        )
+    return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
 
 
 def _held_out(

@@ -151,6 +151,7 @@ class RegularizationPath(TrackedPath):
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():
             signs(y, X.shape[0])  # names what is wrong; a single class is allowed here
+        self.warn_if_unfinished("The error curve")
         return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
 
     def error_of(self, X: Any, labels: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:

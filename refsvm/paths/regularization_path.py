@@ -83,6 +83,12 @@ def regularization_path(
         On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not positive semi-definite, or
         a kernel matrix larger than the budget.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding or a limit ends the path before its end; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is
+        not loaded.
+
     Examples
     --------
     >>> from refsvm import RBF, regularization_path

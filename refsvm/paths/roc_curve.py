@@ -79,6 +79,7 @@ class CostPath(ParametricPath):
         weights = given_weights(sample_weight, len(labels))
         refuse_absent_class(np.array([-1, 1]), (labels > 0.0) * 1, weights)
         counts = steps_of(weights, len(labels))
+        self.warn_if_unfinished("The curve of operating points")
         said, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []

@@ -67,8 +67,8 @@ def cross_validate(
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
         Where a round starts, given an earlier solution; ATO, to the end, by default where the full solution takes many
-        steps, as at a large C with a linear kernel (`refsvm.rounds.walked`). Of ten classes and more, whose pairs have at most 64 examples,
-        all rounds of a fold are solved in few calls and without a seed, unless one is named here.
+        steps, as at a large C with a linear kernel (`refsvm.rounds.walked`). Of ten classes and more, whose pairs have
+        at most 64 examples, all rounds of a fold are solved in few calls and without a seed, unless one is named here.
     from_full : bool, default True
         Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
         the weight of a fold is spread over the others. Otherwise the first round is cold and each other one starts from
@@ -106,7 +106,8 @@ def cross_validate(
     Warns
     -----
     ConvergenceWarning
-        If rounds are not solved, as `refsvm.SVC` warns; UserWarning if scikit-learn is not loaded.
+        If rounds are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
 
     Examples
     --------
@@ -163,7 +164,11 @@ def warn_of_rounds(result: CrossValidation) -> None:
     found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
     if left and not found:
         found = unsolved([result.status])
-    rests = f"{left} of {len(result.labels)} examples are not predicted" if left else "predict their folds all the same"
+    rests = (
+        f"{left} of {len(result.labels)} examples are not predicted"
+        if left
+        else "predict their folds all the same"
+    )
     total = int(result.fold.max() + 1) * result.decision_values.shape[1]
     warn_of_unsolved("rounds of cross-validation", found, total, rests)
 

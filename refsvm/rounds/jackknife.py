@@ -140,7 +140,8 @@ def held_out_machines(
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVR` warns; UserWarning if scikit-learn is not loaded.
+        If machines are not solved, as `refsvm.SVR` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
     """
     task = task_given(problem, None, None, None)
     if task.kind != REGRESSION:

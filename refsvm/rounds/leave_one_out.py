@@ -127,7 +127,8 @@ def leave_one_out(
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVC` warns; UserWarning if scikit-learn is not loaded.
+        If machines are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
 
     Notes
     -----

@@ -64,7 +64,9 @@ class LOOProgress:
             "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
         ):  # fmt: skip
             few = min(rounds.max_iter, few_steps(rounds.problem.n))
-            self.given = rounds.solve(start=self._start, max_iter=rounds.max_iter if rounds.shrinking else few)
+            self.given = rounds.solve(
+                start=self._start, max_iter=rounds.max_iter if rounds.shrinking else few
+            )
             # one exact seed after the other then, and the steps that are left with shrinking
             self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_hard:
@@ -176,7 +178,9 @@ class TaskProgress:
         ends = [status for part in self._parts for status in part.unsolved.values()]
         found = unsolved([*ends, result.status])
         left, n = int((~result.is_known).sum()), len(result.labels)
-        rests = f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
+        rests = (
+            f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
+        )
         warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
 
     def result(self) -> LeaveOneOut:
