@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from typing import Any, Final
@@ -106,6 +107,9 @@ def followed(
             for events, point in enumerate(points_of(tracker, walk, end), 1):
                 recorder.add(point)
                 walk.status = limits.reached(point, events)
+                # a limit reached with the point that ends the path is none
+                if unsolved([walk.status or Status.CONVERGED]) and math.isclose(walk.t, end, rel_tol=1e-12):
+                    walk.status = None
                 if walk.status is not None:
                     break
         # after Ctrl-C as well: the path as far as it came is an answer

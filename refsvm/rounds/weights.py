@@ -16,6 +16,9 @@ from refsvm._checks import vector
 EXACT_BITS: Final = 52
 """Sums of up to so many binary digits are exact in float64."""
 
+LARGE: Final = 1e150
+"""Weights whose sum, or their product with a square, may be beyond the range of float64."""
+
 
 def weights_in(C: np.ndarray) -> np.ndarray | None:
     """Return the weights of examples with these penalties; None if all count alike.
@@ -92,9 +95,13 @@ def mean(values: Any, weights: np.ndarray | None = None) -> float:
     if weights is None:
         return float(np.mean(values)) if len(values) else math.nan
     counts = weights > 0.0
-    # relative to the largest: a sum of weights near the end of float64 would be infinite
-    shares = weights[counts] / weights.max(initial=1e-300)
-    return float(np.asarray(values)[counts] @ shares / shares.sum()) if counts.any() else math.nan
+    if not counts.any():
+        return math.nan
+    shares = weights[counts]
+    if shares.max() > LARGE:
+        shares = shares / shares.max()
+    # two sums in one order, so that the mean of equal values is that value
+    return float((np.asarray(values)[counts] * shares).sum() / shares.sum())
 
 
 def in_exact_steps(weights: np.ndarray) -> np.ndarray:
