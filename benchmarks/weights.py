@@ -1,4 +1,4 @@
-"""Are weights numbers of copies for every caller, and scores those of refits by hand?
+"""Compares weights with copies for every caller, and scores of real weights with refits by hand.
 
     python benchmarks/weights.py                       500 problems with weights in {0, 1, 2, 3}, 500 with real ones
     python benchmarks/weights.py --count 20            20 of each

@@ -297,7 +297,7 @@ WITH_COPIES: Final = (fits, folds, searches, curves, intervals)
 
 def penalised(it: Weighted) -> Iterator[str]:
     """A fit with weights is that of the penalties C·w."""
-    if it.task == "three classes" or it.balanced and it.is_class:
+    if it.task == "three classes" or (it.balanced and it.is_class):
         return
     K = RBF(GAMMA)
     if it.is_class:

@@ -26,7 +26,6 @@ from refsvm import (
     Linear,
     LOODualityGap,
     Precomputed,
-    leave_one_out,
 )
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
