@@ -358,6 +358,31 @@ def left_out(it: Weighted) -> Iterator[str]:
         yield from differ("curve of leave-one-out", path.curve.at(it.C), 1.0 - right)
 
 
+def left_out_balanced(it: Weighted) -> Iterator[str]:
+    """Leave-one-out of a search whose class weights are those of each training part."""
+    if not (it.is_class and it.balanced):
+        return
+    counting, n = np.flatnonzero(it.w > 0.0), len(it.w)
+    right = np.zeros(n)
+    for r in counting:
+        rest = np.where(np.arange(n) == r, 0.0, it.w)
+        if len(np.unique(it.y[rest > 0.0])) < 2:
+            return
+        refit = it.estimator().fit(it.X, it.y, sample_weight=rest)
+        if np.abs(_votes(refit, it.X[[r]])).min() < TIED:
+            return
+        right[r] = refit.predict(it.X[[r]])[0] == it.y[r]
+    more: dict[str, Any] = {
+        "Cs": [it.C],
+        "gammas": [GAMMA],
+        "tol": EXACT,
+        "engine": it.engine,
+        "refit": False,
+    }
+    found = SVCCV(cv="loo", class_weight="balanced", **more).fit(it.X, it.y, it.w).best_score_
+    yield from differ('cv="loo" with balanced weights', found, it.w @ right / it.w.sum())
+
+
 def _votes(model: Any, X: np.ndarray) -> np.ndarray:
     """Return the values by which a prediction is made."""
     if isinstance(model, SVC):
@@ -392,4 +417,4 @@ def _has_free(model: Any, it: Weighted) -> bool:
     return bool(inside.any(axis=1).all()) and not it.balanced
 
 
-WITH_REFITS: Final = (penalised, left_out, vanishing)
+WITH_REFITS: Final = (penalised, left_out, left_out_balanced, vanishing)

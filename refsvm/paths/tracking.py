@@ -108,7 +108,8 @@ def followed(
                 recorder.add(point)
                 walk.status = limits.reached(point, events)
                 # a limit reached with the point that ends the path is none
-                if unsolved([walk.status or Status.CONVERGED]) and math.isclose(walk.t, end, rel_tol=1e-12):
+                at = 1.0 / point[0] if walk.along.is_c_path else point[0]
+                if unsolved([walk.status or Status.CONVERGED]) and math.isclose(at, end, rel_tol=1e-12):
                     walk.status = None
                 if walk.status is not None:
                     break

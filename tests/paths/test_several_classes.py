@@ -228,7 +228,7 @@ def test_limits_end_all_pairs():
         path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, max_events=2)
     assert path.status is Status.MAX_ITER
     assert path.predict(X, path.C[0]).shape == y.shape
-    with pytest.warns(UserWarning, match=r"The path has no start.*time_limit was reached"):
+    with pytest.warns(UserWarning, match=r"The path .*time_limit was reached"):
         path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, time_limit=1e-9)
     assert path.status is Status.TIME_LIMIT
 
