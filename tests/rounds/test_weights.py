@@ -77,7 +77,7 @@ def test_numbers_of_copies() -> None:
     assert copies("it", None, 2).tolist() == [1, 1]
     assert copies("it", np.array([0.0, 3.0]), 2).tolist() == [0, 3]
     for wrong in (0.5, -1.0, 2.0**53, np.inf, np.nan):
-        with pytest.raises(ValueError, match="it counts examples, and the weight .* is no number of copies"):
+        with pytest.raises(ValueError, match=r"it counts examples, and the weight .* is no number of copies"):
             copies("it", np.array([1.0, wrong]), 2)
 
 
