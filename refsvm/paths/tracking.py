@@ -107,11 +107,11 @@ def followed(
             for events, point in enumerate(points_of(tracker, walk, end), 1):
                 recorder.add(point)
                 walk.status = limits.reached(point, events)
-                # a limit reached with the point that ends the path is none
-                at = 1.0 / point[0] if walk.along.is_c_path else point[0]
-                if unsolved([walk.status or Status.CONVERGED]) and math.isclose(at, end, rel_tol=1e-12):
-                    walk.status = None
                 if walk.status is not None:
+                    # a limit reached with the point that ends the path is none
+                    at = 1.0 / point[0] if walk.along.is_c_path else point[0]
+                    if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
+                        walk.status = None
                     break
         # after Ctrl-C as well: the path as far as it came is an answer
         record = recorder.record()
