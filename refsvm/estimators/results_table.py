@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from refsvm.estimators.search import Key, Search
 from refsvm.rounds.grid import Cell
+from refsvm.rounds.weights import mean
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
@@ -33,11 +34,28 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
     result["params"] = params
     for s, column in enumerate(scores.T):
         result[f"split{s}_test_score"] = column
-    means = scores.mean(axis=1)
-    result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
+    means, deviations = moments(scores, np.array([split.weight for split in search.splits]))
+    result["mean_test_score"], result["std_test_score"] = means, deviations
     result["rank_test_score"] = ranks(means)
     result["mean_iterations"] = table("iterations").mean(axis=1)
     return result
+
+
+def moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of the scores of each cell over splits of these weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.results_table import moments
+    >>> moments(np.array([[1.0, 0.0, np.nan]]), np.array([3.0, 1.0, 0.0]))
+    (array([0.75]), array([0.4330127]))
+    """
+    if (weights == 1.0).all():
+        return scores.mean(axis=1), scores.std(axis=1)
+    means = np.array([mean(row, weights) for row in scores])
+    squares = [mean((row - m) ** 2, weights) for row, m in zip(scores, means, strict=True)]
+    return means, np.sqrt(squares)
 
 
 def ranks(means: np.ndarray) -> np.ndarray:

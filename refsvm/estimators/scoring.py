@@ -22,6 +22,7 @@ from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.kernels.names import is_precomputed
 from refsvm.rounds.grid import Split
+from refsvm.rounds.weights import copies
 from refsvm.store import described
 
 ROUNDING: Final = 1e-11
@@ -75,6 +76,8 @@ class Scoring:
         Further arguments of the scorer; those with an entry for each example are cut to the test part.
     config : dict
         scikit-learn's configuration, which belongs to a thread.
+    repeats : bool
+        Whether the scorer gets a test example of weight 2 twice, as it takes no weights.
     """
 
     scorer: Callable[..., Any]
@@ -84,6 +87,7 @@ class Scoring:
     classes: np.ndarray | None = field(repr=False)
     metadata: dict[str, Any] = field(repr=False)
     config: dict[str, Any] = field(repr=False)
+    repeats: bool = False
 
     WEIGHT: ClassVar[str] = "sample_weight"
 
@@ -91,7 +95,8 @@ class Scoring:
         self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
     ) -> float:
         """Return the score of a cell from the decision values of its test part, shape (t, machines)."""
-        test, settings = split.test, self.settings | params
+        rows, settings = self._rows(split.test_weights), self.settings | params
+        test, values = split.test[rows], values[rows]
         model: Any = self.model(**settings)
         part, y = X[np.ix_(test, split.train)] if is_precomputed(model.kernel) else X[test], labels[test]
         if self.classes is not None:
@@ -101,7 +106,7 @@ class Scoring:
         model._part = part, values
         more = _check_method_params(X, self.metadata, indices=test)
         if self.WEIGHT in more:
-            more[self.WEIGHT] = split.test_weights
+            more[self.WEIGHT] = split.test_weights[rows]
         try:
             with config_context(**self.config):
                 score = self.scorer(model, part, y, **more)
@@ -113,6 +118,11 @@ class Scoring:
                 f"scoring={self.given!r} returns {score!r:.60}, which is no number; return one score."
             )
         return float(score)  # type: ignore[arg-type]
+
+    def _rows(self, weights: np.ndarray) -> np.ndarray:
+        """Return the places of the test examples that count, each as often as the scorer is to see it."""
+        counts = copies("scoring", weights, len(weights)) if self.repeats else (weights > 0.0) * 1
+        return np.repeat(np.arange(len(weights)), counts)
 
     def identity(self) -> Any:
         """Return the name of the scorer in a store; refuse one whose function is the user's.

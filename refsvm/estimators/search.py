@@ -64,6 +64,8 @@ class Search:
         None for accuracy or R²; with `is_loo` for what each example adds to R² of all.
     is_loo : bool
         Whether the splits are ``cv="loo"``.
+    weights : ndarray of shape (n,) or None
+        Of the examples.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Search:
     one_out: bool = False
     scoring: Scoring | None = None
     is_loo: bool = False
+    weights: np.ndarray | None = field(default=None, repr=False)
 
     def __sizeof__(self) -> int:
         """About the bytes of all splits: Dask sends what is large to the workers once, not with each task."""
@@ -155,6 +158,8 @@ class Search:
             "examples": fingerprint(X, labels),
             **{name: described(name, self.options[name]) for name in ("tol", "max_iter", "stop")},
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
+            # each of them is a part of the R² of all
+            **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
         parts = [fingerprint(each.train, each.test, each.factors, each.test_weights) for each in self.splits]
@@ -296,7 +301,9 @@ class Search:
             return lambda split, place, values: scoring(
                 X, labels, split, self.params(number, first + place), values
             )
-        return partial(left_out_score, task) if self.is_loo and task.kind == REGRESSION else None
+        if self.is_loo and task.kind == REGRESSION:
+            return partial(left_out_score, task, weights=self.weights)
+        return None
 
 
 class StoredCells:

@@ -10,7 +10,7 @@ import logging
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -40,6 +40,9 @@ from refsvm.stopping.base import StoppingRule
 _log = logging.getLogger("refsvm")
 
 WITH_GAMMA: Final = ("rbf", "poly", "sigmoid")
+
+MOST_COPIES: Final = 1000
+"""Weights above are not made copies for a scorer that takes no weights."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -100,7 +103,9 @@ class SearchCV(KernelEstimator, ABC):
         y : array-like of shape (n,)
             Labels, at least two different ones; targets of a regression.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example, and its weight in the scores; those with 0 or less are left out.
+            Factor of C for each example, and how often it counts in the scores; those with 0 or less are left out. A
+            split scores its examples by their weights, and all splits count alike in the mean; where each tests one
+            example, as with ``cv="loo"``, they count as these examples do.
         **params
             For the splitter: ``groups``, array-like of shape (n,), or, with scikit-learn's metadata routing enabled,
             the arrays that it or the scorer requests.
@@ -113,8 +118,8 @@ class SearchCV(KernelEstimator, ABC):
         Raises
         ------
         ValueError
-            On parameters out of range, NaN, a class without examples, and splits that train on one class or on nothing,
-            or test on nothing; nothing is trained then.
+            On parameters out of range, NaN, a single class that counts, and splits that train on one class or on
+            nothing, or test on nothing; nothing is trained then.
         TypeError
             On other parameters than groups where metadata routing is not enabled.
 
@@ -123,7 +128,8 @@ class SearchCV(KernelEstimator, ABC):
         ConvergenceWarning
             If cells are not solved to the tolerance.
         UserWarning
-            If mean scores are not finite, as that of R² in splits of one example.
+            If mean scores are not finite, as that of R² in splits of one example. If a scorer takes no weights, and the
+            weights of a split are no numbers of copies: its examples then count alike.
         """
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
@@ -142,9 +148,9 @@ class SearchCV(KernelEstimator, ABC):
             name=type(self).__name__,
             columns=[GammaColumn(gamma, self._kernel(X, 1.0 if gamma is None else gamma)) for gamma in gammas],
             epsilons=self._epsilons(), Cs=Cs, splits=self._splits(X, y, labels, weights, for_splits),
-            seeder=self.seeder, options=options, one_out=one_out, is_loo=isinstance(self.cv, str),
-            scoring=self._scoring_with(classes, for_scorer),
+            seeder=self.seeder, options=options, one_out=one_out, is_loo=isinstance(self.cv, str), weights=weights,
         )  # fmt: skip
+        search = replace(search, scoring=self._scoring_with(classes, for_scorer, search.splits))
         tell = partial(_log.log, logging.INFO if self.verbose else logging.DEBUG, "%d of %d fits are done")
         cells = search.run(X, labels, n_jobs=self.n_jobs, store=self.store, tell=tell)
         if classes is not None:
@@ -162,16 +168,17 @@ class SearchCV(KernelEstimator, ABC):
         """Return class numbers and the labels, sorted; or targets and None."""
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Refuse weights that leave a class empty; before the splits, so that the sentence names the weights."""
+        """Refuse weights that leave one class; before the splits, so that the sentence names the weights."""
 
     def _epsilons(self) -> list[float | None]:
         """Return the values of ε."""
         return [None]
 
-    def _factors(self, y: np.ndarray, train: np.ndarray) -> np.ndarray:
-        """Return what C is multiplied by for each example of a training part, but for the weights."""
+    def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Return what C is multiplied by for each example of a training part."""
         # an example that is named twice counts twice
-        return np.bincount(train, minlength=len(y)).astype(np.float64)
+        counts = np.bincount(train, minlength=len(y)).astype(np.float64)
+        return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
         """Refuse a split by the labels that it trains on; `counting` are those of a positive weight."""
@@ -244,13 +251,28 @@ class SearchCV(KernelEstimator, ABC):
                 scorer.set_score_request(sample_weight=True)
         return scorer
 
-    def _scoring_with(self, classes: np.ndarray | None, metadata: dict[str, Any]) -> Scoring | None:
+    def _scoring_with(
+        self, classes: np.ndarray | None, metadata: dict[str, Any], splits: list[Split]
+    ) -> Scoring | None:
         """Return how cells are scored; None for the usual score."""
         if (scorer := self._scorer()) is None:
             return None
         return Scoring(
-            scorer, self._named_scoring, self._held_out, self._shared(), classes, metadata, get_config()
+            scorer, self._named_scoring, self._held_out, self._shared(), classes, metadata, get_config(),
+            repeats=not takes_weights(scorer) and self._are_copies(splits),
+        )  # fmt: skip
+
+    def _are_copies(self, splits: list[Split]) -> bool:
+        """Whether all weights of test examples are numbers of copies; warn if some would have to count by halves."""
+        unequal = [each.test_weights for each in splits if (each.test_weights != each.test_weights[0]).any()]
+        if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
+            return bool(unequal)
+        warnings.warn(
+            f"scoring={self._named_scoring!r} takes no weights, so that the examples of a split count alike in it; "
+            "give a scorer with an argument sample_weight, or whole weights.",
+            stacklevel=4,
         )
+        return False
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
@@ -318,23 +340,33 @@ class SearchCV(KernelEstimator, ABC):
         splits = []
         for number, (train, test) in enumerate(splitter.split(X, y, **params)):
             train, test = (np.arange(len(y))[part] for part in (train, test))
-            factors = self._factors(y, train)
-            if weights is not None:
-                factors = factors * weights
+            factors = self._factors(y, train, weights)
             self._refuse_split(number, labels[train], labels[factors > 0.0])
             if not len(test):
                 raise ValueError(
                     f"Split {number} of cv={shown(self.cv)} has no example to test; leave that split out."
                 )
-            # scikit-learn's scorers weigh the test examples, too
-            counts = np.ones(len(test)) if weights is None else weights[test]
-            splits.append(Split(number, train, test, factors, counts if counts.any() else np.ones(len(test))))
+            splits.append(Split(number, train, test, factors, np.ones(len(test))))
+        if splits and weights is not None:
+            splits = self._weighted(splits, weights)
         if not splits:
             raise ValueError(
                 f"cv={shown(self.cv)} yields no split; give a list of (train, test) or a splitter. A generator yields "
                 "its splits once: make a list of it to fit again."
             )
         return splits
+
+    def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
+        """Return the splits with the weights of their test examples; each counts as its example does, if it has one."""
+        if all((split.test == split.test[0]).all() for split in splits):
+            return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
+        for split in splits:
+            if not weights[split.test].any():
+                raise ValueError(
+                    f"Split {split.number} of cv={shown(self.cv)} has no example of a positive weight to test; leave "
+                    "that split out."
+                )
+        return [replace(split, test_weights=weights[split.test]) for split in splits]
 
     # -- what was found --------------------------------------------------------------------------------------------
 
@@ -354,7 +386,7 @@ class SearchCV(KernelEstimator, ABC):
                 "split may be too small for the score. Give larger splits or another scoring.",
                 stacklevel=3,
             )
-        unfinished = sum(not cell.converged for cell in cells.values())
+        self._unfinished = unfinished = sum(not cell.converged for cell in cells.values())
         if unfinished:
             asked = f"tol={self.tol:g} times the range of their decision values, or times 1 if that is less"
             if self.stop is not None:

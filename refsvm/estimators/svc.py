@@ -30,16 +30,17 @@ from refsvm.estimators.validation import (
     class_weights,
     encoded,
     known_codes,
+    no_weight,
     penalties_of,
-    refuse_empty_classes,
     refuse_missing,
+    refuse_single_class,
     refuse_to_forget,
     scaled,
 )
 from refsvm.formulations import votes
 from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
-from refsvm.multiclass.small_pairs import train_pairs
+from refsvm.multiclass.small_pairs import train_pairs, train_present
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 
@@ -182,7 +183,9 @@ class SVC(ClassifierMixin, Incremental):
             Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, any objects that it
             takes. Used as it is if it is C-ordered float64 or CSR.
         y, sample_weight : array-like of shape (n,)
-            Labels, at least two different ones; and factors of C, those with 0 or less are left out.
+            Labels, at least two different ones; and factors of C: an example of weight 2 is two examples, in everything
+            ("balanced" counts it twice), and one with 0 or less is none. A class of such examples alone is left out:
+            `classes_` has it, and `predict` never says it.
 
         Returns
         -------
@@ -192,7 +195,7 @@ class SVC(ClassifierMixin, Incremental):
         Raises
         ------
         ValueError
-            On parameters out of range or rules that do not fit together, NaN, a class without examples.
+            On parameters out of range or rules that do not fit together, NaN, a single class of examples that count.
         KeyboardInterrupt
             After Ctrl-C, with the last point reached in the fitted attributes.
 
@@ -205,11 +208,12 @@ class SVC(ClassifierMixin, Incremental):
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
         classes, codes = encoded(y)
         class_weight, weights, C = np.ones(len(classes)), None, penalties(self.C, len(codes))
+        present = np.arange(len(classes))
         if not (self.class_weight is None and sample_weight is None):
             weights = checked_weights(sample_weight, X)
-            class_weight = class_weights(self.class_weight, classes, y)
+            class_weight = class_weights(self.class_weight, classes, y, weights)
             C = penalties_of(self.C, class_weight, codes, weights)
-            refuse_empty_classes(classes, codes[C > 0.0])
+            present = refuse_single_class(classes, codes[C > 0.0])
         kernel = self._kernel(X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
@@ -218,7 +222,10 @@ class SVC(ClassifierMixin, Incremental):
             "workers": worker_count(self.n_jobs) if len(classes) > 2 else 1
         }
         with self._interruptible() as interrupt:
-            results = train_pairs(known, data, codes, C, start, interrupt, **options)
+            if len(present) == len(classes):
+                results = train_pairs(known, data, codes, C, start, interrupt, **options)
+            else:
+                results = train_present(known, data, codes, C, start, interrupt, present=present, **options)
             if (log := logging.getLogger("refsvm")).isEnabledFor(logging.DEBUG):
                 for result in results:
                     log.debug("%s", result)
@@ -272,7 +279,12 @@ class SVC(ClassifierMixin, Incremental):
         """
         if self._begins():
             refuse_missing(classes, y)
+            before = self.__dict__.copy()
             self.fit(X, y, sample_weight)
+            if (name := self._absent()) is not None:  # a walk has nothing to begin with there
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise ValueError(no_weight(name))
         X, y = self._checked(X, y, kernel=self.kernel_, reset=False)
         codes, weights = known_codes(self.classes_, y), checked_weights(sample_weight, X, all_zero=True)
         self._add(X, codes, penalties_of(1.0, self.class_weight_, codes, weights))
@@ -298,6 +310,14 @@ class SVC(ClassifierMixin, Incremental):
             result = BinaryResult.of(pair, solution, solution.status)
             results.append(replace(result, alpha=solution.alpha[here], origin=self.held_.get("origin")))
         self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), len(self.held_["y"]))
+
+    def _absent(self) -> Any:
+        """Return the label of a class of which no example counts; None if there is none."""
+        known = {
+            code for each in self.binary_results_ if len(each.rows) for code in (each.negative, each.positive)
+        }
+        absent = sorted({*range(len(self.classes_))} - known)
+        return self.classes_.tolist()[absent[0]] if absent else None
 
     def _refuse_empty(self, weights: np.ndarray) -> None:
         """Each class keeps an example that counts."""

@@ -16,7 +16,7 @@ from refsvm._checks import shown
 from refsvm.estimators.scoring import HeldOutSVC
 from refsvm.estimators.search_cv import SearchCV
 from refsvm.estimators.svc import SVC
-from refsvm.estimators.validation import class_weights, encoded, penalties_of, refuse_empty_classes
+from refsvm.estimators.validation import class_weights, encoded, penalties_of, refuse_single_class
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -115,29 +115,27 @@ class SVCCV(ClassifierMixin, SearchCV):
         return codes, classes
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Each class keeps an example that counts."""
+        """Two classes keep an example that counts."""
         if weights is not None:
-            refuse_empty_classes(classes, labels[weights > 0.0])
+            refuse_single_class(classes, labels[weights > 0.0])
 
-    def _factors(self, y: np.ndarray, train: np.ndarray) -> np.ndarray:
-        """Return how often an example is named, times the weight of its class among the training examples."""
-        factors = super()._factors(y, train)
+    def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Return weights, times the weight of the class among the training examples."""
+        factors = super()._factors(y, train, weights)
         if self.class_weight is not None and len(train):
             present, places = np.unique(y[train], return_inverse=True)
-            found = class_weights(self.class_weight, present, y[train])
+            some = None if weights is None else weights[train]
+            found = class_weights(self.class_weight, present, y[train], some)
             factors[train] *= penalties_of(1.0, found, places, None)
         return factors
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
         """Refuse a split that trains on one class."""
-        if len(classes := np.unique(counting)) < len(np.unique(train)):
+        if len(np.unique(counting)) < 2:
+            weightless = " that counts" if len(np.unique(train)) > 1 else ""
             raise ValueError(
-                f"The weights leave a class without training examples in split {number} of cv={shown(self.cv)}, which "
-                "has some of weight 0; give one a positive weight, or leave them out of the split."
-            )
-        if len(classes) < 2:
-            raise ValueError(
-                f"Split {number} of cv={shown(self.cv)} trains on one class only; use fewer folds or stratified ones."
+                f"Split {number} of cv={shown(self.cv)} trains on one class only{weightless}; use fewer folds or "
+                "stratified ones."
             )
 
     @property

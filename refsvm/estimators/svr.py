@@ -18,6 +18,7 @@ from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
 from refsvm.rounds.jackknife import HeldOutMachines, held_out_machines
+from refsvm.rounds.weights import copies
 from refsvm.stopping.kkt_gap import KKTGap
 
 FOLDS: Final = 10
@@ -191,13 +192,15 @@ class SVR(RegressorMixin, SingleMachine):
         Returns
         -------
         ndarray of shape (t, 2), float64
-            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples.
+            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples. An example
+            of weight 2 is two examples in all of this, which leave together; the new one has weight 1.
 
         Raises
         ------
         ValueError
             If the examples are not held, as `fit` keeps support vectors only: train with `partial_fit`. On a
-            precomputed kernel, an infinite C, a confidence that is not between 0 and 1, and another method.
+            precomputed kernel, an infinite C, weights that are no whole numbers, a confidence that is not between 0 and
+            1, and another method.
 
         Notes
         -----
@@ -231,35 +234,33 @@ class SVR(RegressorMixin, SingleMachine):
             around(held.get("origin"), each)
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
         )
-        every, cross = np.arange(len(held["y"])), kernel_values(kernel, X, examples)
+        rows = np.flatnonzero(held["weights"] > 0.0)
+        copies(
+            "predict_interval", held["weights"], len(held["y"])
+        )  # refuses others before anything is trained
+        cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
-            machines, rows = self._held_out_machines(method)
-            return machines.intervals(cross[:, rows], confidence)
+            return self._held_out_machines(method, rows).intervals(cross, confidence)
         return conformal_intervals(
-            self._gram(every).block(every),
-            held["y"],
+            self._gram(rows).block(np.arange(len(rows))),
+            held["y"][rows],
             cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
-            C=self.C * held["weights"],
+            C=self.C,
+            weights=held["weights"][rows],
             epsilon=self.epsilon,
             confidence=confidence,
             engine=self.engine,
         )
 
-    def _held_out_machines(self, method: str) -> tuple[HeldOutMachines, np.ndarray]:
-        """Return the machines without each example, or each of ten folds, and which examples they were trained on."""
+    def _held_out_machines(self, method: str, rows: np.ndarray) -> HeldOutMachines:
+        """Return the machines without each example that counts, or without each of ten folds of these."""
         held, settings = self.held_, (method, self.C, self.epsilon, self.tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
-            rows = np.flatnonzero(held["weights"] > 0.0)
-            folds = np.arange(len(rows)) % FOLDS if method == "cv+" else None
-            problem = self._problem(self._gram(rows), held["y"][rows], held["weights"][rows], self._values())
+            folds, weights = np.arange(len(rows)) % FOLDS if method == "cv+" else None, held["weights"][rows]
+            problem = self._problem(self._gram(rows), held["y"][rows], weights, self._values())
             stop = KKTGap(self.tol, relative=True)
-            self._held_out = (
-                held,
-                settings,
-                rows,
-                held_out_machines(problem, folds, stop=stop, engine=self.engine),
-            )
-        _, _, rows, machines = self._held_out
-        return machines, rows
+            machines = held_out_machines(problem, folds, weights=weights, stop=stop, engine=self.engine)
+            self._held_out = (held, settings, machines)
+        return self._held_out[-1]

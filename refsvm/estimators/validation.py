@@ -170,8 +170,8 @@ def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np
     return weights
 
 
-def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
-    """Refuse weights that leave a class without examples.
+def refuse_single_class(classes: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Return which classes have examples that count; refuse weights that leave fewer than two of them.
 
     Parameters
     ----------
@@ -180,20 +180,31 @@ def refuse_empty_classes(classes: np.ndarray, used: np.ndarray) -> None:
     used : ndarray of int64
         Class numbers of the examples that count.
 
+    Returns
+    -------
+    ndarray of int64
+        The numbers of their classes, ascending.
+
     Raises
     ------
     ValueError
-        If one of 0 … k − 1 is not among them.
+        If there are fewer than two of them.
     """
-    empty = np.flatnonzero(np.bincount(used, minlength=len(classes)) == 0)
-    if len(empty):
+    is_used = np.bincount(used, minlength=len(classes)) > 0
+    present, empty = np.flatnonzero(is_used), np.flatnonzero(~is_used)
+    if len(present) < 2:
         # scikit-learn's words where one class is left
         one = "Invalid input - all samples with positive weights belong to the same class. "
-        raise ValueError(
-            f"{one if len(empty) == len(classes) - 1 else ''}The weights leave the class "
-            f"{classes.tolist()[empty[0]]!r} without examples: none has a positive sample_weight and class_weight; "
-            "take that class out of X and y."
-        )
+        raise ValueError(f"{one * len(present)}{no_weight(classes.tolist()[empty[0]])}")
+    return present
+
+
+def no_weight(name: Any) -> str:
+    """Return the sentence for a class whose examples all have weight 0."""
+    return (
+        f"The weights leave the class {name!r} without examples: none has a positive sample_weight and class_weight; "
+        "take that class out of X and y."
+    )
 
 
 def refuse_missing(classes: Any, y: Any) -> None:
@@ -226,8 +237,23 @@ def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
         )
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+def class_weights(
+    class_weight: Any, classes: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Return the factor of C for each class, shape (k,): 1, a user's numbers, or n / (k × examples of the class).
+
+    The weights of examples are numbers of copies: "balanced" counts an example of weight 2 twice, and a class without
+    weight is not there; its factor is 0.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+    classes : ndarray of shape (k,)
+        The labels, sorted.
+    y : ndarray of shape (n,)
+        Labels.
+    weights : ndarray of shape (n,), optional
+        Of the examples.
 
     Raises
     ------
@@ -238,6 +264,11 @@ def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.n
         # scikit-learn would take True for 1 and text for an error of NumPy's
         for weight in class_weight.values():
             number("class_weight", weight)
+    if isinstance(class_weight, str) and weights is not None:
+        sums = np.bincount(classes.searchsorted(y), weights=weights, minlength=len(classes))
+        there = sums > 0.0
+        # divided first: a product of large weights would be infinite
+        return np.divide(sums.sum() / there.sum(), sums, out=np.zeros(len(classes)), where=there)
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y))
 
 

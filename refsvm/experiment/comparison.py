@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import Status
 from refsvm._checks import hint
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
@@ -41,12 +42,13 @@ def values_of(
     return values
 
 
-def notes_of(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield the notes below a table of a metric: refusals, and seconds that do not compare."""
+def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
+    """Yield the notes below a table of a metric: refusals, runs that did not converge, seconds that do not compare."""
     refused = [record for record in records if record.get("status") == REFUSED]
     # one sentence for each pair; the last one put into a dict stays, which is the first refusal
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
         yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
+    yield from unsolved_notes(records)
     if "seconds" not in metric:
         return
     measured = [record for record in records if record.get(metric) is not None]
@@ -54,6 +56,26 @@ def notes_of(records: Iterable[Mapping[str, Any]], metric: str) -> Iterator[str]
         found = sorted({str(record[key]) for record in measured if key in record})
         if len(found) > 1:
             yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
+
+
+def unsolved_notes(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each strategy with runs that did not converge, or rest on machines that did not."""
+    runs: dict[str, list[str]] = {}
+    for record in records:
+        if record.get("status") != REFUSED:
+            runs.setdefault(record["strategy"], []).append(ending_of(record))
+    for strategy, endings in runs.items():
+        if unfinished := [each for each in endings if each]:
+            names = ", ".join(sorted({*unfinished}))
+            yield f"{len(unfinished)} of {len(endings)} runs of {strategy} did not converge ({names})."
+
+
+def ending_of(record: Mapping[str, Any]) -> str:
+    """Return why a run is not solved; "" if it is, or says nothing of that."""
+    status = record.get("status", Status.CONVERGED.name)
+    if status not in (Status.CONVERGED.name, REFUSED):
+        return str(status)
+    return "unfinished rounds" if record.get("unfinished") else ""
 
 
 @dataclass(frozen=True)

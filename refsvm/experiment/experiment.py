@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -18,7 +19,15 @@ from refsvm import Status
 from refsvm._checks import shown, whole
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import by_joblib, resubmitted, worker_count
-from refsvm.experiment.comparison import REFUSED, Comparison, notes_of, summarise, values_of
+from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
+from refsvm.experiment.comparison import (
+    REFUSED,
+    Comparison,
+    notes_of,
+    summarise,
+    unsolved_notes,
+    values_of,
+)
 from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
@@ -144,6 +153,12 @@ class Experiment:
         concurrent.futures.BrokenExecutor
             If workers crash four times in a row without a finished run between.
 
+        Warns
+        -----
+        ConvergenceWarning
+            If runs are not solved, or rest on machines that are not; `refsvm.engine.unsolved.UnsolvedWarning` if
+            scikit-learn is not loaded.
+
         Notes
         -----
         If a strategy refuses a problem, the run is stored with the status "REFUSED" and the sentence as `reason`. The
@@ -170,6 +185,7 @@ class Experiment:
             tasks = self._tasks(store, list(missing.values()))
             return starmap(_carry_out, tasks) if in_this_process else by_joblib(_carry_out, tasks, workers)
 
+        ended = list[dict[str, Any]]()
         with (
             store.kept_open(),
             interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
@@ -177,6 +193,7 @@ class Experiment:
             for run, metrics in resubmitted(outcomes):
                 if metrics is not None:
                     store.add(run, metrics=metrics, **missing[run].described())
+                    ended.append({"strategy": missing[run].strategy.name, **metrics})
                 # what is left here is what another attempt after a crash hands out
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
@@ -185,6 +202,10 @@ class Experiment:
                     break
                 if interrupt.pressed:
                     raise KeyboardInterrupt
+        if said := " ".join(unsolved_notes(ended)):
+            warn(
+                f"{said} What they measure is not that of a solution: raise the limits, or scale the features."
+            )
         return new
 
     @cached_property
@@ -345,8 +366,10 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
     # once for each strategy and process: what is loaded or compiled is not a part of its seconds
     settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
-        # warmed up as it is run, with one thread
-        with one_thread():
+        # warmed up as it is run, with one thread; the experiment tells of all that is not solved at its end
+        with one_thread(), warnings.catch_warnings():
+            for kind in (convergence_warning(), UnsolvedWarning):
+                warnings.simplefilter("ignore", kind)
             if settings not in _warm:
                 with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
                     run.strategy.warm_up()

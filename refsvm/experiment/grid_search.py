@@ -36,7 +36,7 @@ class GridSearch(Call):
     Notes
     -----
     The metrics are ``score`` (the best mean), ``C`` and ``gamma`` (where it is reached), ``iterations``, ``cells``,
-    ``seconds``.
+    ``seconds``, and ``unfinished``, the number of cells that are not solved.
 
     Examples
     --------
@@ -89,6 +89,7 @@ class GridSearch(Call):
             "iterations": model.n_iter_,
             "cells": model.n_splits_ * len(model.cv_results_["params"]),
             "seconds": result.seconds,
+            "unfinished": model._unfinished,
         }
 
 

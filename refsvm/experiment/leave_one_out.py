@@ -41,8 +41,8 @@ class LeaveOneOutError(Call):
     The metrics are the scores of the task (``error``; ``rmse``, ``mae``, ``r2`` of a regression; ``outside`` of novelty
     detection), ``iterations`` (of all rounds and the full solution), ``round_iterations`` (of the
     rounds), ``rounds``, ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, how many examples each
-    check and rule decided (of several classes how many of each pair), and ``early``, the share of rounds that a rule
-    for left-out examples ended.
+    check and rule decided (of several classes how many of each pair), ``early``, the share of rounds that a rule for
+    left-out examples ended, and ``unfinished``, the number of examples whose machines are not solved.
 
     Examples
     --------
@@ -93,6 +93,7 @@ class LeaveOneOutError(Call):
                 "full_iterations": sum(full.iterations for full in result.full_solutions),
                 "full_seconds": sum(full.seconds for full in result.full_solutions),
                 "status": result.status.name,
+                "unfinished": int((~result.is_solved).sum()),
                 **result.counts,
             }
         )

@@ -268,7 +268,7 @@ def solve_pairs(
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result on the examples of a pair, made feasible."""
     # an example may have got a weight of 0 since, or lost it: the rows of both need not agree
-    n = 1 + max(earlier.rows[-1], pair.rows[-1])
+    n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
 

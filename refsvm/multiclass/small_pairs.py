@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,59 @@ def train_pairs(
         results = solve_pairs(problems, earlier, interrupt, workers=workers, time_limit=rest, **options)
         found.update(zip(left, results, strict=True))
     return [found[number] for number in range(len(found))]
+
+
+def train_present(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
+    interrupt: interruptible, *, present: np.ndarray, **options: Any,
+) -> list[BinaryResult]:  # fmt: skip
+    """Train the machines of all pairs of classes, of which `present` alone have a penalty above 0, two at least.
+
+    A pair with a class that has none gets a constant machine, for the other class. So the class never has the most
+    votes: it has one at most from each other that is not there either, and each that is there has one from all of them.
+    """
+    k, numbers = int(codes.max()) + 1, np.full(int(codes.max()) + 1, 0)
+    numbers[present] = np.arange(len(present))
+    places = [*combinations(range(k), 2)]
+    there = [number for number, pair in enumerate(places) if np.isin(pair, present).all()]
+    earlier = None if previous is None else [facing(previous[number], len(present) == 2) for number in there]
+    trained = train_pairs(kernel, X, numbers[codes], penalties, earlier, interrupt, **options)
+    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in places]
+    for number, result in zip(there, trained, strict=True):
+        p, q = places[number]
+        turned = facing(result, len(present) == 2)
+        results[number] = replace(turned, negative=q, positive=p)
+    return results
+
+
+def facing(result: BinaryResult, turns: bool) -> BinaryResult:
+    """Return a result, or the same with the other class as its positive one: a single pair is turned round."""
+    if not turns:
+        return result
+    return replace(
+        result, negative=result.positive, positive=result.negative, alpha=-result.alpha,
+        intercept=-result.intercept, centred_intercept=-result.centred_intercept,
+    )  # fmt: skip
+
+
+def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None) -> BinaryResult:
+    """Return the machine of two classes of which one is not there: the optimum with α = 0."""
+    nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
+    return BinaryResult(
+        q,
+        p,
+        nothing,
+        np.zeros(0),
+        b,
+        0.0,
+        0.0,
+        0.0,
+        0,
+        0,
+        Status.CONVERGED,
+        origin=origin,
+        centred_intercept=b,
+    )
 
 
 def are_small(

@@ -2,13 +2,13 @@
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
-h_t is trained on all n + 1 examples. The interval holds every t with p(t) > 1 − confidence. Of exchangeable examples
-it holds the next target with that probability, whatever their distribution is. Scores that differ by less than rounding
-are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷ times the range of all n + 1 targets, which treats all
-examples alike. So a machine that meets every example exactly, as with ε = 0 and more features than examples, finds no
-target strange until α of the new example is at its bound. Elsewhere t runs over a grid, with a
-fit for each; here v of the two copies of the new example moves, h_t is affine in t between two events, and each change
-of a rank is the root of a line.
+h_t is trained on all n + 1 examples. An example of weight w is w of them; the new one has weight 1. The interval holds
+every t with p(t) > 1 − confidence. Of exchangeable examples it holds the next target with that probability, whatever
+their distribution is. Scores that differ by less than rounding are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more
+than 10⁻⁷ times the range of all n + 1 targets, which treats all examples alike. So a machine that meets every example
+exactly, as with ε = 0 and more features than examples, finds no target strange until α of the new example is at its
+bound. Elsewhere t runs over a grid, with a fit for each; here v of the two copies of the new example moves, h_t is
+affine in t between two events, and each change of a rank is the root of a line.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.paths.tracking import DEFAULT_TRACKER, EPS_START, largest
 from refsvm.problem import DualProblem
+from refsvm.rounds.weights import copies, smallest, weights_in
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.trackers.backup import solve_at
@@ -36,11 +37,12 @@ and the walk has found them to about 10⁻⁹."""
 
 
 class Examples(NamedTuple):
-    """The data of all walks: K, y and C of the n examples, C of the new one, ε."""
+    """The data of all walks: K, y, C and the copies of the n examples, C of the new one, ε."""
 
     K: np.ndarray
     y: np.ndarray
     C: np.ndarray
+    copies: np.ndarray
     C_new: float
     epsilon: float
     engine: str
@@ -56,6 +58,7 @@ def conformal_intervals(
     epsilon: float = 0.1,
     confidence: float = 0.9,
     engine: str = "auto",
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return for each new example the interval that holds its target with this probability.
 
@@ -67,24 +70,28 @@ def conformal_intervals(
         Their targets.
     cross, own : ndarrays of shape (m, n) and (m,)
         k(x, xᵢ) and k(x, x) of the new examples.
-    C : float or ndarray of shape (n,)
-        As in `DualProblem.regression`; that of a new example is the largest.
+    C : float
+        As in `DualProblem.regression`, of each copy of an example and of the new one. Penalties of n examples have to
+        be one number: others are weights, whose unit `C` would not tell.
     epsilon : float
         ε.
     confidence : float
         In (0, 1).
     engine : {"auto", "numba", "numpy"}
+    weights : ndarray of shape (n,), optional
+        How many copies of each example there are, whole numbers: example i has the penalty C wᵢ, and counts wᵢ times.
 
     Returns
     -------
     ndarray of shape (m, 2)
         Lower and upper ends: those of the smallest interval that holds the set, which may have gaps. Infinite where
-        confidence > n/(n + 1), for which n examples are too few.
+        confidence > n/(n + 1), for which n examples, copies counted, are too few.
 
     Raises
     ------
     ValueError
-        If the confidence is not between 0 and 1, or rounding ends a walk.
+        If the confidence is not between 0 and 1, weights are no whole numbers, several penalties are given without
+        weights, or rounding ends a walk.
 
     References
     ----------
@@ -103,13 +110,19 @@ def conformal_intervals(
     """
     if not 0.0 < real("confidence", confidence) < 1.0:
         raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+    penalties = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    if weights_in(penalties) is not None:
+        raise ValueError(
+            "C holds different penalties, of which none is that of a new example; give one C, and whole weights=."
+        )
+    counts = copies("an interval", weights, len(y))
     # 1e-9: a confidence such as 0.9 is no exact number, and its share of n may lie just below a whole one
-    few = math.floor((1.0 - confidence) * (len(y) + 1) + 1e-9)
+    few = math.floor((1.0 - confidence) * (int(counts.sum()) + 1) + 1e-9)
     if few == 0:
         return np.tile([-np.inf, np.inf], (len(cross), 1))
-    bounds = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    bounds = penalties * counts
     # what does not depend on the new example is made once for all of them
-    shared = Examples(K, y, bounds, float(bounds.max()), epsilon, engine)
+    shared = Examples(K, y, bounds, counts, float(penalties[0]), epsilon, engine)
     problem = DualProblem.regression(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
@@ -139,17 +152,20 @@ def _farthest(
     # the range of all targets, the new one included
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
-    ranked = float(np.sort(last[:-1])[-few])
+    ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
     if ranked >= last[-1] - TIED * unit[-1]:
         return float(t[-1] + way * max(ranked - last[-1], 0.0))
     for k in range(len(t) - 2, -1, -1):
-        share = _last_inside(residuals[k], residuals[k + 1], few, TIED * max(unit[k], unit[k + 1]))
+        tied = TIED * max(unit[k], unit[k + 1])
+        share = _last_inside(residuals[k], residuals[k + 1], shared.copies, few, tied)
         if share is not None:
             return float(t[k] + share * (t[k + 1] - t[k]))
     return here
 
 
-def _last_inside(one: np.ndarray, other: np.ndarray, few: int, tied: float) -> float | None:
+def _last_inside(
+    one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
+) -> float | None:
     """Return the largest part of the way from one to other at which so many scores reach that of the new example."""
     # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
@@ -160,7 +176,7 @@ def _last_inside(one: np.ndarray, other: np.ndarray, few: int, tied: float) -> f
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
     middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
     scores = np.abs((1.0 - middle) * one + middle * other)
-    inside = np.flatnonzero((scores[:, :-1] >= scores[:, -1:] - tied).sum(axis=1) >= few)
+    inside = np.flatnonzero((scores[:, :-1] >= scores[:, -1:] - tied) @ counts >= few)
     return float(cuts[inside[-1] + 1]) if len(inside) else None
 
 

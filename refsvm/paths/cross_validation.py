@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import examples, signs
 from refsvm.engine.limits import interruptible
+from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
@@ -21,7 +22,11 @@ from refsvm.paths.several_classes import has_several_classes, held_gram, voted_f
 from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
+from refsvm.rounds.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
 from refsvm.trackers.base import PathTracker
+
+ROUNDING: Final = 1e-9
+"""Part of C_max by which 1/(1/C_max) may differ from it, generously."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,7 @@ def cross_validate_path(
     stratified: bool = True,
     rng: Any = 0,
     groups: Any = None,
+    sample_weight: Any = None,
     tracker: PathTracker | None = None,
     engine: str = "auto",
     cache_mb: float = 1000.0,
@@ -88,6 +94,9 @@ def cross_validate_path(
         Shuffles the examples; None leaves them in order. With a number of folds only.
     groups : array-like of shape (n,), optional
         For a splitter that uses groups: the group of each example.
+    sample_weight : array-like of shape (n,), optional
+        wᵢ ≥ 0: example i has the penalty C wᵢ, counts wᵢ times among the errors, and its copies leave together. Each
+        class needs a positive one.
 
     Returns
     -------
@@ -96,7 +105,7 @@ def cross_validate_path(
     Raises
     ------
     ValueError
-        As `refsvm.regularization_path`, and if a fold leaves a single class.
+        As `refsvm.regularization_path`, and if a fold leaves a single class of examples that count.
     KeyboardInterrupt
         On Ctrl-C, after the path at hand.
 
@@ -121,6 +130,9 @@ def cross_validate_path(
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     codes = labels if several else (labels > 0.0).astype(np.int64)
+    weights = given_weights(sample_weight, n)
+    refuse_absent_class(np.unique(np.asarray(y)), codes, weights)
+    weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
     # once for all folds, whose matrices are parts of it
     gram = held_gram(matrix, cache_mb)
@@ -129,50 +141,71 @@ def cross_validate_path(
         ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
         each = ways[0] if fold.max() + 1 == n else ways[1]
         curves, breakpoints = [], []
-        for curve, count in each(X, labels, gram, fold, interrupt, options | {"cache_mb": cache_mb}):
+        more = options | {"cache_mb": cache_mb}
+        for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
             # half of the folds are no cross-validation
             if interrupt.pressed:
                 raise KeyboardInterrupt
             curves.append(curve)
             breakpoints.append(count)
-    return PathCrossValidation(
-        ErrorCurve.total(curves), tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began
-    )
+    found = ErrorCurve.total(curves)
+    if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
+        short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
+        warn(
+            f"{short} of {len(curves)} paths end before C_max={C_max:.6g}, and the error curve at C={last:.6g}; scale "
+            "the features (StandardScaler), or choose a smaller C_max."
+        )
+    return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
 
 
 def _held_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, _: Any, options: dict[str, Any]
-) -> Iterator[tuple[ErrorCurve, int]]:
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error on each fold, and the breakpoints of its path."""
+    counts = np.ones(len(labels)) if weights is None else weights
     for number in range(int(fold.max()) + 1):
-        held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        own, merged = _training_problem(X, labels, gram, rest, number)
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (counts > 0.0))
+        own, merged = _training_problem(X, labels, gram, rest, number, weights)
         path = track(own, merged=merged, **options)
-        yield path.validation_error(gram.dense[np.ix_(held, rest)], labels[held]), len(path.C)
+        some = None if weights is None else weights[held]
+        yield path.error_of(gram.dense[np.ix_(held, rest)], labels[held], some), len(path.C)
 
 
 def _left_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, _: Any, options: dict[str, Any]
-) -> Iterator[tuple[ErrorCurve, int]]:
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error on each example, from the path of all of them; equal ones share it."""
-    every = np.arange(len(labels))
-    for alone in every[[np.count_nonzero(labels == label) == 1 for label in labels]]:
+    counts = steps_of(weights, len(labels))
+    every = np.flatnonzero(counts)
+    for alone in every[[np.count_nonzero(labels[every] == label) == 1 for label in labels[every]]]:
         _training_problem(X, labels, gram, every[every != alone], int(fold[alone]))  # refuses it
-    own, merged = _training_problem(X, labels, gram, every, 0)
-    left_out = LeftOut(track(own, merged=merged, **options), options["tracker"], options["engine"])
+    own, merged = _training_problem(X, labels, gram, every, 0, weights, alike=True)
+    path = track(own, merged=merged, **options)
+    left_out = LeftOut(path, options["tracker"], options["engine"])
     known: dict[int, ErrorCurve] = {}
-    for r in merged.group[fold.argsort()].tolist():
+    place = np.full(len(labels), -1)
+    place[every] = merged.group
+    for example in fold.argsort().tolist():
+        r, count = int(place[example]), counts[example].item()
+        if not count:  # it is not there
+            yield ErrorCurve(path.C[[0, -1]], np.zeros(1), 0.0), 0
+            continue
         # equal examples have one curve: without either of them the same machine is left
-        known[r] = known.get(r) or left_out.curve(r)
+        known[r] = known.get(r) or left_out.curve(r, count)
         yield known[r], int(left_out.walked[r])
 
 
 def _training_problem(
-    X: Any, labels: np.ndarray, gram: Any, rest: np.ndarray, number: int
-) -> tuple[DualProblem, Merged]:
-    """Return the problem without a fold, equal examples merged."""
+    X: Any, labels: np.ndarray, gram: Any, rest: np.ndarray, number: int, weights: np.ndarray | None = None,
+    alike: bool = False,
+) -> tuple[DualProblem, Merged]:  # fmt: skip
+    """Return the problem without a fold, equal examples merged: those of equal weights alone, if they are `alike`."""
     if labels[rest].min() == labels[rest].max():
         raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
     problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
-    merged = merge_variables(problem, problem, X[rest])
+    if weights is not None:
+        problem = problem.boxed(weights[rest] * problem.lower, weights[rest] * problem.upper)
+    merged = merge_variables(problem, problem, X[rest], alike=alike)
     return merged_problem(problem, merged), merged

@@ -39,7 +39,7 @@ def no_merging(problem: DualProblem) -> Merged:
     return Merged(np.arange(problem.n), np.arange(problem.n), problem.lower + problem.upper)
 
 
-def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merged:
+def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alike: bool = False) -> Merged:
     """Group the variables of two problems with the same kernel row and, in both, the same v.
 
     Parameters
@@ -48,6 +48,9 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merg
         Over the same kernel matrix.
     X : ndarray or CSR of shape (n, d), optional
         The examples; those of the kernel matrix by default. Of a matrix that holds none no two rows are the same.
+    alike : bool
+        Whether examples of different weights keep variables of their own: without one of them another machine is left
+        than without the other.
 
     Returns
     -------
@@ -70,9 +73,11 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None) -> Merg
         of_source = _row_bytes(X)
         rows = [of_source[i] for i in rows]
     number: dict[Any, int] = {}
-    keys = zip(start.v.tolist(), end.v.tolist(), rows, strict=True)
+    weight = start.lower + start.upper
+    weights = weight.tolist() if alike else [0.0] * start.n
+    keys = zip(start.v.tolist(), end.v.tolist(), rows, weights, strict=True)
     group = np.array([number.setdefault(key, len(number)) for key in keys])
-    return Merged(np.unique(group, return_index=True)[1], group, start.lower + start.upper)
+    return Merged(np.unique(group, return_index=True)[1], group, weight)
 
 
 def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:

@@ -1,4 +1,4 @@
-"""ErrorCurve: a count of errors as a step function of C."""
+"""ErrorCurve: a count of errors, or their weight, as a step function of C."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class ErrorCurve:
     ----------
     C : ndarray of shape (k + 1,)
         Ends of the steps, ascending.
-    errors : ndarray of shape (k,), int64
-        Number of errors for C between two ends.
-    count : int
-        Number of examples.
+    errors : ndarray of shape (k,), int64 or float64
+        Number of errors for C between two ends; of weighted examples the sum of their weights.
+    count : int or float
+        Number of examples, or the sum of their weights.
 
     Examples
     --------
@@ -33,12 +33,12 @@ class ErrorCurve:
 
     C: np.ndarray
     errors: np.ndarray
-    count: int
+    count: float
 
     @property
     def error(self) -> np.ndarray:
-        """Share of errors on each step, shape (k,)."""
-        return self.errors / self.count
+        """Share of errors on each step, shape (k,); NaN where no example counts."""
+        return self.errors / self.count if self.count else np.full(len(self.errors), np.nan)
 
     def at(self, C: Any) -> Any:
         """Share of errors at one C, or at several: a float, or an array of their shape.
@@ -70,11 +70,7 @@ class ErrorCurve:
         ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1
         widths = np.log(self.C[ends]) - np.log(self.C[begins])
         widest = int(widths.argmax())
-        return (
-            float(self.C[begins[widest]]),
-            float(self.C[ends[widest]]),
-            float(self.errors.min() / self.count),
-        )
+        return float(self.C[begins[widest]]), float(self.C[ends[widest]]), float(self.error.min())
 
     @staticmethod
     def total(curves: Sequence[ErrorCurve]) -> ErrorCurve:
@@ -99,7 +95,7 @@ class ErrorCurve:
         first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
         if not first < last:
             raise ValueError(f"The curves have no range of C in common: {first:.6g} is not below {last:.6g}.")
-        start = sum(int(curve.errors[curve._steps(first)]) for curve in curves)
+        start = sum(curve.errors[curve._steps(first)].item() for curve in curves)
         at, change = [], []
         for curve in curves:
             inside = (curve.C[1:-1] > first) & (curve.C[1:-1] < last)
@@ -110,13 +106,18 @@ class ErrorCurve:
 
 
 def curve_of_changes(
-    ends: tuple[float, float], errors: int, at: np.ndarray, change: np.ndarray, count: int
+    ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float
 ) -> ErrorCurve:
-    """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`."""
+    """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`.
+
+    Changes are whole numbers, or weights that add up exactly (`refsvm.rounds.weights.in_exact_steps`): two steps of
+    equal errors have one number.
+    """
     order = at.argsort(kind="stable")
     places, where = np.unique(at[order], return_inverse=True)
-    jumps = np.bincount(where, weights=change[order], minlength=len(places)).astype(np.int64)
+    kind = np.int64 if isinstance(errors, int) and change.dtype.kind == "i" else np.float64
+    jumps = np.bincount(where, weights=change[order], minlength=len(places)).astype(kind)
     kept = (jumps != 0) & (places > ends[0]) & (places < ends[1])
-    errors += int(jumps[places <= ends[0]].sum())
+    errors += jumps[places <= ends[0]].sum().item()
     steps = errors + np.append(0, np.cumsum(jumps[kept]))
     return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count)

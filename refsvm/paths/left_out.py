@@ -43,7 +43,8 @@ class LeftOut:
     Parameters
     ----------
     path : RegularizationPath
-        Of all examples, in which equal examples may be one variable. Without r its box is narrower by 1.
+        Of all examples, in which equal examples of equal weights may be one variable. Without r its box is narrower by
+        the weight of one of them.
     tracker : PathTracker, optional
         Follows the paths.
     engine : str
@@ -69,8 +70,10 @@ class LeftOut:
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
         self._y, self._weight = problem.v, np.abs(problem.lower + problem.upper)
+        # the weight of one example of each variable, all of which leaves
+        self._own = np.abs(path.merged.weight[path.merged.first])
         # what r has too much, with its sign
-        self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - 1.0), 0.0)
+        self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - self._own), 0.0)
         diagonal = K.diagonal()
         # rounding may put a distance of equal examples below 0
         self._distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0))
@@ -119,8 +122,8 @@ class LeftOut:
         # the weights of both classes with a loss at η = 0, without r: its own is one of them
         of_class = self._weight * (y == np.array([[label], [-label]]))
         certain, possible = of_class @ must.T, of_class @ ~cannot.T
-        certain[0] -= 1.0
-        possible[0] -= 1.0
+        certain[0] -= self._own[rest]
+        possible[0] -= self._own[rest]
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
@@ -128,11 +131,11 @@ class LeftOut:
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
-        if (left > 1.0).all():
+        if (left > self._own[rest]).all():
             return free, 0.0
         # |G − b̂| = |λy − ĥ| of those at a bound, which have all of their box to take from
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
-        loss[(room.min(axis=0) < self._weight) | (self._weight < 1.0)] = np.inf
+        loss[(room.min(axis=0) < self._weight) | (self._weight < self._own[rest].max())] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
         takers[nearest] = True
         return takers, float(loss[nearest])
@@ -156,12 +159,13 @@ class LeftOut:
 
     # -- walks for the rest ------------------------------------------------------------------------------------------
 
-    def curve(self, r: int) -> ErrorCurve:
-        """Return the error on variable r without one of its examples, as a function of C: 0 or 1."""
+    def curve(self, r: int, count: float = 1) -> ErrorCurve:
+        """Return the error on variable r without one of its examples, as a function of C: 0 or its count."""
         said, C, up = self.crossings(r)
         is_positive = bool(self._y[r] > 0.0)
         ends = float(self._path.C[0]), float(self._path.C[-1])
-        return curve_of_changes(ends, int(said != is_positive), C, np.where(up == is_positive, -1, 1), 1)
+        change = np.where(up == is_positive, -count, count)
+        return curve_of_changes(ends, (said != is_positive) * count, C, change, count)
 
     def crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""
@@ -202,7 +206,7 @@ class LeftOut:
         """Follow the optimum without r from one breakpoint to another; return λ and ĥ_R(xᵣ), shape (t, 2)."""
         path, K = self._path, self._path.kernel_matrix
         # a variable of several equal examples loses one of them, and keeps the weight of the others
-        less = np.where(np.arange(len(self._y)) == r, (self._weight - 1.0) / self._weight, 1.0)
+        less = np.where(np.arange(len(self._y)) == r, (self._weight - self._own) / self._weight, 1.0)
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)
         line = RegularizationLine(problem, float(path.C[first]), float(path.C[last]))
         walk = PathState(problem, K, self._engine, line)

@@ -69,6 +69,12 @@ def parametric_path(
         If the problems have different kernel matrices or open boxes, t does not move, the kernel is not positive
         semi-definite, or its matrix is larger than the budget.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding or a limit ends the path before its end; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is
+        not loaded.
+
     References
     ----------
     M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics

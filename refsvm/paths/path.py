@@ -14,6 +14,7 @@ from refsvm.kernels.functions import Precomputed
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
+from refsvm.rounds.weights import given_weights, steps_of
 from refsvm.walk.line import RegularizationLine
 
 
@@ -125,7 +126,7 @@ class RegularizationPath(TrackedPath):
 
     # -- along the whole path --------------------------------------------------------------------------------------
 
-    def validation_error(self, X: Any, y: Any) -> ErrorCurve:
+    def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
         Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
@@ -135,6 +136,8 @@ class RegularizationPath(TrackedPath):
         X : array-like or CSR of shape (t, d)
         y : array-like of shape (t,)
             Labels −1 and +1.
+        sample_weight : array-like of shape (t,), optional
+            How often each example counts.
 
         Returns
         -------
@@ -148,10 +151,17 @@ class RegularizationPath(TrackedPath):
         labels = numbers("y", y)
         if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():
             signs(y, X.shape[0])  # names what is wrong; a single class is allowed here
+        self.warn_if_unfinished("The error curve")
+        return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
+
+    def error_of(self, X: Any, labels: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
+        """Return that error on rows of X with labels ±1; weights may all be 0."""
+        counts = steps_of(weights, len(labels))
         said, at, i, up = self.crossings(X)
-        errors = int((said != (labels > 0.0)).sum())
-        change = np.where(up == (labels[i] > 0.0), -1, 1)
-        return curve_of_changes((float(self.C[0]), float(self.C[-1])), errors, at, change, len(labels))
+        errors = counts[said != (labels > 0.0)].sum().item()
+        change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
+        ends = float(self.C[0]), float(self.C[-1])
+        return curve_of_changes(ends, errors, at, change, counts.sum().item())
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

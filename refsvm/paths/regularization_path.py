@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import vector
 from refsvm.engine.limits import PathLimits
 from refsvm.formulations import labelled
 from refsvm.kernels.checked import matrix_given
@@ -16,6 +15,7 @@ from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
 from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
 from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
+from refsvm.rounds.weights import given_weights, refuse_absent_class
 from refsvm.trackers.base import PathTracker
 from refsvm.walk.breakpoint import Breakpoint
 
@@ -55,7 +55,7 @@ def regularization_path(
     C_min, C_max : float
         The range of C; 0 < C_min < C_max.
     sample_weight : array-like of shape (n,), optional
-        wᵢ ≥ 0: example i has the penalty C wᵢ.
+        wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive one.
     tracker : PathTracker, default SVMP()
     merge : bool
         Whether examples with the same features and label share one variable, which changes no value of the
@@ -82,6 +82,12 @@ def regularization_path(
     ValueError
         On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not positive semi-definite, or
         a kernel matrix larger than the budget.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding or a limit ends the path before its end; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is
+        not loaded.
 
     Examples
     --------
@@ -112,9 +118,9 @@ def regularization_path(
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:
         problem = DualProblem.classification(X, y, kernel=kernel, gram=gram)
-    if sample_weight is not None:
+    if (weight := given_weights(sample_weight, problem.n)) is not None:
+        refuse_absent_class(np.array([-1, 1]), (problem.v > 0.0) * 1, weight)
         # C times a weight is a box, so weights need no formula of their own
-        weight = _weights(sample_weight, problem.v)
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     merged = merge_variables(problem, problem) if merge else no_merging(problem)
     problem = merged_problem(problem, merged)
@@ -122,14 +128,3 @@ def regularization_path(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
     )  # fmt: skip
-
-
-def _weights(sample_weight: Any, labels: np.ndarray) -> np.ndarray:
-    """Check the weights of the examples."""
-    weights = vector("sample_weight", sample_weight, len(labels))
-    if (weights < 0.0).any():
-        raise ValueError(f"sample_weight contains {weights.min():.6g}; weights must not be negative.")
-    for label in (-1, 1):
-        if not (weights[labels == label] > 0.0).any():
-            raise ValueError(f"All examples of class {label} have weight 0; two classes are needed.")
-    return weights

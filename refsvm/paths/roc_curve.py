@@ -9,6 +9,7 @@ import numpy as np
 
 from refsvm._checks import examples, numbers, signs
 from refsvm.paths.parametric import ParametricPath
+from refsvm.rounds.weights import given_weights, refuse_absent_class, steps_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class RocCurve:
 class CostPath(ParametricPath):
     """The result of `refsvm.cost_path`: a `ParametricPath` in C₊, and the operating points along it."""
 
-    def roc(self, X: Any, y: Any) -> RocCurve:
+    def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
         """Return the share of false and of true positives on some examples as a function of C₊.
 
         h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is known exactly. h = 0
@@ -65,20 +66,26 @@ class CostPath(ParametricPath):
         X : array-like or CSR of shape (m, d)
         y : array-like of shape (m,)
             Labels −1 and +1, both present.
+        sample_weight : array-like of shape (m,), optional
+            How often each example counts.
 
         Raises
         ------
         ValueError
-            If shapes differ, or a class is missing.
+            If shapes differ, or a class is missing or has no weight.
         """
         X = examples(X)
         labels = signs(numbers("y", y), X.shape[0])
+        weights = given_weights(sample_weight, len(labels))
+        refuse_absent_class(np.array([-1, 1]), (labels > 0.0) * 1, weights)
+        counts = steps_of(weights, len(labels))
+        self.warn_if_unfinished("The curve of operating points")
         said, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []
         for label in (-1.0, 1.0):
-            change = np.where(labels[i] == label, np.where(up, 1.0, -1.0), 0.0)
+            change = np.where(labels[i] == label, np.where(up, counts[i], -counts[i]), 0.0)
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = labels == label
-            shares.append((said[of_class].sum() + steps) / of_class.sum())
+            shares.append((counts[of_class & said].sum() + steps) / counts[of_class].sum())
         return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares)

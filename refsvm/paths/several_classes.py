@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, vector
+from refsvm._checks import examples
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.formulations import numbered, votes
 from refsvm.kernels.checked import cross_values
@@ -31,6 +31,7 @@ from refsvm.paths.tracking import kernel_matrix, track
 from refsvm.paths.voted import Turns, voted_curve, voted_curves
 from refsvm.problem import DualProblem
 from refsvm.result import Status
+from refsvm.rounds.weights import given_weights, refuse_absent_class
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -137,7 +138,7 @@ class OneVsOnePath:
 
     # -- along the whole path ----------------------------------------------------------------------------------------
 
-    def validation_error(self, X: Any, y: Any) -> ErrorCurve:
+    def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
         An example changes sides of a pair where its Cʰ = λh is 0, which is known exactly; its votes are counted anew
@@ -148,19 +149,24 @@ class OneVsOnePath:
         X : array-like or CSR of shape (t, d)
         y : array-like of shape (t,)
             Labels, entries of `classes`.
+        sample_weight : array-like of shape (t,), optional
+            How often each example counts.
 
         Returns
         -------
         ErrorCurve
         """
         cross = self._cross(examples(X))
-        return self.error_of(cross, known_codes(y, self.classes, len(cross)))
+        codes = known_codes(y, self.classes, len(cross))
+        for path in sorted(self.paths, key=lambda path: path.C[-1] if len(path.C) else 0.0)[:1]:
+            path.warn_if_unfinished("The error curve")
+        return self.error_of(cross, codes, given_weights(sample_weight, len(cross)))
 
-    def error_of(self, cross: np.ndarray, codes: np.ndarray) -> ErrorCurve:
+    def error_of(self, cross: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
         """Return that error from kernel values with all examples, shape (t, n), and the numbers of the classes."""
         pairs = zip(combinations(range(len(self.classes)), 2), self.rows, self.paths, strict=True)
         turns = [Turns(*pair, *path.crossings(cross[:, rows])) for pair, rows, path in pairs]
-        return voted_curve(turns, codes, len(self.classes), common_range(self.paths))
+        return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights)
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
         """Measure how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
@@ -227,14 +233,9 @@ def one_vs_one_path(
     """Return the path of several classes; arguments as of `refsvm.regularization_path`."""
     began, limits = time.perf_counter(), PathLimits(gram.n, max_events, time_limit, callback)
     classes, codes = numbered(y, gram.n)
-    weights = np.ones(gram.n) if sample_weight is None else vector("sample_weight", sample_weight, gram.n)
-    if (weights < 0.0).any():
-        raise ValueError(f"sample_weight contains {weights.min():.6g}; weights must not be negative.")
-    for code, name in enumerate(classes.tolist()):
-        if not (weights[codes == code] > 0.0).any():
-            raise ValueError(
-                f"All examples of class {name!r} have weight 0; leave the class out, or give weights."
-            )
+    weights = given_weights(sample_weight, gram.n)
+    refuse_absent_class(classes, codes, weights)
+    weights = np.ones(gram.n) if weights is None else weights
     gram = gram.centred
     X = getattr(source_of(gram)[0], "X", None) if merge else None
     pairs = pair_paths(
@@ -255,6 +256,7 @@ def pair_paths(
     limits: PathLimits,
     *,
     merge: bool = True,
+    alike: bool = False,
     **options: Any,
 ) -> Iterator[tuple[np.ndarray, RegularizationPath]]:
     """Yield the examples of each pair of classes, and its path.
@@ -266,7 +268,9 @@ def pair_paths(
     X : ndarray or CSR of shape (n, d), or None
         By which equal examples are found; by their kernel values without it.
     codes, weights : ndarrays of shape (n,)
-        Class numbers, and factors of C.
+        Class numbers, −1 for those that are left out, and factors of C.
+    alike : bool
+        Whether merged examples have equal weights.
     limits : PathLimits
         Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once.
     merge, **options
@@ -286,7 +290,7 @@ def pair_paths(
         part = gram.restrict(rows)
         problem = DualProblem._of_checked(part, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
         merged = (
-            merge_variables(problem, problem, None if X is None else X[rows])
+            merge_variables(problem, problem, None if X is None else X[rows], alike=alike)
             if merge
             else no_merging(problem)
         )
@@ -298,8 +302,9 @@ def pair_paths(
 
 
 def voted_folds(
-    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, interrupt: interruptible, options: dict[str, Any]
-) -> Iterator[tuple[ErrorCurve, int]]:
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error on each fold, and the breakpoints of the paths of all pairs without it.
 
     A class of which the fold leaves no example gets no vote.
@@ -311,39 +316,43 @@ def voted_folds(
         Class numbers, and the number of each example's fold.
     gram : Gram
         `held_gram` of all examples.
+    weights : ndarray of shape (n,), optional
+        Factors of C, which add up exactly: how often an example counts.
     interrupt : interruptible
     options : dict
         Of `pair_paths`.
     """
+    factors = np.ones(len(codes)) if weights is None else weights
     for number in range(int(fold.max()) + 1):
-        held, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (factors > 0.0))
         present, known = np.unique(codes[rest], return_inverse=True)
         if len(present) < 2:
             raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
         limits, cross = PathLimits(len(rest)), gram.block(held, rest)
-        found = [*pair_paths(gram.restrict(rest), X[rest], known, np.ones(len(rest)), limits, **options)]
+        found = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
         if interrupt.pressed:
             raise KeyboardInterrupt
         turns = [
             Turns(*pair, *path.crossings(cross[:, rows]))
             for pair, (rows, path) in zip(combinations(present.tolist(), 2), found, strict=True)
         ]
-        curve = voted_curve(
-            turns, codes[held], int(codes.max()) + 1, common_range([path for _, path in found])
-        )
+        ends, own = common_range([path for _, path in found]), None if weights is None else weights[held]
+        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, ends, own)
         yield curve, sum(len(path.C) for _, path in found)
 
 
 def voted_left_out(
-    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, interrupt: interruptible, options: dict[str, Any]
-) -> Iterator[tuple[ErrorCurve, int]]:
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
     """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
 
     The path of each pair tells most signs of its examples (`refsvm.paths.left_out`), and all of the others'.
     """
     turns, paths, walked = list[Turns](), list[RegularizationPath](), np.zeros(len(codes), dtype=np.int64)
-    k = int(codes.max()) + 1
-    pairs = pair_paths(gram, X, codes, np.ones(len(codes)), PathLimits(len(codes)), **options)
+    k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
+    counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
+    pairs = pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options)
     for (p, q), (rows, path) in zip(combinations(range(k), 2), pairs, strict=True):
         if interrupt.pressed:
             raise KeyboardInterrupt
@@ -359,6 +368,6 @@ def voted_left_out(
             walked[r] += left_out.walked[variable]
         turns.append(Turns(p, q, said, *(np.concatenate(each) for each in zip(*events, strict=True))))
         paths.append(path)
-    curves = voted_curves(turns, codes, k, common_range(paths))
+    curves = voted_curves(turns, codes, k, common_range(paths), weights)
     for r in fold.argsort().tolist():
         yield curves[r], int(walked[r])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import real
+from refsvm.engine.unsolved import warn
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.audit import POINTS, PathAudit, audit
 from refsvm.paths.duplicates import Merged
@@ -93,6 +94,15 @@ class TrackedPath:
             raise ValueError(
                 f"The path is empty, as no optimum was found at {start} ({self.status.name}); {advice}scale the "
                 "features (StandardScaler), or allow more time."
+            )
+
+    def warn_if_unfinished(self, what: str) -> None:
+        """Warn that something is made of a path that ends before its end, and lacks the rest."""
+        if self.status is not Status.CONVERGED and len(self.record.t):
+            name, at = "C" if self.along.is_c_path else "t", self.record.t[-1]
+            warn(
+                f"{what} ends at {name}={at:.6g}, where the path has ended ({self.status.name}), and lacks the rest: "
+                "scale the features (StandardScaler), or allow more time and events."
             )
 
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from typing import Any, Final
@@ -10,6 +11,7 @@ import numpy as np
 
 from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import PathLimits, interruptible
+from refsvm.engine.unsolved import frames_within, unsolved, warn
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import EPSILON, decision_noise, noise_of_values
 from refsvm.kernels.rows import megabytes
@@ -106,6 +108,10 @@ def followed(
                 recorder.add(point)
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
+                    # a limit reached with the point that ends the path is none
+                    at = 1.0 / point[0] if walk.along.is_c_path else point[0]
+                    if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
+                        walk.status = None
                     break
         # after Ctrl-C as well: the path as far as it came is an answer
         record = recorder.record()
@@ -116,9 +122,12 @@ def followed(
                 record = record.until(int(spoiled.argmax()))
                 walk.status = walk.status or Status.STALLED
     seconds = time.perf_counter() - limits.began
-    stalled = walk.status is Status.STALLED
-    if words := _why_it_stalled(record, walk, begin) if stalled else _what_is_noisy(record, walk):
-        warnings.warn(words, stacklevel=4)
+    if walk.status is Status.STALLED:
+        warn(_why_it_stalled(record, walk, begin))
+    elif unsolved([walk.status or Status.CONVERGED]):
+        warn(_what_ended_it(record, walk, begin))
+    elif words := _what_is_noisy(record, walk):
+        warnings.warn(words, stacklevel=frames_within() + 1)
     return {
         "record": record, "status": walk.status or Status.CONVERGED, "seconds": seconds,
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
@@ -175,6 +184,14 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
         f"The path {where}: {what} are rounded so much that no optimum can be found to the accuracy of a path; "
         f"{remedy}."
     )
+
+
+def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
+    """Return the sentence for a path that a limit has ended."""
+    name, at = ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
+    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+    limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"
+    return f"The path {where}, before its end: {limit} was reached. Raise {limit}, or scale the features."
 
 
 def _what_is_noisy(record: PathRecord, walk: PathState) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
@@ -24,6 +25,7 @@ from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.small_folds import are_many_and_small, small_folds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, shared_gram, task_given
+from refsvm.rounds.walked import ORIGIN, WALK, folds_walked_to
 from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules
@@ -55,7 +57,8 @@ def cross_validate(
     kernel, gram
         As in `DualProblem.classification`.
     C : float or array-like of shape (n,)
-        Penalty. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: how often it counts in the scores, compared with others; of
+        weight 0 it is not there. With `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`.
     nu : float, optional
@@ -63,8 +66,9 @@ def cross_validate(
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
-        Where a round starts, given an earlier solution. Of ten classes and more, whose pairs have at most 64 examples,
-        all rounds of a fold are solved in few calls and without a seed, unless one is named here.
+        Where a round starts, given an earlier solution; ATO, to the end, by default where the full solution takes many
+        steps, as at a large C with a linear kernel (`refsvm.rounds.walked`). Of ten classes and more, whose pairs have
+        at most 64 examples, all rounds of a fold are solved in few calls and without a seed, unless one is named here.
     from_full : bool, default True
         Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
         the weight of a fold is spread over the others. Otherwise the first round is cold and each other one starts from
@@ -99,6 +103,12 @@ def cross_validate(
     ValueError
         On bad input, with a sentence; see `DualProblem.classification` and `fold_numbers`.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If rounds are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
+
     Examples
     --------
     >>> from refsvm import RBF, SIR, cross_validate
@@ -131,28 +141,48 @@ def cross_validate(
     if single:
         options["cache_dtype"] = "float32"
     refused = share if chosen else 0.0
-    work = partial(held_out, fold=fold, seeder=seeder, from_full=from_full, workers=workers, refused=refused)
+    walk = None if has_seeder or not from_full else WALK
+    work = partial(
+        held_out, fold=fold, seeder=seeder, walk=walk, from_full=from_full, workers=workers, refused=refused
+    )
     with interruptible() as interrupt:
         if not has_seeder and from_full and are_many_and_small(task, fold, options):
             held = task.held(cache_mb)
             if held.gram.dense is not None and (found := small_folds(held, fold, options, interrupt)):
-                result = made(*found, held, fold, began)
+                result = made(*found, held, fold, began)  # all of them are solved
                 return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
         try:
             result = work(task, options, single=single, began=began)
         except CoarseError:  # the decision values vary by so little
             result = work(task, {**options, "cache_dtype": "float64"}, single=False, began=began)
+    warn_of_rounds(result)
     return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
 
 
+def warn_of_rounds(result: CrossValidation) -> None:
+    """Warn of rounds that are not solved, or not run at all after a limit."""
+    found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
+    if left and not found:
+        found = unsolved([result.status])
+    rests = (
+        f"{left} of {len(result.labels)} examples are not predicted"
+        if left
+        else "predict their folds all the same"
+    )
+    total = int(result.fold.max() + 1) * result.decision_values.shape[1]
+    warn_of_unsolved("rounds of cross-validation", found, total, rests)
+
+
 def held_out(
-    task: Task, options: dict[str, Any], *, fold: np.ndarray, seeder: Seeder, from_full: bool, workers: int,
-    refused: float, single: bool, began: float,
+    task: Task, options: dict[str, Any], *, fold: np.ndarray, seeder: Seeder, walk: Seeder | None, from_full: bool,
+    workers: int, refused: float, single: bool, began: float,
 ) -> CrossValidation:  # fmt: skip
     """Hold out all folds, by several workers if there are any; `refused` is that of `Rounds.refuse_float32`."""
     # threads share one kernel matrix; each process computes its own
     task = task if joblib_is_set_up() else task.held(options["cache_mb"], single)
-    work = partial(hold_out, fold=fold, seeder=seeder, from_full=from_full, refused=refused, options=options)
+    work = partial(
+        hold_out, fold=fold, seeder=seeder, walk=walk, from_full=from_full, refused=refused, options=options
+    )
     numbers = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
     left = [
         (family, np.array(some))
@@ -241,9 +271,11 @@ def hold_out(
     refused: float,
     options: dict[str, Any],
     machines: int = 0,
+    walk: Seeder | None = None,
 ) -> Part:
     """Hold out one fold after another, for one machine: the loop of Wen et al., Algorithm 1 to 3.
 
+    Where the origin takes many steps, `walk` makes the seeds, if it is given (`refsvm.rounds.walked`).
     Told how many `machines` are to come, this one included, it leaves folds to workers once those are over sooner.
     Other machines have `spent` some seconds of the time limit. If `origin` is given, the folds start from it.
     """
@@ -259,7 +291,7 @@ def hold_out(
     held_out = [(fold == h).nonzero()[0] for h in numbers]
     plan = planned(machine, held_out, seeder, from_full, named=bool(refused and single))
     if origin is not None:
-        rounds.solutions["origin"], rounds.first_iterations = origin
+        rounds.solutions[ORIGIN], rounds.first_iterations = origin
         rounds.most_iterations, plan = max(origin.steps, origin.solution.iterations), plan[1:]
 
     def is_worthwhile(left: int, seconds: float) -> bool:
@@ -269,7 +301,7 @@ def hold_out(
     leaves = None if is_chain or machines == 0 else is_worthwhile
     with interruptible():
         # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-        for ended in rounds.run(plan, seeder, time_seeds=True, leaves=leaves):
+        for ended in folds_walked_to(rounds, plan, seeder, walk, time_seeds=True, leaves=leaves):
             steps += ended.iterations
             if ended.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
@@ -279,7 +311,7 @@ def hold_out(
                 reports.append(FoldReport(int(fold[examples[0]]), pair, *cost, ended.status, ended.trace))
     seconds = sum(each.seed_seconds + each.solve_seconds for each in reports) / max(1, len(reports))
     is_long = machines > 0 and is_worthwhile(len(numbers) - len(reports), seconds)
-    solved = rounds.solutions.get("origin") if is_long and from_full else None
+    solved = rounds.solutions.get(ORIGIN) if is_long and from_full else None
     found = None if solved is None else Origin(solved, rounds.first_iterations)
     return Part(
         pair, int(numbers[0]), reports, values, steps, rounds.rows.computed, rounds.status, is_long, found
@@ -294,7 +326,7 @@ def planned(
     Where they are `named`, their solutions are kept: compiled rounds look at the rounding of those.
     """
     # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
-    origin = None if isinstance(seeder, Cold) else "origin"
+    origin = None if isinstance(seeder, Cold) else ORIGIN
     first = [Round(keep=origin)] if origin and from_full else []
     origins, kept = [origin] * len(held_out), [None if from_full else origin] * len(held_out)
     if named and len(held_out) <= MOST_KEPT:
@@ -337,5 +369,5 @@ def made(
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(each.iterations for each in reports) if iterations is None else iterations,
         kernel_rows=task.rows_computed + kernel_rows,
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - began, weights=task.weights,
     )  # fmt: skip

@@ -16,10 +16,10 @@ from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
 from refsvm.kernels.precision import SHARE
 from refsvm.result import Status
-from refsvm.rounds.leave_one_out import leave_one_out
+from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
-from refsvm.rounds.scores import r_squared
+from refsvm.rounds.scores import r_squared, variance
 from refsvm.rounds.task import COPIES, REGRESSION, Task
 from refsvm.seeders import ActiveSet, Cold, Seeder
 
@@ -40,6 +40,8 @@ class Split:
         Factor of C for each example, or variable; 0 for those that are not trained on.
     test_weights : ndarray, float64
         Weight of each example of the test set in the score.
+    weight : float
+        Weight of the split in the mean over all splits: 1, or that of its example, where each of them tests one.
     """
 
     number: int
@@ -47,6 +49,7 @@ class Split:
     test: np.ndarray
     factors: np.ndarray
     test_weights: np.ndarray
+    weight: float = 1.0
 
     @cached_property
     def total(self) -> float:
@@ -89,14 +92,20 @@ def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> flo
     labels, weights = task.labels[split.test], split.test_weights
     if task.kind != REGRESSION:
         return float((votes(values, len(task.classes)) == task.codes[split.test]) @ weights) / split.total
-    score = r_squared(labels, values[:, 0], weights)
+    counts = weights > 0.0
+    labels, weights, predicted = labels[counts], weights[counts], values[counts, 0]
+    if len(labels) < 2:
+        return float("nan")
+    score = r_squared(labels, predicted, weights)
     # of equal targets there is nothing to explain: all is right, or nothing
-    return score if np.isfinite(score) or len(labels) < 2 else float((labels == values[:, 0]).all())
+    return score if np.isfinite(score) else float((labels == predicted).all())
 
 
-def left_out_score(task: Task, split: Split, place: int, values: np.ndarray) -> float:
-    """Return the part of one example of a regression in R², so that the mean over all left-out ones is R²."""
-    spread = float(np.var(task.labels))
+def left_out_score(
+    task: Task, split: Split, place: int, values: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Return the part of one example of a regression in R², so that the weighted mean over all of them is R²."""
+    spread = variance(task.labels, weights)
     residual = float(task.labels[split.test[0]] - values[0, 0])
     return 1.0 - residual**2 / spread if spread > 0.0 else float(residual == 0.0)
 
@@ -251,15 +260,14 @@ def left_out_cells(
         np.maximum(splits[0].factors, splits[1].factors),
     )
     for place in sorted({place for places in wanted for place in places}):
-        loo = leave_one_out(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options)
+        loo = decided(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options).result()
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
         # counted once: the steps on all examples serve all of these cells
         steps[0] += sum(each.iterations for each in loo.full_solutions)
-        solved = ~np.isin(loo.decided_by.reshape(len(task.labels), -1), ("", "limit"))
-        converged = np.all(solved, axis=1)[test].tolist()
+        converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)
         found = zip(splits, wanted, steps.tolist(), converged, strict=True)
         for split, places, count, is_solved in found:

@@ -4,8 +4,8 @@
     lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
 Of exchangeable examples the interval holds the next target with a probability of 1 − 2a at least, and mostly of about
-1 − a; of k folds the bound is lower by (1 − k/n)/(k + 1) at most. The machines without an example differ from that of
-all in few α: the differences are kept.
+1 − a; of k folds the bound is lower by (1 − k/n)/(k + 1) at most. An example of weight w is w of the n, which leave
+together. The machines without an example differ from that of all in few α: the differences are kept.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import real
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.problem import DualProblem
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import ZeroAlpha, sufficient
 from refsvm.rounds.task import REGRESSION, task_given
+from refsvm.rounds.weights import copies, smallest
 from refsvm.seeders.top import TOP
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -47,6 +49,8 @@ class HeldOutMachines:
         The machine that each example is held out of.
     residuals : ndarray of shape (n,), float64
         |yᵢ − ŷ₋ᵢ(xᵢ)|.
+    copies : ndarray of shape (n,), int64, optional
+        How often each example counts; by default once.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class HeldOutMachines:
     intercepts: np.ndarray
     number: np.ndarray
     residuals: np.ndarray
+    copies: np.ndarray | None = None
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
         """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""
@@ -92,13 +97,14 @@ class HeldOutMachines:
         """
         if not 0.0 < real("confidence", confidence) < 1.0:
             raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
-        n, values = len(self.residuals), self.predictions(cross)[:, self.number]
+        counts = copies("an interval", self.copies, len(self.residuals))
+        n, values = int(counts.sum()), self.predictions(cross)[:, self.number]
         # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, but for rounding
         few = math.floor((1.0 - confidence) * (n + 1) + 1e-9)
         if few == 0:
             return np.tile([-np.inf, np.inf], (len(cross), 1))
-        low = np.partition(values - self.residuals, few - 1, axis=1)[:, few - 1]
-        high = np.partition(values + self.residuals, n - few, axis=1)[:, n - few]
+        low = smallest(values - self.residuals, counts, few)
+        high = smallest(values + self.residuals, counts, n + 1 - few)
         return np.column_stack([low, high])
 
 
@@ -106,6 +112,7 @@ def held_out_machines(
     problem: DualProblem,
     folds: np.ndarray | None = None,
     *,
+    weights: np.ndarray | None = None,
     stop: StoppingRule | None = None,
     engine: str = "auto",
     **options: Any,
@@ -118,6 +125,10 @@ def held_out_machines(
         Of a regression.
     folds : ndarray of shape (n,), int64, optional
         The fold of each example; each example is one by default.
+    weights : ndarray of shape (n,), optional
+        How many copies of each example there are, whole numbers: the penalties of the problem have to be so many times
+        that of one example. By default each counts once; if their penalties differ, what is said above of the
+        probability is not proved.
     stop : StoppingRule, optional
         ``KKTGap(relative=True)`` by default.
     engine, **options
@@ -126,7 +137,13 @@ def held_out_machines(
     Raises
     ------
     ValueError
-        If the problem is no regression.
+        If the problem is no regression, or a weight is no whole number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVR` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
     """
     task = task_given(problem, None, None, None)
     if task.kind != REGRESSION:
@@ -134,6 +151,7 @@ def held_out_machines(
             f"An interval holds a target, and the problem is one of {task.kind}; give a regression."
         )
     n, machine = task.gram.n, next(task.machines())
+    counts = None if weights is None else copies("an interval", weights, n)
     number = np.arange(n) if folds is None else np.unique(folds, return_inverse=True)[1]
     stop = KKTGap(relative=True) if stop is None else stop
     rounds = Rounds(problem, stop=stop, engine=engine, cache_dtype="float64", **options)
@@ -144,6 +162,7 @@ def held_out_machines(
     names, _, values = sufficient(full, rounds.rows, (ZeroAlpha(),), copies=2)
     members = [np.flatnonzero(number == place) for place in range(count)]
     plan = [place for place, some in enumerate(members) if len(some) > 1 or not names[some[0]]]
+    ends = [full.status]
     for begin in range(0, len(plan), AT_ONCE):
         some = plan[begin : begin + AT_ONCE]
         turns = [
@@ -151,8 +170,10 @@ def held_out_machines(
         ]
         for place, ended in zip(some, rounds.run(turns, TOP()), strict=True):
             values[members[place]] = ended.values
+            ends.append(ended.status)
             solution = rounds.solutions.pop(place)
             change = solution.alpha.reshape(2, n).sum(axis=0) - beta
             where = np.flatnonzero(change)
             changes[place], intercepts[place] = (where, change[where]), solution.intercept
-    return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values))
+    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals rest on them")
+    return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values), counts)

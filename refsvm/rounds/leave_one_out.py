@@ -20,6 +20,7 @@ import numpy as np
 
 from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import interruptible
+from refsvm.engine.unsolved import REMEDY, frames_within, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
 from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
@@ -27,6 +28,7 @@ from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks
 from refsvm.rounds.task import CLASSIFICATION, Task, task_given
+from refsvm.rounds.walked import WALK
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules
@@ -71,8 +73,11 @@ def leave_one_out(
         Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
         over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
         asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
-    kernel, gram, C
-        As in `DualProblem.classification`. With `nu`, C holds the weights of the examples.
+    kernel, gram
+        As in `DualProblem.classification`.
+    C : float or array-like of shape (n,)
+        Penalty. One for each example is its weight, too: it counts so many times in the scores, compared with others,
+        and all copies of it leave together; of weight 0 it is not there. With `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`. An example has two variables, which leave together.
     nu : float, optional
@@ -80,7 +85,8 @@ def leave_one_out(
     seeder : Seeder
         Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
         to the optimum without r from event to event; steps of SMO follow only if the matrix of the free variables is
-        singular.
+        singular. It is the default where the machine of all examples takes many steps, as at a large C with a linear
+        kernel (`refsvm.rounds.walked`).
     stop : StoppingRule
         When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` if the seeder walks
         to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a step. Use
@@ -126,14 +132,20 @@ def leave_one_out(
     ValueError
         On arguments out of range or that contradict each other.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
+
     Notes
     -----
     An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
-    Examples with C = 0 are predicted by the machine that never used them. Where K is not positive semi-definite the
-    checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a warning. Where the machine
-    without r has no free variable, its intercept may be anything in an interval: the middle is taken, as everywhere.
-    A round that the KKT gap ends with h next to zero goes on to smaller gaps, down to 1e-8, until the sign is certain.
-    Where |h| is less than 5e-8 it is not: that is a tie, which rounding decides.
+    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a
+    warning. Where the machine without r has no free variable, its intercept may be anything in an interval: the middle
+    is taken, as everywhere. A round that the KKT gap ends with h next to zero goes on to smaller gaps, down to 1e-8,
+    until the sign is certain. Where |h| is less than 5e-8 it is not: that is a tie, which rounding decides.
 
     Examples
     --------
@@ -150,7 +162,27 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
+    found = decided(
+        X, y, kernel=kernel, gram=gram, C=C, epsilon=epsilon, nu=nu, seeder=seeder, stop=stop, selector=selector,
+        step=step, checks=checks, efficiency_test=efficiency_test, n_jobs=n_jobs, engine=engine, cache_mb=cache_mb,
+        max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
+    )  # fmt: skip
+    result = found.result()
+    found.warn(result)
+    return result
+
+
+def decided(
+    X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
+    stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+    checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
+    engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
+    callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
+) -> TaskProgress:  # fmt: skip
+    """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    has_seeder = seeder is not None
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     cache_mb = positive_or_inf("cache_mb", cache_mb)
@@ -165,20 +197,24 @@ def leave_one_out(
     with interruptible():  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
             rounds = Rounds(part.machine.problem, time_limit=found.left_of(time_limit), **options)
-            algorithm_1(found.begin(part, rounds), seeder, stop, kkt, checks, efficiency_test)
+            hard = seeder if has_seeder else WALK
+            algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
-    return found.result()
+    return found
 
 
 def algorithm_1(
-    found: LOOProgress, seeder: Seeder, stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    found: LOOProgress, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
-    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller."""
+    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
+
+    The second of the seeders is that of problems on which SMO takes many steps.
+    """
     # 1. solve on all examples, more exactly than the rounds
-    rounds = found.rounds
-    found.solve_on_all()
+    found.solve_on_all(kkt)
+    rounds, seeder = found.rounds, seeders[found.is_hard]
     if found.status is not Status.CONVERGED:
         return
     warn_if_stalled(found.full, rounds.rules, kkt.tol)
@@ -207,11 +243,13 @@ def settle_signs(found: LOOProgress, seeder: Seeder, kkt: KKTGap) -> None:
 
     A round begins anew at its seed: few do, and no others have to be kept for them.
     """
-    tol = kkt.tol
+    tol, unsolved = kkt.tol, found.unsolved.copy()
     while found.proves and tol > SMALLEST_TOL and (near := found.near_zero(SURE * tol, kkt.relative)):
         tol = max(0.1 * tol, SMALLEST_TOL)
         stop = KKTGap(tol, kkt.relative)
         found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
+        if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
+            found.unsolved = unsolved.copy()
 
 
 def chosen_for(
@@ -237,10 +275,9 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
     """Warn if the solution on all examples, on which all else rests, has stalled."""
     tol *= min(1.0, full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
-        warnings.warn(
+        warn(
             f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
-            f"above {tol:g}; the checks rest on that solution and may be wrong.",
-            stacklevel=4,
+            f"above {tol:g}; the checks rest on that solution and may be wrong. {REMEDY[full.status]}"
         )
 
 
@@ -262,6 +299,6 @@ def checks_valid_for_kernel(
         warnings.warn(
             f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
             + "; each round ends at the KKT gap." * stop.left_out,
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
     return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop

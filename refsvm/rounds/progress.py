@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
 from refsvm.result import Status, Trace
 from refsvm.rounds.results import LeaveOneOut
@@ -17,7 +18,8 @@ from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Asked, Task
-from refsvm.stopping import StoppingRule
+from refsvm.rounds.walked import few_steps, walked
+from refsvm.stopping import KKTGap, StoppingRule
 
 ALL_AT_ONCE: Final = 2000
 """Up to this many examples, all kernel rows are computed at once."""
@@ -49,10 +51,11 @@ class LOOProgress:
         self.status, self.proves = Status.CONVERGED, rounds.problem.has_labels
         self.iterations, self.early = np.zeros(len(part.examples), dtype=np.int64), 0
         self.gap_rule_kept: bool | None = None
+        self.unsolved: dict[int, Status] = {}
         self.traces: dict[int, Trace] = {}
 
-    def solve_on_all(self) -> None:
-        """Train on all examples."""
+    def solve_on_all(self, kkt: KKTGap) -> None:
+        """Train on all examples: by a walk, if that takes many steps (`refsvm.rounds.walked`)."""
         rounds, n = self.rounds, len(self.part.examples)
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
@@ -60,7 +63,15 @@ class LOOProgress:
             n, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
             "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
         ):  # fmt: skip
-            self.given = rounds.solve(start=self._start)
+            few = min(rounds.max_iter, few_steps(rounds.problem.n))
+            self.given = rounds.solve(
+                start=self._start, max_iter=rounds.max_iter if rounds.shrinking else few
+            )
+            # one exact seed after the other then, and the steps that are left with shrinking
+            self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
+            if self.is_hard:
+                rounds, self.given = walked(rounds, self.given, kkt)
+                self.rounds = rounds
         self.full = rounds.solutions["all"] = self.given.where_solved(rounds.problem)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
@@ -91,6 +102,8 @@ class LOOProgress:
         for out, value, steps, reason, status, _, _, _, trace in rounds:
             r = out if self.part.machine.copies == 1 else int(out[0])
             self.iterations[r], count = self.iterations[r] + steps, count + 1
+            if status is not Status.CONVERGED:
+                self.unsolved[r] = status
             if status is Status.TIME_LIMIT:
                 self.status = status
                 break
@@ -175,6 +188,16 @@ class TaskProgress:
         self._told = now
         return bool(callback(count, self._total))
 
+    def warn(self, result: LeaveOneOut) -> None:
+        """Warn of examples whose machines are not solved, or not trained at all after a limit."""
+        ends = [status for part in self._parts for status in part.unsolved.values()]
+        found = unsolved([*ends, result.status])
+        left, n = int((~result.is_known).sum()), len(result.labels)
+        rests = (
+            f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
+        )
+        warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
+
     def result(self) -> LeaveOneOut:
         """Return the result, in the names of the classes."""
         task, parts, pairs = self.task, self._parts, self.task.pairs
@@ -195,7 +218,8 @@ class TaskProgress:
             full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
-            gap_rule_kept=all(kept) if kept else None, traces=table.traces,
+            gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
+            is_solved=known & ~table.is_unsolved,
         )  # fmt: skip
 
     def _predictions(self, table: Table, known: np.ndarray) -> np.ndarray:
@@ -217,6 +241,8 @@ class Table(NamedTuple):
     decided, signs, values : ndarrays of shape (n, pairs)
         The reason that decided an example, the sign of h if only that is known, and h.
     iterations : ndarray of shape (n,), int64
+    is_unsolved : ndarray of shape (n,), bool
+        Whether a round of an example has ended before its rule was satisfied.
     traces : dict
         By example, or by example and classes.
     """
@@ -225,13 +251,15 @@ class Table(NamedTuple):
     signs: np.ndarray
     values: np.ndarray
     iterations: np.ndarray
+    is_unsolved: np.ndarray
     traces: dict[Any, Trace]
 
     @classmethod
     def of(cls, n: int, pairs: int) -> Table:
         """Return one in which nothing is known."""
         decided, iterations = np.full((n, pairs), "", dtype=object), np.zeros(n, dtype=np.int64)
-        return cls(decided, np.zeros((n, pairs)), np.full((n, pairs), np.nan), iterations, {})
+        values = np.full((n, pairs), np.nan)
+        return cls(decided, np.zeros((n, pairs)), values, iterations, np.zeros(n, dtype=bool), {})
 
     def take(self, found: LOOProgress, column: int) -> None:
         """Write the results of one machine."""
@@ -241,6 +269,7 @@ class Table(NamedTuple):
         self.decided[rows, column], self.signs[rows, column] = found.decided[local], found.signs[local]
         self.values[rows, column] = found.values[local]
         np.add.at(self.iterations, rows, found.iterations[local])
+        self.is_unsolved[part.examples[[*found.unsolved]]] = True
         if self.values.shape[1] > 1:
             self.decided[part.others, column] = OTHER_CLASS
             self.values[part.others, column] = part.values_of_others(found.full)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from refsvm.result import Solution, Status, Trace
-from refsvm.rounds.scores import Scores, mean_absolute_error, r_squared, root_mean_square, share_wrong
+from refsvm.rounds.scores import (
+    Score,
+    Scores,
+    mean_absolute_error,
+    r_squared,
+    root_mean_square,
+    share_wrong,
+)
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
@@ -64,6 +71,11 @@ class LeaveOneOut(Scores):
     traces : dict of int to Trace
         The steps of each round, by example, if they were asked for; of three classes and more by (r, p, q), the example
         and the numbers of two classes.
+    weights : ndarray of shape (n,), float64, or None
+        How often each example counts in the scores; None if all count alike.
+    is_solved : ndarray of shape (n,), bool
+        Whether an example is decided by machines that are solved: neither a limit nor a selector that stalled ended
+        them before.
     """
 
     kind: str
@@ -81,6 +93,8 @@ class LeaveOneOut(Scores):
     engine: str
     gap_rule_kept: bool | None = None
     traces: dict[Any, Trace] = field(default_factory=dict, repr=False)
+    weights: np.ndarray | None = field(default=None, repr=False)
+    is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
 
     @property
     def full_solution(self) -> Solution:
@@ -194,6 +208,8 @@ class CrossValidation(Scores):
         Of all rounds, and of the full solution where one was the origin.
     seconds : float
         Wall time.
+    weights : ndarray of shape (n,), float64, or None
+        How often each example counts in the scores; None if all count alike.
     """
 
     kind: str
@@ -207,6 +223,7 @@ class CrossValidation(Scores):
     iterations: int
     kernel_rows: int
     seconds: float
+    weights: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def is_known(self) -> np.ndarray:
@@ -242,13 +259,13 @@ class CrossValidation(Scores):
         self._only("fold_r2", REGRESSION)
         return self._of_folds(r_squared)
 
-    def _of_folds(self, score: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
-        """Return a score of each fold, shape (folds,); NaN if a round of it is missing."""
+    def _of_folds(self, score: Score) -> np.ndarray:
+        """Return a score of each fold, shape (folds,); NaN if a round of it is missing, or none of it counts."""
         known, result = self.is_known, np.full(int(self.fold.max()) + 1, np.nan)
         for h in range(len(result)):
             held_out = self.fold == h
             if known[held_out].all():
-                result[h] = score(self.labels[held_out], self.predictions[held_out])
+                result[h] = self._of_some(score, held_out)
         return result
 
     @property

@@ -170,6 +170,14 @@ class Rounds:
         other._grams, other._run = self._grams.copy(), other._made_run()
         return other
 
+    def with_shrinking(self) -> Rounds:
+        """Return the same rounds with shrinking and one exact step at the end of each, over the same store of rows."""
+        other = self.clone_for_worker()
+        other.workers, other.shrinking, other.polish = self.workers, True, True
+        other._run = other._made_run()
+        other._run.refused_from = self._run.refused_from
+        return other
+
     def __reduce__(self) -> Any:
         """Pickle without kernel rows, which the other process computes anew."""
         # rows may take gigabytes: to compute them anew is faster than to pickle them

@@ -1,17 +1,25 @@
-"""Scores of predictions of examples that were not trained on: errors of classes, residuals of targets."""
+"""Scores of predictions of examples that were not trained on: errors of classes, residuals of targets.
+
+An example of weight w counts w times (`refsvm.rounds.weights`).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.rounds.weights import mean
 
 SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
 """Numbers that sum up the predictions of a task."""
+
+
+Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
+"""Labels, predictions and weights (None: all count alike) to a number."""
 
 
 class Scores(ABC):
@@ -20,6 +28,7 @@ class Scores(ABC):
     kind: str
     labels: np.ndarray
     predictions: np.ndarray
+    weights: np.ndarray | None
 
     @property
     @abstractmethod
@@ -33,10 +42,15 @@ class Scores(ABC):
             has = f"{', '.join(others)} and {last}" if others else last
             raise AttributeError(f"{name} is not a score of {self.kind}, which has {has}.")
 
-    def _of_known(self, score: Callable[[np.ndarray, np.ndarray], float]) -> float:
+    def _of_known(self, score: Score) -> float:
         """Return a score of the examples that are predicted; NaN if none is."""
-        known = self.is_known
-        return score(self.labels[known], self.predictions[known]) if known.any() else float("nan")
+        return self._of_some(score, self.is_known)
+
+    def _of_some(self, score: Score, some: np.ndarray) -> float:
+        """Return a score of the examples in a mask; NaN if none of them counts."""
+        weights = None if self.weights is None else self.weights[some]
+        counts = some.any() if weights is None else weights.any()
+        return score(self.labels[some], self.predictions[some], weights) if counts else float("nan")
 
     @property
     def scores(self) -> dict[str, float]:
@@ -45,7 +59,7 @@ class Scores(ABC):
 
     @property
     def error(self) -> float:
-        """Share of wrong predictions among the examples decided; NaN if none is. Not of a regression."""
+        """Share of wrong predictions among the examples decided, weighted; NaN if none is. Not of a regression."""
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_known(share_wrong)
 
@@ -80,23 +94,25 @@ class Scores(ABC):
         return self._of_known(r_squared)
 
 
-def share_wrong(labels: np.ndarray, predictions: np.ndarray) -> float:
-    """Return the share of predictions that are not the label."""
-    return float((predictions != labels).mean())
+def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Return the share of predictions that are not the label: Σ w·wrong / Σ w."""
+    return mean(predictions != labels, weights)
 
 
-def root_mean_square(labels: np.ndarray, predictions: np.ndarray) -> float:
+def root_mean_square(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
     """√ mean (y − h)²."""
-    return float(np.sqrt(np.mean((labels - predictions) ** 2)))
+    return float(np.sqrt(mean((labels - predictions) ** 2, weights)))
 
 
-def mean_absolute_error(labels: np.ndarray, predictions: np.ndarray) -> float:
+def mean_absolute_error(
+    labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
+) -> float:
     """Mean |y − h|."""
-    return float(np.abs(labels - predictions).mean())
+    return mean(np.abs(labels - predictions), weights)
 
 
-def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | float = 1.0) -> float:
-    """1 − Σ w (y − h)² / Σ w (y − ȳ)², with the weighted mean ȳ; NaN where all targets are one number.
+def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """1 − Σ w (y − h)² / Σ w (y − ȳ)², with the weighted mean ȳ; NaN where all targets that count are one number.
 
     Examples
     --------
@@ -105,7 +121,14 @@ def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray |
     >>> r_squared(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]))
     0.5
     """
-    weights = np.broadcast_to(weights, labels.shape)
-    spread: Any = (weights * (labels - np.average(labels, weights=weights)) ** 2).sum()
-    lost = (weights * (labels - predictions) ** 2).sum()
+    spread = variance(labels, weights)
+    lost = mean((labels - predictions) ** 2, weights)
     return float(1.0 - lost / spread) if spread > 0.0 else float("nan")
+
+
+def variance(labels: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Σ w (y − ȳ)² / Σ w; 0 where all targets that count are one number, whatever their mean rounds to."""
+    counting = labels if weights is None else labels[weights > 0.0]
+    if len(counting) == 0 or (counting == counting[0]).all():
+        return 0.0
+    return mean((labels - mean(labels, weights)) ** 2, weights)

@@ -30,6 +30,7 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
+from refsvm.rounds.weights import weights_in
 
 CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
 
@@ -104,7 +105,7 @@ class Task:
     labels : ndarray of shape (n,)
         The labels given, targets, or 1 for each example that is to be inside.
     C : ndarray of shape (n,), float64
-        Penalties, or weights.
+        Penalties, or weights: penalties are weights, too.
     problem : DualProblem or None
         That of a regression or of novelty detection.
     classes, codes : ndarrays of shape (k,) and (n,)
@@ -126,6 +127,11 @@ class Task:
     def pairs(self) -> list[tuple[int, int]]:
         """Numbers of the classes of each machine; (0, 0) where there are none."""
         return [*combinations(range(len(self.classes)), 2)] or [(0, 0)]
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """How often each example counts in a score, shape (n,); None if all count alike."""
+        return weights_in(self.C)
 
     def on(self, gram: KernelMatrix) -> Task:
         """Return the same task with another source of the kernel matrix of its examples."""

@@ -88,7 +88,7 @@ def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> No
     with pytest.raises(ValueError, match=r"Split 0 of cv=.* trains on one class only"):
         SVCCV(**GRID, cv=[(rows[:0], rows[24:])]).fit(X, Y)
     weights = np.where((Y == 1) & (rows < 24), 0.0, 1.0)
-    with pytest.raises(ValueError, match="leave a class without training examples in split 1"):
+    with pytest.raises(ValueError, match=r"Split 1 of cv=.* trains on one class only that counts"):
         SVCCV(**GRID, cv=[(rows[24:], rows[:24]), (rows[:24], rows[24:])]).fit(X, Y, weights)
 
 
@@ -162,7 +162,7 @@ def test_of_cells_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
 
 def test_equal_means_have_equal_ranks() -> None:
     """0.3 + 0.2 + 0.1 and 0.1 + 0.2 + 0.3 differ in the last digit."""
-    splits: Any = [SimpleNamespace(number=k) for k in range(3)]
+    splits: Any = [SimpleNamespace(number=k, weight=1.0) for k in range(3)]
     Cs = np.array([1.0, 2.0, 3.0])
     search = Search("SVCCV", [GammaColumn(0.1, RBF(0.1))], [None], Cs, splits, None, {})
     scores = [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3), (0.4, 0.2, 0.1)]

@@ -254,8 +254,8 @@ def test_bad_data_are_refused_with_a_sentence():
         SVC().fit(np.where(X > 1, np.nan, X), y)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         SVC().fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="weights leave the class 1 without examples"):
-        SVC().fit(X, y, np.where(y == 1, 0.0, 1.0))
+    with pytest.raises(ValueError, match="weights leave the class -2 without examples"):
+        SVC().fit(X, y, np.where(y == 1, 1.0, 0.0))
     with pytest.raises(ValueError, match="sample_weight contains 1e\\+308"):
         SVC().fit(X, y, np.where(y == 1, 1e308, 1.0))
     with pytest.raises(
@@ -263,7 +263,7 @@ def test_bad_data_are_refused_with_a_sentence():
     ):
         SVC(class_weight={1: 1e200}).fit(X, y, np.where(y == 1, 1e200, 1.0))
     with pytest.raises(ValueError, match="weights leave the class -2 without examples"):
-        SVC(class_weight={-2: 0.0}).fit(X, y)
+        SVC(class_weight={-2: 0.0, 1: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match=r"gives 0\.0 on data of variance inf"):
         SVC().fit(X * 1e200, y)
     with pytest.raises(ValueError, match="overflows"):

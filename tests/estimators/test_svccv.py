@@ -26,13 +26,13 @@ from refsvm import (
     Linear,
     LOODualityGap,
     Precomputed,
-    leave_one_out,
 )
 from refsvm.datasets import load
 from refsvm.estimators import search as search_module
 from refsvm.kernels import Gram
 from refsvm.rounds import grid as grid_module
 from refsvm.rounds.grid import Split, solve_cells
+from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.task import task_given
 from refsvm.solver.run import CoarseError
 
@@ -187,9 +187,7 @@ def test_folds_take_a_rule_but_none_for_left_out_examples(heart):
 def test_leave_one_out_is_not_done_twice(heart, tmp_path, monkeypatch):
     X, y = heart[0][::6], heart[1][::6]
     given = []
-    monkeypatch.setattr(
-        grid_module, "leave_one_out", lambda **o: given.append(o["C"].max()) or leave_one_out(**o)
-    )
+    monkeypatch.setattr(grid_module, "decided", lambda **o: given.append(o["C"].max()) or decided(**o))
     options = {"gammas": [0.05], "cv": "loo", "refit": False, "store": tmp_path / "cells.sqlite"}
     first, again = (SVCCV(Cs=[0.1, 1.0], **options).fit(X, y) for _ in range(2))
     assert given == [0.1, 1.0]

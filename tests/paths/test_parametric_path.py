@@ -148,7 +148,8 @@ def test_any_algebra_follows_any_line(algebra: Any) -> None:
 
 def test_limits_end_a_path_early_and_say_so() -> None:
     start, end, t = line("C", "rbf")
-    path = parametric_path(start, end, t=t, max_events=3)
+    with pytest.warns(UserWarning, match=r"The path ends at t=.*, before its end: max_events was reached"):
+        path = parametric_path(start, end, t=t, max_events=3)
     assert path.status is Status.MAX_ITER
     assert len(path.t) == 4
     seen: list[float] = []

@@ -224,10 +224,12 @@ def test_limits_end_all_pairs():
     )
     assert path.status is Status.CALLBACK
     assert len(seen) == 3
-    path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, max_events=2)
+    with pytest.warns(UserWarning, match=r"The path ends at C=.*max_events was reached"):
+        path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, max_events=2)
     assert path.status is Status.MAX_ITER
     assert path.predict(X, path.C[0]).shape == y.shape
-    path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, time_limit=1e-9)
+    with pytest.warns(UserWarning, match=r"The path .*time_limit was reached"):
+        path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, time_limit=1e-9)
     assert path.status is Status.TIME_LIMIT
 
 

@@ -174,7 +174,8 @@ def test_a_callback_that_says_so_ends_all_rounds(seeder, last, rounds):
 
 def test_a_limit_is_told():
     X, y, kernel = SETS["heart"]
-    result = cross_validate(X, y, kernel=kernel, folds=4, max_iter=5)
+    with pytest.warns(UserWarning, match=r"4 of 4 rounds of cross-validation are not solved.*raise max_iter"):
+        result = cross_validate(X, y, kernel=kernel, folds=4, max_iter=5)
     assert result.status is Status.MAX_ITER
     assert {each.status for each in result.rounds} == {Status.MAX_ITER}
     assert result.is_complete
@@ -186,7 +187,8 @@ def test_a_time_limit_holds_for_all_rounds(engine, monkeypatch):
     # on a busy machine the first thousand steps alone may take longer than all rounds may be late
     monkeypatch.setattr(runner, "OVERTIME_SECONDS", np.inf)
     options = {"kernel": kernel, "C": 1e6, "stop": KKTGap(1e-10), "engine": engine}
-    result = cross_validate(X, y, folds=4, time_limit=1e-9, **options)
+    with pytest.warns(UserWarning, match=r"rounds of cross-validation are not solved.*Raise time_limit"):
+        result = cross_validate(X, y, folds=4, time_limit=1e-9, **options)
     assert {each.status for each in result.rounds} == {Status.TIME_LIMIT}
     assert result.status is Status.TIME_LIMIT
 

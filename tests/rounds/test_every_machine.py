@@ -87,9 +87,11 @@ def test_residuals_of_a_regression_are_those_of_refits(kernel, weighted):
     assert loo.counts["zero alpha"] > 0
     np.testing.assert_allclose(loo.predictions, values, atol=1e-8)
     np.testing.assert_allclose(loo.residuals, y - values, atol=1e-8)
-    assert loo.rmse == pytest.approx(np.sqrt(np.mean((y - values) ** 2)))
-    assert loo.mae == pytest.approx(np.abs(y - values).mean())
-    assert loo.r2 == pytest.approx(1.0 - np.sum((y - values) ** 2) / np.sum((y - y.mean()) ** 2))
+    # an example of weight w counts w times
+    assert loo.rmse == pytest.approx(np.sqrt(np.average((y - values) ** 2, weights=C)))
+    assert loo.mae == pytest.approx(np.average(np.abs(y - values), weights=C))
+    spread = np.sum(C * (y - np.average(y, weights=C)) ** 2)
+    assert loo.r2 == pytest.approx(1.0 - np.sum(C * (y - values) ** 2) / spread)
     with pytest.raises(AttributeError, match="error is not a score of regression, which has residuals, rmse"):
         _ = loo.error
 
@@ -197,7 +199,7 @@ def test_novelty_detection_leaves_out_its_part_of_nu(kernel, weights):
     np.testing.assert_allclose(loo.decision_values[unique], values[unique], atol=1e-8)
     assert unique.sum() > 30
     assert loo.kind == "novelty"
-    assert loo.outside == np.mean(loo.decision_values < 0.0)
+    assert loo.outside == pytest.approx(np.average(loo.decision_values < 0.0, weights=w), rel=1e-12)
     assert loo.full_solution.alpha.sum() == pytest.approx(0.3 * w.sum())
     cv = cross_validate(X, kernel=kernel, nu=0.3, C=w, folds=5, stop=EXACT, engine=FAST)
     for fold in range(5):
@@ -205,7 +207,7 @@ def test_novelty_detection_leaves_out_its_part_of_nu(kernel, weights):
         solution = solve(make(rest, w[rest])[0], stop=EXACT, engine=FAST)
         h = K[np.ix_(out, rest)] @ solution.alpha + solution.intercept
         np.testing.assert_allclose(cv.decision_values[out, 0], h, atol=1e-8)
-        assert cv.errors[fold] == np.mean(h < 0.0)
+        assert cv.errors[fold] == pytest.approx(np.average(h < 0.0, weights=w[out]), rel=1e-12)
 
 
 def test_a_decision_value_of_zero_is_inside_as_in_one_class_svm():

@@ -218,7 +218,8 @@ def test_the_callback_sees_progress_and_can_end_it():
 
 def test_a_time_limit_ends_it():
     X, y = data("heart")
-    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", time_limit=1e-9)
+    with pytest.warns(UserWarning, match=r"90 of 90 examples are not decided.*Raise time_limit"):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", time_limit=1e-9)
     assert loo.status is Status.TIME_LIMIT
     assert not loo.is_complete
 

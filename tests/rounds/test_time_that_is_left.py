@@ -114,7 +114,10 @@ def late(monkeypatch):
 
 def test_leave_one_out_says_when_its_first_solution_is_late(late, caplog):
     X, y = large()
-    with caplog.at_level(logging.INFO, "refsvm"):
+    with (
+        caplog.at_level(logging.INFO, "refsvm"),
+        pytest.warns(UserWarning, match="1200 examples are not decided"),
+    ):
         leave_one_out(X, y, kernel=RBF(0.5), max_iter=1)
     [sentence] = [record.getMessage() for record in caplog.records if "takes longer" in record.getMessage()]
     assert "1200 examples" in sentence

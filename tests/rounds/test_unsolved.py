@@ -1,0 +1,232 @@
+"""Numbers of machines that are not solved come with the warning of SVC; what takes many steps is walked to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    TOP,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Rounds,
+    Status,
+    cost_path,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
+    solve,
+)
+from refsvm.engine.limits import PathLimits
+from refsvm.engine.unsolved import frames_within, unsolved, warn_of_unsolved
+from refsvm.paths import cross_validate_path
+from refsvm.rounds.jackknife import held_out_machines
+from refsvm.rounds.walked import easy_share, few_steps, walked
+
+from ..settings import FAST
+
+
+def flat(seed: int = 0, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Return few features of overlapping classes, on which steps of pairs gain little at a large C."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0.0, 1, -1)
+
+
+X, Y = flat()
+T = X[:, 0] + 0.3 * np.sin(5.0 * X[:, 1])
+
+
+def limited(limit: int = 3, **more: Any) -> dict[str, Any]:
+    return {"kernel": RBF(0.5), "C": 10.0, "max_iter": limit, "engine": "numpy", **more}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: leave_one_out(X, Y, **limited()),
+        lambda: leave_one_out(X, Y, checks=(), stop=KKTGap(1e-9), **limited(80)),
+        lambda: leave_one_out(X, T, epsilon=0.1, **limited(200, stop=KKTGap(1e-12))),
+        lambda: leave_one_out(X, nu=0.5, **limited()),
+        lambda: leave_one_out(X, np.digitize(T, [-0.5, 0.5]), **limited()),
+        lambda: cross_validate(X, Y, folds=3, **limited()),
+        lambda: cross_validate(X, Y, folds=3, n_jobs=2, **limited()),
+        lambda: cross_validate(X, T, epsilon=0.1, folds=3, **limited()),
+        lambda: cross_validate(X, nu=0.5, folds=3, **limited()),
+        lambda: cross_validate(X, np.digitize(T, [-0.5, 0.5]), folds=3, seeder=TOP(), **limited()),
+        lambda: held_out_machines(DualProblem.regression(X, T, kernel=RBF(0.5), C=10.0), max_iter=3),
+    ],
+)
+def test_what_is_not_solved_is_said(ask: Any) -> None:
+    with pytest.warns(UserWarning, match=r"are not solved, and .*max_iter") as said:
+        ask()
+    (warning,) = (each for each in said if "not solved" in str(each.message))
+    assert warning.filename == __file__
+    if (module := sys.modules.get("sklearn.exceptions")) is not None:
+        assert warning.category is module.ConvergenceWarning
+
+
+def test_what_is_solved_or_ended_by_its_user_is_not() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy")
+        loo = leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy", callback=lambda decided, n: True)
+        cv = cross_validate(X, Y, kernel=RBF(0.5), folds=3, engine="numpy", callback=lambda state: True)
+    assert loo.status is cv.status is Status.CALLBACK
+    assert not loo.is_solved.all()
+    assert unsolved([Status.CONVERGED, Status.INTERRUPTED]) == {}
+
+
+def test_examples_whose_machines_are_not_solved_are_marked() -> None:
+    with pytest.warns(UserWarning, match="they predict their examples all the same"):
+        loo = leave_one_out(X, Y, kernel=Linear(), C=100.0, max_iter=2500, engine=FAST)
+    np.testing.assert_array_equal(loo.is_solved, loo.decided_by != "limit")
+    assert 0 < np.count_nonzero(~loo.is_solved) < 60
+
+
+def test_without_scikit_learn_there_is_a_warning_too() -> None:
+    code = (
+        "import sys, warnings, numpy as np\n"
+        "from refsvm import cross_validate\n"
+        "with warnings.catch_warnings(record=True) as said:\n"
+        "    warnings.simplefilter('always')\n"
+        "    cross_validate(np.arange(12.0)[:, None], np.arange(12) % 2, folds=3, max_iter=1, engine='numpy')\n"
+        "assert 'sklearn' not in sys.modules\n"
+        "print(said[-1].category.__name__, said[-1].filename)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["UnsolvedWarning", "<string>"]
+
+
+def test_a_warning_names_the_most_frequent_reason() -> None:
+    found = unsolved([Status.STALLED, Status.MAX_ITER, Status.MAX_ITER, Status.CONVERGED])
+    with pytest.warns(UserWarning, match=r"3 of 4 rounds are not solved, and so on\. The iteration limit"):
+        warn_of_unsolved("rounds", found, 4, "so on")
+    assert frames_within() == 0
+
+
+# -- paths and curves --------------------------------------------------------------------------------------------------
+
+
+def test_curves_of_a_path_that_ended_early_say_so() -> None:
+    pytest.importorskip("scipy")
+    with pytest.warns(UserWarning, match=r"The path ends at C=.*max_events was reached"):
+        path = regularization_path(X, Y, kernel=RBF(0.5), max_events=10)
+    with pytest.warns(UserWarning, match=r"The error curve ends at C=.*\(MAX_ITER\), and lacks the rest"):
+        path.validation_error(X, Y)
+    with pytest.warns(UserWarning, match=r"The path ends at t="):
+        costs = cost_path(X, Y, kernel=RBF(0.5), max_events=10)
+    with pytest.warns(UserWarning, match=r"The curve of operating points ends at t="):
+        costs.roc(X, Y)
+    labels = np.digitize(T, [-0.5, 0.5])
+    with pytest.warns(UserWarning, match="The path ends at C="):
+        several = regularization_path(X, labels, kernel=RBF(0.5), max_events=20)
+    with pytest.warns(UserWarning, match=r"The error curve ends at C="):
+        several.validation_error(X, labels)
+    whole = regularization_path(X, Y, kernel=RBF(0.5), C_min=0.1, C_max=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole.validation_error(X, Y)
+
+
+@pytest.mark.parametrize("folds", ["loo", 3])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_folds_whose_paths_end_early_say_so(
+    folds: Any, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("scipy")
+    labels = Y if classes == 2 else np.digitize(T, [-0.5, 0.5])
+    monkeypatch.setattr(
+        PathLimits, "reached", lambda self, point, count: Status.MAX_ITER if count > 5 else None
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        cross_validate_path(X, labels, kernel=RBF(0.5), folds=folds, C_min=0.01, C_max=100.0)
+    assert "paths end before C_max=100, and the error curve at C=" in str(said[-1].message)
+    assert any("The path ends at C=" in str(each.message) for each in said[:-1])
+
+
+# -- walks -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1e4, 1e5, 1e6])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_linear_machine_at_a_large_penalty_is_walked_to(C: float, seed: int) -> None:
+    """A refit takes 10⁴ to 10⁷ steps."""
+    X, y = flat(seed)
+    loo = leave_one_out(X, y, kernel=Linear(), C=C, engine=FAST)
+    assert loo.status is Status.CONVERGED
+    assert loo.iterations < 2 * few_steps(60)
+    assert loo.full_solution.kkt_gap < 1e-6
+    assert loo.counts["path"] > 5
+    # the optimum hardly moves any more from here on, so that an easy C tells the signs
+    easy = leave_one_out(X, y, kernel=Linear(), C=1e3, engine=FAST)
+    np.testing.assert_array_equal(loo.predictions, easy.predictions)
+    cv = cross_validate(X, y, kernel=Linear(), C=C, folds=5, engine=FAST)
+    assert cv.status is Status.CONVERGED
+    assert sum(each.iterations for each in cv.rounds) == 0
+    np.testing.assert_array_equal(
+        cv.predictions, cross_validate(X, y, kernel=Linear(), C=1e3, folds=5, engine=FAST).predictions
+    )
+
+
+@pytest.mark.parametrize("kind", ["regression", "three classes", "repeated", "novelty"])
+def test_what_takes_few_steps_at_an_easy_penalty_is_walked_to_in_every_task(kind: str) -> None:
+    X, y = flat(3)
+    if kind == "repeated":
+        X, y = np.repeat(X[:30], 2, axis=0), np.repeat(y[:30], 2)
+    more: dict[str, Any] = {"kernel": Linear(), "engine": FAST}
+    target, C = {
+        "regression": (X[:, 0] + 0.3 * X[:, 1] ** 2, 1e5),
+        "three classes": (np.digitize(X[:, 0] + 0.3 * X[:, 1] ** 2, [0.0, 0.8]), 1e5),
+        "repeated": (y, 1e5),
+        "novelty": (None, 1.0),
+    }[kind]
+    if kind in ("regression", "novelty"):
+        more |= {"epsilon": 0.1} if kind == "regression" else {"nu": 0.3}
+    loo = leave_one_out(X, target, C=C, **more)
+    assert loo.status is Status.CONVERGED
+    assert loo.is_solved.all()
+    if kind == "regression":
+        np.testing.assert_allclose(
+            loo.predictions, leave_one_out(X, target, C=1e2, **more).predictions, atol=1e-2
+        )
+    elif kind != "novelty":
+        wrong = loo.predictions != leave_one_out(X, target, C=1e3, **more).predictions
+        assert np.count_nonzero(wrong) <= 1  # rounding may decide one of them
+
+
+def test_a_walk_adds_to_the_steps_before_it() -> None:
+    problem = DualProblem.classification(X, Y, kernel=Linear(), C=1e4)
+    rounds = Rounds(problem, shrinking=False, engine=FAST, stop=KKTGap(1e-4, relative=True))
+    begun = rounds.solve(max_iter=50)
+    other, found = walked(rounds, begun, KKTGap(1e-3, relative=True))
+    assert other.rows is rounds.rows
+    assert found.status is Status.CONVERGED
+    assert found.kkt_gap < 1e-8
+    assert 50 < found.iterations < 3000
+    exact = solve(
+        DualProblem.classification(X, Y, kernel=Linear(), C=1e4), stop=KKTGap(1e-5), polish=True, engine=FAST
+    )
+    assert found.objective == pytest.approx(exact.objective, rel=1e-9)
+
+
+def test_what_has_no_easier_box() -> None:
+    diagonal = np.ones(60)
+    assert easy_share(DualProblem.classification(X, Y, kernel=RBF(1.0), C=np.inf), diagonal) == 1.0
+    assert easy_share(DualProblem.one_class(X, kernel=RBF(1.0)), diagonal) == 1.0
+    assert easy_share(DualProblem.classification(X, Y, kernel=RBF(1.0), C=0.5), diagonal) == 1.0
+    assert easy_share(DualProblem.classification(X, Y, kernel=RBF(1.0), C=100.0), diagonal) == 0.01
+
+
+def test_a_seeder_that_is_named_is_used() -> None:
+    loo = leave_one_out(X, Y, kernel=Linear(), C=1e3, seeder=TOP(), engine=FAST)
+    assert loo.counts["path"] == 0
+    assert loo.round_iterations.sum() > 0
