@@ -10,7 +10,7 @@ from refsvm.arithmetic import Arithmetic, dot, fastest, product
 from refsvm.kernels import Gram
 from refsvm.kernels.products import DenseProducts
 
-from .settings import needs_jit
+from .settings import needs_jit, needs_same_bits
 
 TYPES = [np.float64, np.float32]
 WIDTHS = [1, 2, 7, 8, 9, 16, 23, 127, 128, 129, 300]
@@ -46,6 +46,7 @@ def test_a_product_is_summed_in_the_order_written_down(d, dtype):
         np.testing.assert_array_equal(rows, expected[:, :3], strict=True)
 
 
+@needs_same_bits
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("kernel", [RBF(0.1), Linear(), Polynomial(3, 0.1, 1.0), Sigmoid(0.1, -0.3)])
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (40, 13), (600, 3), (1100, 9), (300, 200)])

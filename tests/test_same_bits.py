@@ -11,7 +11,7 @@ import pytest
 
 from refsvm import arithmetic
 
-from .settings import INTERPRETED, NUMBA
+from .settings import INTERPRETED, NUMBA, needs_same_bits
 
 pytest.importorskip("sklearn")
 
@@ -29,6 +29,7 @@ def other_bits(engine: str, some: int) -> list[str]:
     return [name for name, each in same_bits.run([engine], some).items() if each.get(engine) != KNOWN[name]]
 
 
+@needs_same_bits
 @pytest.mark.skipif(INTERPRETED, reason="takes minutes")
 @pytest.mark.parametrize("engine", ["numpy", "numba"] if NUMBA else ["numpy"])
 def test_results_have_the_bits_that_they_have_elsewhere(engine):

@@ -231,10 +231,10 @@ def algorithm_1(
         # efficiency test: half of the first M rounds were decided early, or the rule is given up
         stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
     found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
-    settle_signs(found, seeder, kkt)
     if seeder.is_exact:
         # without a step it was the walk that has led to the optimum
         found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
+    settle_signs(found, seeder, kkt)
     # 4. the error is the share of wrong predictions, over all machines: `TaskProgress.result`
 
 
