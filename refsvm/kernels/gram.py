@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm import arithmetic
 from refsvm.kernels.blocks import LARGEST_VALUE, check_finite_values, gather, is_all, shaped, write_mirrored
 from refsvm.kernels.functions import RBF, Kernel, Linear, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
@@ -35,6 +36,9 @@ BLOCK_ENTRIES: Final = 2**21
 
 FEWEST_ROWS: Final = 128
 """Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
+
+SHARED_FROM: Final = 2**22
+"""Multiplications from which on threads share a block in equal parts."""
 
 DENSE_ROWS: Final = 64
 """Rows of dense examples with many features that a thread evaluates at a time."""
@@ -256,6 +260,8 @@ class Gram(KernelMatrix):
         others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
         # features that are read from a slower cache are read once for many rows
         height = DENSE_ROWS if self.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
+        if out.size * examples.products.Z.shape[1] > SHARED_FROM:
+            height = min(height, -(-len(rows) // arithmetic.current.threads))
         is_cast = out.dtype != examples.products.Z.dtype or not out.flags.c_contiguous
 
         def piece(part: slice) -> None:

@@ -175,10 +175,9 @@ class PreparedExamples:
     def columns(self, those: np.ndarray | slice | None) -> Columns:
         """Return some of the examples, or all, as the z of kernel rows."""
         products = self.products
-        features = products.features if isinstance(products, DenseProducts) else None
         if isinstance(those, np.ndarray):
-            assert features is not None
-            return Columns(features.take(those, 1), self.norms[those], 0)
+            return Columns(np.ascontiguousarray(products.Z[those].T), self.norms[those], 0)
+        features = products.features if isinstance(products, DenseProducts) else None
         return Columns(features, self.norms, 0 if those is None else those.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
