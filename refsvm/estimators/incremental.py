@@ -151,7 +151,9 @@ class Incremental(KernelMachine):
             self._take(solutions, places, kept)
         self._warn_of_noise(solutions)
         if self.fit_status_:
-            warnings.warn(convergence_message(solutions, self.tol), ConvergenceWarning, stacklevel=4)
+            warnings.warn(
+                convergence_message(solutions, self._stopping_rule), ConvergenceWarning, stacklevel=4
+            )
 
     def _values(self) -> dict[str, Any]:
         """Return the present values of the settings."""
@@ -247,7 +249,7 @@ class Incremental(KernelMachine):
         """Warn if rounding of the held kernel matrix moves decision values by more than the tolerance."""
         gram = Gram(self.kernel_, self.held_["X"], origin=self.held_.get("origin"), may_move=False)
         for solution in solutions:
-            tolerance = self.tol * min(1.0, solution.decision_range)
+            tolerance = self._stopping_rule.tolerance * min(1.0, solution.decision_range)
             noise = decision_noise(gram, solution.alpha, solution.problem.gram.diagonal(), tolerance)
             if noise > 0.0:
                 warnings.warn(noisy(noise, tolerance), stacklevel=5)

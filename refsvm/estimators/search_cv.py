@@ -255,7 +255,7 @@ class SearchCV(KernelEstimator, ABC):
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
         # `verbose` tells of cells here, and of steps there
-        names = (set(self._model().get_params()) & set(self.get_params())) - {"verbose"}
+        names = (set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))) - {"verbose"}
         return {name: getattr(self, name) for name in names}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

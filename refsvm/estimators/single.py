@@ -54,7 +54,9 @@ class SingleMachine(Incremental):
             self.kernel_ = kernel
             self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
         if self.fit_status_:
-            warnings.warn(convergence_message([solution], self.tol), ConvergenceWarning, stacklevel=3)
+            warnings.warn(
+                convergence_message([solution], self._stopping_rule), ConvergenceWarning, stacklevel=3
+            )
         return self
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:

@@ -18,7 +18,6 @@ from refsvm.multiclass.one_vs_one import kernel_values
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
 from refsvm.rounds.jackknife import HeldOutMachines, held_out_machines
-from refsvm.stopping.kkt_gap import KKTGap
 
 FOLDS: Final = 10
 """Of CV+."""
@@ -254,7 +253,7 @@ class SVR(RegressorMixin, SingleMachine):
             rows = np.flatnonzero(held["weights"] > 0.0)
             folds = np.arange(len(rows)) % FOLDS if method == "cv+" else None
             problem = self._problem(self._gram(rows), held["y"][rows], held["weights"][rows], self._values())
-            stop = KKTGap(self.tol, relative=True)
+            stop = self._stopping_rule
             self._held_out = (
                 held,
                 settings,
