@@ -24,7 +24,7 @@ KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     for name in room.__all__
     if is_dataclass(found := getattr(room, name))
 }
-"""Every kernel, selector, step rule, stopping rule and seeder of this package, and what is kept of a pair of classes."""
+"""Kernels and rules of this package, and what is kept of a pair of classes."""
 
 
 VERSION: Final = "refsvm version"

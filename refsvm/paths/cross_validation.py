@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, signs
+from refsvm._checks import examples
 from refsvm.engine.limits import interruptible
-from refsvm.formulations import numbered
+from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
@@ -115,7 +115,7 @@ def cross_validate_path(
     X = examples(X)
     matrix, several = matrix_given(X, kernel, None).centred, has_several_classes(y)
     n = matrix.n
-    labels = signs(y, n) if not several else numbered(y, n)[1]
+    labels = signed(y, n)[1] if not several else numbered(y, n)[1]
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
     # with a number of folds, and unless each example is a fold of its own

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, numbers, signs
+from refsvm._checks import examples
+from refsvm.formulations import signs_among
 from refsvm.paths.parametric import ParametricPath
 
 
@@ -64,7 +65,7 @@ class CostPath(ParametricPath):
         ----------
         X : array-like or CSR of shape (m, d)
         y : array-like of shape (m,)
-            Labels −1 and +1, both present.
+            Labels, entries of `classes`, both present.
 
         Raises
         ------
@@ -72,7 +73,9 @@ class CostPath(ParametricPath):
             If shapes differ, or a class is missing.
         """
         X = examples(X)
-        labels = signs(numbers("y", y), X.shape[0])
+        labels = signs_among(y, self.classes, X.shape[0])
+        if len(labels) == 0 or np.ptp(labels) == 0.0:
+            raise ValueError("y holds a single class; a share of errors of each takes examples of both.")
         said, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []
