@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.stats import rankdata
 
 from refsvm.estimators.search import Key, Search
 from refsvm.rounds.grid import Cell
+
+
+SINGLE: Final = "score"
+"""The name of a score that has no other one."""
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
@@ -24,20 +28,39 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         )
 
     params, result = [search.params(*each) for each in places], {}
-    scores = table("score")
     for name in ("fit", "score"):
         seconds = table(f"{name}_seconds")
         result[f"mean_{name}_time"], result[f"std_{name}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
     for name in params[0]:
         result[f"param_{name}"] = np.ma.MaskedArray([each[name] for each in params])
     result["params"] = params
-    for s, column in enumerate(scores.T):
-        result[f"split{s}_test_score"] = column
-    means = scores.mean(axis=1)
-    result["mean_test_score"], result["std_test_score"] = means, scores.std(axis=1)
-    result["rank_test_score"] = ranks(means)
+    for name in names_of_scores(cells):
+        found = [[cells[g, place, s].score for s in numbers] for g, place in places]
+        scores = np.array([[each[name] if isinstance(each, dict) else each for each in row] for row in found])
+        for s, column in enumerate(scores.T):
+            result[f"split{s}_test_{name}"] = column
+        means = scores.mean(axis=1)
+        result[f"mean_test_{name}"], result[f"std_test_{name}"] = means, scores.std(axis=1)
+        result[f"rank_test_{name}"] = ranks(means)
     result["mean_iterations"] = table("iterations").mean(axis=1)
     return result
+
+
+def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
+    """Return the names of the scores of all cells; of a single score "score".
+
+    Raises
+    ------
+    ValueError
+        If the cells have different scores, as a function may return them.
+    """
+    names = [[*cell.score] if isinstance(cell.score, dict) else [SINGLE] for cell in cells.values()]
+    if other := next((each for each in names if {*each} != {*names[0]}), None):
+        raise ValueError(
+            f"scoring= returns {', '.join(names[0])} of one cell and {', '.join(other)} of another; return the same "
+            "scores of all."
+        )
+    return names[0]
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
