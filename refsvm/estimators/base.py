@@ -189,7 +189,13 @@ class KernelMachine(KernelEstimator):
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Check X, and y in `fit`, by scikit-learn. A user's kernel takes examples of any kind."""
         if reset:
-            self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
+            for name in (
+                "held_",
+                "_kept",
+                "_held_kept",
+                "_held_out",
+            ):  # a new beginning, see `refsvm.estimators.incremental`
+                self.__dict__.pop(name, None)
         if is_user_kernel(kernel):
             return self._checked_of_any_kind(X, y, reset=reset, **checks)
         matrix = is_precomputed(kernel)

@@ -39,7 +39,7 @@ class SingleMachine(Incremental):
         self._validate_params()
         X, y = self._given(X, y, self.kernel, reset=True)
         weights = checked_weights(sample_weight, X)
-        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0)
+        rows, every = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0), weights
         weights = None if weights is None else weights[rows]
         kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
@@ -53,11 +53,15 @@ class SingleMachine(Incremental):
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
+            self._keep(X, y, np.ones(len(y)) if every is None else every)
         if self.fit_status_:
             warnings.warn(
                 convergence_message([solution], self._stopping_rule), ConvergenceWarning, stacklevel=3
             )
         return self
+
+    def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
+        """Keep the examples of a fit, where something asks for them later."""
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
         """Yield the one problem."""

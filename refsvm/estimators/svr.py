@@ -42,6 +42,9 @@ class SVR(RegressorMixin, SingleMachine):
         Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight.
     epsilon : float, default 0.1
         ε ≥ 0: errors up to it cost nothing.
+    keep_examples : bool, default True
+        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Without them the model
+        and its pickles hold support vectors only.
     warm_start : bool, default False
         Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
 
@@ -83,13 +86,48 @@ class SVR(RegressorMixin, SingleMachine):
 
     C: float = 1.0
     epsilon: float = 0.1
+    keep_examples: bool = True
 
     _settings: ClassVar[tuple[str, ...]] = ("C", "epsilon")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "keep_examples": ["boolean"],
     }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes; what `fit` has kept belongs to them if `keep_examples` says so."""
+        state = super().__getstate__()
+        if not hasattr(self, "held_"):
+            # made of the kept examples, and made again if it is asked for
+            for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
+                state.pop(name, None)
+        return state
+
+    def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
+        """Keep copies: whoever has passed the arrays may use them for something else."""
+        if self.keep_examples and not is_precomputed(self.kernel_):
+            settings = {"named": self._named(), "settings": self._values()}
+            self._kept = {"X": X.copy(), "y": y.copy(), "weights": weights.copy(), "settings": settings}
+
+    def _hold_kept(self) -> None:
+        """Hold the examples that `fit` has kept."""
+        if not hasattr(self, "held_") and hasattr(self, "_kept"):
+            self.held_ = self._known_examples("forget")
+            for name in ("_kept", "_held_kept", "_held_out"):
+                self.__dict__.pop(name, None)
+
+    def _known_examples(self, caller: str) -> dict[str, Any]:
+        """Return what is held of the examples: by `partial_fit`, or of those that `fit` has kept."""
+        if hasattr(self, "held_"):
+            return self.held_
+        known = self.__dict__.get("_held_kept")
+        if known is None or known[0] is not self._kept:
+            known = self._kept, self._held_of(**self._kept, caller=caller)
+            self._held_kept = known
+        held: dict[str, Any] = known[1]
+        return held
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.
@@ -195,8 +233,9 @@ class SVR(RegressorMixin, SingleMachine):
         Raises
         ------
         ValueError
-            If the examples are not held, as `fit` keeps support vectors only: train with `partial_fit`. On a
-            precomputed kernel, an infinite C, a confidence that is not between 0 and 1, and another method.
+            If the examples are not there, as after ``SVR(keep_examples=False).fit``, or their kernel matrix, of 8n²
+            bytes, is larger than `cache_size`. On a precomputed kernel, an infinite C, a confidence that is not between
+            0 and 1, and another method.
 
         Notes
         -----
@@ -210,7 +249,7 @@ class SVR(RegressorMixin, SingleMachine):
         >>> from refsvm import SVR
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(0.0, 6.0, (60, 1))
-        >>> model = SVR(gamma=0.5).partial_fit(X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=60))
+        >>> model = SVR(gamma=0.5).fit(X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=60))
         >>> low, high = model.predict_interval([[2.0]], confidence=0.8)[0]
         >>> bool(low < np.sin(2.0) < high), bool(high - low < 0.5)
         (True, True)
@@ -220,12 +259,17 @@ class SVR(RegressorMixin, SingleMachine):
         """
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
-        if not hasattr(self, "held_") or is_precomputed(self.kernel_) or np.isinf(self.C):
+        self._check_fitted()
+        if (
+            not (hasattr(self, "held_") or hasattr(self, "_kept"))
+            or is_precomputed(self.kernel_)
+            or np.isinf(self.C)
+        ):
             raise ValueError(
-                "predict_interval needs the examples, which fit does not keep, their kernel and a finite C: train with "
-                "partial_fit, and not with kernel='precomputed' or C=inf."
+                "predict_interval needs the examples, their kernel and a finite C: train with fit and "
+                "keep_examples=True, or with partial_fit, and not with kernel='precomputed' or C=inf."
             )
-        held, kernel = self.held_, self.kernel_
+        held, kernel = self._known_examples("predict_interval"), self.kernel_
         X, examples = (
             around(held.get("origin"), each)
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
@@ -235,7 +279,7 @@ class SVR(RegressorMixin, SingleMachine):
             machines, rows = self._held_out_machines(method)
             return machines.intervals(cross[:, rows], confidence)
         return conformal_intervals(
-            self._gram(every).block(every),
+            self._gram(every, held).block(every),
             held["y"],
             cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
@@ -247,12 +291,17 @@ class SVR(RegressorMixin, SingleMachine):
 
     def _held_out_machines(self, method: str) -> tuple[HeldOutMachines, np.ndarray]:
         """Return the machines without each example, or each of ten folds, and which examples they were trained on."""
-        held, settings = self.held_, (method, self.C, self.epsilon, self.tol, self.engine)
+        held, settings = (
+            self._known_examples("predict_interval"),
+            (method, self.C, self.epsilon, self.tol, self.engine),
+        )
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
             rows = np.flatnonzero(held["weights"] > 0.0)
             folds = np.arange(len(rows)) % FOLDS if method == "cv+" else None
-            problem = self._problem(self._gram(rows), held["y"][rows], held["weights"][rows], self._values())
+            problem = self._problem(
+                self._gram(rows, held), held["y"][rows], held["weights"][rows], self._values()
+            )
             stop = self._stopping_rule
             self._held_out = (
                 held,
