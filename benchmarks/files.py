@@ -5,9 +5,10 @@
 
 A file is written in the way of pandas (index, quotation marks, line ends, codes of missing values, packed), R (row
 names, NA, 1e+05), a spreadsheet (``sep=``, decimal commas, byte order mark, code page 1252, empty rows, #N/A), an older
-program (blanks between cells, -1.#IND, exponents with D) or one that writes svmlight files (padding, comments, qid). Its
-name has any ending, it may have comments above its rows, and it may come through a pipe. What it means is known. It is bad if it is read as something else without a warning, refused without the file and the
-line, or refused with another line than the one that is wrong.
+program (blanks between cells, -1.#IND, exponents with D) or one that writes svmlight files (padding, comments, qid).
+Its name has any ending, it may have comments above its rows, and it may come through a pipe. What it means is known. It
+is bad if it is read as something else without a warning, refused without the file and the line, or refused with another
+line than the one that is wrong.
 """
 
 from __future__ import annotations

@@ -324,7 +324,7 @@ def refuse_targets(y: np.ndarray) -> None:
         )
 
 
-def refuse_missing_labels(y: Any) -> None:
+def refuse_missing_labels(y: Any, name: str = "y") -> None:
     """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
     for place, label in enumerate(
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
@@ -332,7 +332,9 @@ def refuse_missing_labels(y: Any) -> None:
         is_nan = isinstance(label, float) and math.isnan(label)
         # by the name: pandas is not imported to recognise what it has made
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
-            raise ValueError(f"y[{place}] is {label!r}, a missing value; complete that example or drop it.")
+            raise ValueError(
+                f"{name}[{place}] is {label!r}, a missing value; complete that example or drop it."
+            )
 
 
 def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

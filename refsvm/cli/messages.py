@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import warnings
@@ -15,6 +16,9 @@ from typer.core import TyperGroup
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
 UNFINISHED: Final = 3
+
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
+"""Errors of an output: a full disk, a reader that has gone, a quota."""
 
 _told: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose; the parser sets both before a command begins."""
@@ -100,7 +104,22 @@ def _system_message(error: OSError) -> str:
     """Return the message of the operating system, with its file."""
     if error.strerror is None:
         return str(error)
+    if error.filename is None:
+        # files name themselves, see `writing`
+        what = "The standard output cannot be written" if error.errno in _UNWRITTEN else "The system refuses"
+        return f"{what}: {error.strerror}"
     return f"{error.filename!r} cannot be opened: {error.strerror}"
+
+
+@contextmanager
+def writing(file: object) -> Iterator[None]:
+    """Name the file in an error of the operating system that does not, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.strerror is not None:
+            raise ValueError(f"{str(file)!r} cannot be written: {error.strerror}.") from None
+        raise
 
 
 @contextmanager

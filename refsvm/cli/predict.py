@@ -12,7 +12,7 @@ from typer import Argument
 from refsvm import read_model
 from refsvm.cli import options
 from refsvm.cli.data import label_text
-from refsvm.cli.messages import note
+from refsvm.cli.messages import note, writing
 from refsvm.cli.options import option
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model
@@ -44,7 +44,8 @@ def predict(
     if output is None:
         typer.echo(lines, nl=False)
     else:
-        output.write_text(lines, encoding="utf-8")
+        with writing(output):
+            output.write_text(lines, encoding="utf-8")
     if isinstance(fitted, Model):
         said = None if y is None else accuracy(fitted, predicted, y)
     elif fitted.task == "regression":

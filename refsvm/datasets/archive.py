@@ -96,7 +96,11 @@ def _held(name: str, stream: IO[bytes] | None) -> bytes:
         raise ValueError(f"path={name!r} is the standard input, which is closed; name a file.")
     if stream.isatty() or _is_endless(stream):
         raise ValueError(f"path={name!r} is a terminal or another device; name a file, or pipe one into it.")
-    if not (content := stream.read()):
+    try:
+        content = stream.read()
+    except OSError as error:
+        raise ValueError(f"path={name!r} cannot be read: {error.strerror or error}.") from None
+    if not content:
         raise ValueError(f"path={name!r} brings nothing; what a pipe brings can be read once.")
     return content
 

@@ -128,7 +128,8 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     head, asked = cells.texts[0].tolist(), {str(label)} if label is not None else {*(columns or ())}
     if asked and asked <= set(names) and not asked <= set(head):
         return cells.below_comment()
-    place = int(label) % len(head) if _is_place(label) and -len(head) <= int(label) < len(head) else None
+    number = int(label) if label is not None and _is_place(label) else len(head)
+    place = number % len(head) if -len(head) <= number < len(head) else None
     is_comment = bool(asked and asked <= set(head)) or _starts_with_header(cells, place)
     # a label such as #1 looks like the beginning of a comment
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):

@@ -222,8 +222,8 @@ class Incremental(KernelMachine):
         Raises
         ------
         ValueError
-            If the examples are not there, as `fit` keeps those of `SVR` only, a position is none, a class would lose all of its examples, or the
-            parameters name another kernel than that of the examples.
+            If the examples are not there, as `fit` keeps those of `SVR` only; if a position is none, a class would
+            lose all of its examples, or the parameters name another kernel than that of the examples.
         """
         self._hold_kept()
         if not hasattr(self, "held_"):

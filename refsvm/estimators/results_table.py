@@ -11,7 +11,6 @@ from scipy.stats import rankdata
 from refsvm.estimators.search import Key, Search
 from refsvm.rounds.grid import Cell
 
-
 SINGLE: Final = "score"
 """The name of a score that has no other one."""
 

@@ -93,7 +93,7 @@ class Scoring:
     def __call__(
         self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
     ) -> Any:
-        """Return the score of a cell, or several of them by name, from the decision values of its test part, shape (t, machines)."""
+        """Return the score of a cell, or several by name, from the decision values (t, machines) of its test part."""
         test, settings = split.test, self.settings | params
         model: Any = self.model(**settings)
         part, y = X[np.ix_(test, split.train)] if is_precomputed(model.kernel) else X[test], labels[test]

@@ -37,8 +37,14 @@ from refsvm.estimators.scoring import (
     takes_weights,
 )
 from refsvm.estimators.search import GammaColumn, Search
-from refsvm.estimators.validation import NO_LABELS, checked_data, checked_weights
+from refsvm.estimators.validation import (
+    LARGEST_SQUARED_WEIGHT,
+    NO_LABELS,
+    checked_data,
+    checked_weights,
+)
 from refsvm.kernels.names import gamma_on, is_precomputed, is_user_kernel
+from refsvm.rounds.folds import pairs_of
 from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.ball_rule import BallRule
@@ -136,7 +142,7 @@ class SearchCV(KernelEstimator, ABC):
         self._refuse_scoring()
         X, y = self._checked(X, y, reset=True)
         labels, classes = self._labels(y)
-        weights = checked_weights(sample_weight, X)
+        weights = checked_weights(sample_weight, X, most=LARGEST_SQUARED_WEIGHT)
         self._refuse_weights(labels, classes, weights)
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
         one_out, stop = self._stop()
@@ -364,7 +370,9 @@ class SearchCV(KernelEstimator, ABC):
             else check_cv(self.cv, y, classifier=self._is_classifier)
         )
         splits = []
-        for number, (train, test) in enumerate(splitter.split(X, y, **params)):
+        by_groups = set(params) <= {"groups"}
+        parts = pairs_of(splitter, X, y, name="cv", **params) if by_groups else splitter.split(X, y, **params)
+        for number, (train, test) in enumerate(parts):
             train, test = (np.arange(len(y))[part] for part in (train, test))
             factors = self._factors(y, train)
             if weights is not None:
@@ -424,7 +432,7 @@ class SearchCV(KernelEstimator, ABC):
         results = self.cv_results_
         if callable(self.refit):
             place, count = self.refit(results), len(results["params"])
-            if not isinstance(place, Integral) or not 0 <= place < count:
+            if not isinstance(place, int | np.integer) or not 0 <= place < count:
                 raise ValueError(
                     f"refit={self.refit!r:.80} returned {place!r}; return the place of a cell in cv_results_, a whole "
                     f"number from 0 to {count - 1}."

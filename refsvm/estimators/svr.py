@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, Self
@@ -228,7 +229,8 @@ class SVR(RegressorMixin, SingleMachine):
         Returns
         -------
         ndarray of shape (t, 2), float64
-            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples.
+            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples. NaN, with a
+            warning, where the ends of "jackknife+" or "cv+" cross, as they may at a low confidence.
 
         Raises
         ------
@@ -277,7 +279,7 @@ class SVR(RegressorMixin, SingleMachine):
         every, cross = np.arange(len(held["y"])), kernel_values(kernel, X, examples)
         if method != "full":
             machines, rows = self._held_out_machines(method)
-            return machines.intervals(cross[:, rows], confidence)
+            return without_crossed(machines.intervals(cross[:, rows], confidence), confidence)
         return conformal_intervals(
             self._gram(every, held).block(every),
             held["y"],
@@ -311,3 +313,23 @@ class SVR(RegressorMixin, SingleMachine):
             )
         _, _, rows, machines = self._held_out
         return machines, rows
+
+
+def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
+    """Return intervals with NaN for those whose lower end is above the upper one; a warning counts them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.svr import without_crossed
+    >>> without_crossed(np.array([[0.0, 1.0]]), 0.9)
+    array([[0., 1.]])
+    """
+    crossed = intervals[:, 0] > intervals[:, 1]
+    if crossed.any():
+        warnings.warn(
+            f"{crossed.sum()} of {len(crossed)} intervals are empty (NaN): at confidence={confidence:g} their lower "
+            "ends are above their upper ones. Ask for a larger confidence, such as 0.5.",
+            stacklevel=3,
+        )
+    return np.where(crossed[:, None], np.nan, intervals)

@@ -141,6 +141,10 @@ def leave_one_out(
     ((270,), 0.8, 0.3)
     """
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    if task.gram.n < 2:
+        raise ValueError(
+            "X holds one example, and without it there is nothing to train on; give at least two."
+        )
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     cache_mb = positive_or_inf("cache_mb", cache_mb)

@@ -147,7 +147,7 @@ def test_what_intervals_cannot_be_made_of():
     with pytest.raises(ValueError, match="not with kernel='precomputed' or C=inf"):
         model.predict_interval(K)
     with pytest.raises(
-        ValueError, match="predict_interval holds the kernel matrix of all 40 .*; raise cache_size.$"
+        ValueError, match=r"predict_interval holds the kernel matrix of all 40 .*; raise cache_size.$"
     ):
         SVR(cache_size=0.005).fit(X, Y).predict_interval(NEW)
 

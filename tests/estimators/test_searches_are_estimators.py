@@ -41,7 +41,8 @@ def least_spread(results):
 
 SCORINGS = [
     (["accuracy", "roc_auc"], "roc_auc"), (("f1", "accuracy"), False), (["accuracy"], "accuracy"),
-    ({"accuracy": "accuracy", "mine": make_scorer(f1_score)}, "mine"), ({"accuracy": "accuracy", "b": "f1"}, least_spread),
+    ({"accuracy": "accuracy", "mine": make_scorer(f1_score)}, "mine"),
+    ({"accuracy": "accuracy", "b": "f1"}, least_spread),
     (several, "right"), (several, False), ("roc_auc", "any name"), ("accuracy", third), (None, third), (None, False),
 ]  # fmt: skip
 
@@ -114,7 +115,7 @@ def test_leave_one_out_and_stores_keep_several_scores(tmp_path):
         ({"a": several}, "a", "which is no number; return one score"),
         ("accuracy", lambda results: 99, "returned 99; return the place of a cell in cv_results_"),
         ("accuracy", lambda results: "x", "returned 'x'; return the place of a cell"),
-        ("neg_log_loss", True, "scoring='neg_log_loss' needs probabilities, and SVC gives no probabilities of its own; calib"),
+        ("neg_log_loss", True, "'neg_log_loss' needs probabilities, and SVC gives no probabilities of its own"),
         ("roc_auc_ovr", True, "CalibratedClassifierCV(SVC(), ensemble=False)"),
         ("neg_brier_score", True, "GridSearchCV(CalibratedClassifierCV"),
         (["accuracy", "neg_log_loss"], "accuracy", "needs probabilities"),
