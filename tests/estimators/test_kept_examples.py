@@ -165,3 +165,14 @@ def test_a_fit_again_replaces_them():
 def test_the_best_machine_of_a_search_has_intervals():
     search = SVRCV(Cs=[1.0], gammas=[0.5], cv=3).fit(X, Y)
     assert search.best_estimator_.predict_interval(NEW).shape == (2, 2)
+
+
+def test_ends_that_cross_are_no_interval():
+    model = SVR(gamma=0.5).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"of 2 intervals are empty \(NaN\): at confidence=0.02 their lower ends"
+    ):
+        found = model.predict_interval(NEW, confidence=0.02, method="cv+")
+    assert not (found[:, 0] > found[:, 1]).any()
+    assert np.isnan(found).any()
+    assert not np.isnan(model.predict_interval(NEW, confidence=0.9, method="cv+")).any()
