@@ -45,8 +45,8 @@ def _known_engine(name: str) -> str:
 
 _ENGINES: Final = {"auto": None, **ENGINES}
 _DATA: Final = (
-    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: LIBSVM, a table or .npz, "
-    "by its contents and not its ending, packed or not; - for the standard input."
+    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: LIBSVM, a table or "
+    ".npz, by its contents and not its ending, packed or not; - for the standard input."
 )
 Data = Annotated[str, Argument(metavar="DATA", help=_DATA)]
 SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA)]

@@ -46,8 +46,9 @@ class SVCCV(ClassifierMixin, SearchCV):
     scoring : str, callable, list, tuple or dict, optional
         Accuracy by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "roc_auc" or
         "balanced_accuracy". Several names, scorers by name, or a scorer that returns scores by name, as in
-        `GridSearchCV`; then `refit` says which of them chooses. Scores of probabilities are refused. The estimator that it gets knows the decision values of the test part X, and the parameters
-        of the cell; it refuses other X. With ``cv="loo"`` scores are those of one example each.
+        `GridSearchCV`; then `refit` says which of them chooses. Scores of probabilities are refused. The estimator that
+        it gets knows the decision values of the test part X, and the parameters of the cell; it refuses other X. With
+        ``cv="loo"`` scores are those of one example each.
     stop : StoppingRule, optional
         When a cell is solved: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol, relative=True)`` with
         ``cv="loo"``, where most examples are decided without a step. Rules for left-out examples take no other folds,
@@ -72,8 +73,8 @@ class SVCCV(ClassifierMixin, SearchCV):
     best_params_ : dict
         "C", and "gamma" where the kernel has one.
     best_score_, best_index_ : float, int
-        Mean score of the best cell, unless a function has chosen it, and its place in `cv_results_`. Of means that are equal to 12 digits the first is
-        taken; `GridSearchCV` takes the one that rounding has made the largest.
+        Mean score of the best cell, unless a function has chosen it, and its place in `cv_results_`. Of means that are
+        equal to 12 digits the first is taken; `GridSearchCV` takes the one that rounding has made the largest.
     cv_results_ : dict of ndarrays
         Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are
         weighted by `sample_weight`, if the scorer takes it.
