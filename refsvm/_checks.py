@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +35,17 @@ def hint(
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {shown(near[0])}?" if near else otherwise
+
+
+@contextmanager
+def writing(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in an error of the operating system that does not, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, os.fspath(file)) from None
+        raise
 
 
 def version() -> str:

@@ -15,7 +15,7 @@ from refsvm import KKTGap, Status, write_model
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import Opened, Output, Training, writable
-from refsvm.cli.messages import interrupted, is_watched, unfinished, writing
+from refsvm.cli.messages import interrupted, is_watched, unfinished
 from refsvm.cli.options import one_of, option
 from refsvm.datasets import Dataset
 from refsvm.engine.limits import Limits
@@ -46,8 +46,7 @@ def fit(
     estimator = made(opened, training)
     estimator.set_params(**rules, kernel=opened.kernel, engine=engine)
     is_cut = trained(estimator, dataset)
-    with writing(model):
-        write_model(estimator, model, dataset.columns, opened.scaling)
+    write_model(estimator, model, dataset.columns, opened.scaling)
     told = of_task.summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
     row = (

@@ -104,22 +104,12 @@ def _system_message(error: OSError) -> str:
     """Return the message of the operating system, with its file."""
     if error.strerror is None:
         return str(error)
+    is_output = error.errno in _UNWRITTEN
     if error.filename is None:
-        # files name themselves, see `writing`
-        what = "The standard output cannot be written" if error.errno in _UNWRITTEN else "The system refuses"
+        # files name themselves, see `refsvm._checks.writing`
+        what = "The standard output cannot be written" if is_output else "The system refuses"
         return f"{what}: {error.strerror}"
-    return f"{error.filename!r} cannot be opened: {error.strerror}"
-
-
-@contextmanager
-def writing(file: object) -> Iterator[None]:
-    """Name the file in an error of the operating system that does not, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.strerror is not None:
-            raise ValueError(f"{str(file)!r} cannot be written: {error.strerror}.") from None
-        raise
+    return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"
 
 
 @contextmanager

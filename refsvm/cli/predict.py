@@ -10,9 +10,10 @@ import typer
 from typer import Argument
 
 from refsvm import read_model
+from refsvm._checks import writing
 from refsvm.cli import options
 from refsvm.cli.data import label_text
-from refsvm.cli.messages import note, writing
+from refsvm.cli.messages import note
 from refsvm.cli.options import option
 from refsvm.datasets import open_data
 from refsvm.multiclass.model import Model

@@ -26,7 +26,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm._checks import shown
-from refsvm.estimators.base import KernelEstimator
+from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import (
     Scoring,
@@ -445,6 +445,8 @@ class SearchCV(KernelEstimator, ABC):
 
     def __getattr__(self, name: str) -> Any:
         """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""
+        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
+            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
         # only names that are missing come here; a copy that is being made has none yet
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import is_sparse, version
+from refsvm._checks import is_sparse, version, writing
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
@@ -101,7 +101,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     else:
         start = path.along.start
         arrays |= {"v": start.v, "bound": start.lower + start.upper}
-    with Path(file).open("wb") as out:
+    with writing(file), Path(file).open("wb") as out:
         np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
 
 
