@@ -47,7 +47,7 @@ class Source:
     name : str
         As the caller has named it, for messages.
     content : bytes, optional
-        What was read; None of a file, which is opened when it is read.
+        The bytes that were read; None of a file, which is opened when it is read.
     """
 
     def __init__(self, name: str, content: bytes | None = None) -> None:
@@ -130,12 +130,14 @@ def opened(source: Source) -> Any:
     return packed[0](source.name if source.content is None else source.open())
 
 
-def is_archive(source: Source) -> bool:
+def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
     """Whether a file is a zip archive of NumPy arrays alone, as numpy.savez writes it; a workbook is none."""
     try:
         with source.open() as stream:
             if stream.read(4) != b"PK\3\4":
                 return False
+            if may_be_damaged:
+                return True
             with zipfile.ZipFile(stream) as archive:
                 return all(name.endswith(".npy") for name in archive.namelist())
     except (OSError, zipfile.BadZipFile, ValueError):

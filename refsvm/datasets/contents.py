@@ -1,4 +1,4 @@
-"""What a file holds: LIBSVM lines, a table of cells, or an archive. Its first lines tell, whatever its name is."""
+"""The contents of a file: LIBSVM lines, a table of cells, or an archive. The first lines tell, under any name."""
 
 from __future__ import annotations
 
@@ -60,9 +60,10 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
     -------
     {"archive", "LIBSVM", "table"}
     """
-    if is_archive(source):
-        return ARCHIVE
     unpacked = _PACKED.sub("", str(source))
+    is_named_archive = unpacked.lower().endswith(".npz")
+    if is_archive(source, may_be_damaged=is_named_archive):
+        return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
     # examples with features, which no table has; a line with a label alone is part of either
@@ -71,7 +72,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return LIBSVM
     if is_named_table or _TABLE_ENDING.search(unpacked):
         return TABLE
-    if unpacked.lower().endswith(".npz"):
+    if is_named_archive:
         return ARCHIVE
     # lines that are half of one kind and half of another are damaged ones of the first
     if not lines or examples:
@@ -111,7 +112,7 @@ def _without_comments(text: str) -> Iterator[str]:
 
 
 class Beginning(NamedTuple):
-    """What stands above the rows of a table: where they begin, the delimiter if it is said, the last comment."""
+    """The lines above the rows of a table: where the rows begin, the delimiter if it is said, the last comment."""
 
     end: int
     delimiter: str | None

@@ -45,7 +45,7 @@ def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
     Parameters
     ----------
     name : str
-        What the kernel or rule is a parameter of, for messages: "kernel", or "selector".
+        Name of the parameter that holds the kernel or rule, for messages: "kernel", or "selector".
     value : object
         The kernel or rule; it is not changed.
     given : dict

@@ -251,7 +251,7 @@ class SearchCV(KernelEstimator, ABC):
 
     @property
     def _scorings(self) -> dict[str, Any]:
-        """What is scored by name: "score" if it is one, nothing for the usual score."""
+        """The scores by name: "score" if it is one, nothing for the usual score."""
         scoring = self._named_scoring
         if isinstance(scoring, dict):
             return scoring

@@ -81,7 +81,7 @@ class SVCCV(ClassifierMixin, SearchCV):
     n_splits_, n_iter_ : int
         Number of splits; steps of all cells together, at least 1.
     best_estimator_ : SVC
-        Trained on all examples. What it has and the search has not is an attribute of the search, too: ``coef_`` of a
+        Trained on all examples. The search has its attributes, too: ``coef_`` of a
         linear kernel, ``support_`` and others.
     multimetric_, scorer_ : bool, callable or dict
         Whether there are several scores, whose keys in `cv_results_` end in their names; the scorer, or all by name.

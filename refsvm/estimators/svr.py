@@ -107,7 +107,7 @@ class SVR(RegressorMixin, SingleMachine):
         return state
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep copies: whoever has passed the arrays may use them for something else."""
+        """Keep copies, as the arrays may be used for something else."""
         if self.keep_examples and not is_precomputed(self.kernel_):
             settings = {"named": self._named(), "settings": self._values()}
             self._kept = {"X": X.copy(), "y": y.copy(), "weights": weights.copy(), "settings": settings}

@@ -65,7 +65,7 @@ def fold_numbers(
         isinstance(folds, list | tuple)
         and len(folds)
         and np.iterable(folds[0])
-        and not isinstance(folds[0], str)
+        and not (len(folds) == n and isinstance(folds[0], str))
     ):
         pairs = list(folds)
         return _of_pairs(pairs, pairs, n)
