@@ -197,11 +197,19 @@ def refuse_refit(refit: Any, names: Iterable[str]) -> None:
 
 
 def refuse_probabilities(given: Any, model: str) -> None:
-    """Refuse a score of probabilities, which a support vector machine does not have; say what has them."""
+    """Refuse a score of probabilities, which a support vector machine does not have; say what has them.
+
+    Raises
+    ------
+    AttributeError
+        As ``SVC().predict_proba`` does.
+    ValueError
+        Of a regression, if it is a score of classes.
+    """
     scorer = get_scorer(given) if isinstance(given, str) else given
     asked = getattr(scorer, "_response_method", None)
     if asked == "predict_proba" and model == "SVC":
-        raise ValueError(
+        raise AttributeError(
             f"scoring={given!r} needs probabilities, and SVC {PROBABILITIES.format(name='SVC')}. Search with "
             "GridSearchCV(CalibratedClassifierCV(SVC(), ensemble=False), {'estimator__C': [...]}, scoring=...)."
         )
