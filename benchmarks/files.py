@@ -6,8 +6,9 @@
 A file is written in the way of pandas (index, quotation marks, line ends, codes of missing values, packed), R (row
 names, NA, 1e+05), a spreadsheet (``sep=``, decimal commas, byte order mark, code page 1252, empty rows, #N/A), an older
 program (blanks between cells, -1.#IND, exponents with D) or one that writes svmlight files (padding, comments, qid).
-What it means is known. It is bad if it is read as something else without a warning, refused without the file and the
-line, or refused with another line than the one that is wrong.
+Its name has any ending, it may have comments above its rows, and it may come through a pipe. What it means is known. It
+is bad if it is read as something else without a warning, refused without the file and the line, or refused with another
+line than the one that is wrong.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import csv
 import gzip
 import io
 import lzma
+import os
 import re
 import sys
 import tempfile
@@ -48,6 +50,10 @@ MISSING = (
     "<NA>",
     "#DIV/0!",
 )
+ENDINGS = (".csv", ".tsv", ".data", ".txt", ".dat", ".svm", ".libsvm", ".test", ".CSV", "")
+PIPE = 1 << 14
+"""Bytes that a pipe holds before it is read."""
+
 LABELS = (
     ("no", "yes"), ("oak", "elm", "ash"), ("0", "1"), ("-1", "1"), ("-1", "+1"), ("1.0", "2.0"), ("007", "7", "8"),
     ("2_1", "21", "3"), ("1E5", "100000", "2E3"), ("9007199254740993", "9007199254740992", "3"), ("3a", "3b", "4"),
@@ -237,15 +243,38 @@ WRITERS: dict[str, Callable[[np.random.Generator], tuple[File, str]]] = {
 }  # fmt: skip
 
 
+def place_of(
+    seed: int, folder: Path, file: File, text: str, is_table: bool
+) -> tuple[str, Callable[[], object]]:
+    """Write the file under a name with a drawn ending, with comments above, or into a pipe; how to remove it."""
+    rng = np.random.default_rng((seed, 1))
+    if is_table and rng.integers(4) == 0:
+        comments = ["# exported today", "#", "# unit: mm"][: int(rng.integers(1, 4))]
+        end = "\r\n" if "\r\n" in text else "\n"
+        text, file.lines_before = (
+            end.join([*comments, text]),
+            file.lines_before + len(comments),
+        )
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(file.packed, bytes)
+    content = pack(text.encode(file.encoding, "replace"))
+    if len(content) < PIPE and rng.integers(8) == 0 and Path("/dev/fd").exists():
+        out, into = os.pipe()
+        os.write(into, content)
+        os.close(into)
+        return f"/dev/fd/{out}", lambda: os.close(out)
+    ending = ENDINGS[rng.integers(len(ENDINGS))] + (file.packed if rng.integers(4) else "")
+    path = folder / f"t{ending}"
+    path.write_bytes(content)
+    return str(path), path.unlink
+
+
 def complaints_of(seed: int, folder: Path, verbose: bool, counts: Counter[str]) -> list[str]:
     """Write one file and read it; return what is wrong."""
     name = list(WRITERS)[seed % len(WRITERS)]
     file, text = WRITERS[name](np.random.default_rng(seed))
-    path = folder / (("t.svm" if name == "svmlight" else "t.csv") + file.packed)
-    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.get(file.packed, bytes)
-    path.write_bytes(pack(text.encode(file.encoding, "replace")))
+    path, remove = place_of(seed, folder, file, text, is_table=name != "svmlight")
     if verbose:
-        print(f"{name} {file.encoding} {file.packed} {file.how}\n{text}")
+        print(f"{name} {path} {file.encoding} {file.packed} {file.how}\n{text}")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -255,15 +284,17 @@ def complaints_of(seed: int, folder: Path, verbose: bool, counts: Counter[str]) 
             return refusal(str(error), path, file)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is a find
             return [f"{type(error).__name__}: {error}"]
+        finally:
+            remove()
     said = " ".join(str(each.message) for each in caught)
     counts[f"{name}: read{' with a warning' if said else ''}"] += 1
     return reading(data, file, said)
 
 
-def refusal(said: str, path: Path, file: File) -> list[str]:
+def refusal(said: str, path: str, file: File) -> list[str]:
     """Complain of a refusal that does not name the file and the line."""
     where = re.search(r"(?:row|line) (\d+)", said)
-    if str(path) not in said or where is None:
+    if path not in said or where is None:
         return [f"refused without file and line: {said}"]
     line = None if file.wrong is None else file.wrong + 1 + (file.names is not None) + file.lines_before
     # what is said of all, or of numbers whose comma may separate thousands: 1,234, or any beside points

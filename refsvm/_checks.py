@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +35,17 @@ def hint(
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {shown(near[0])}?" if near else otherwise
+
+
+@contextmanager
+def writing(file: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in an error of the operating system that does not, such as that of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, os.fspath(file)) from None
+        raise
 
 
 def version() -> str:
@@ -324,7 +337,7 @@ def refuse_targets(y: np.ndarray) -> None:
         )
 
 
-def refuse_missing_labels(y: Any) -> None:
+def refuse_missing_labels(y: Any, name: str = "y") -> None:
     """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
     for place, label in enumerate(
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
@@ -332,7 +345,9 @@ def refuse_missing_labels(y: Any) -> None:
         is_nan = isinstance(label, float) and math.isnan(label)
         # by the name: pandas is not imported to recognise what it has made
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
-            raise ValueError(f"y[{place}] is {label!r}, a missing value; complete that example or drop it.")
+            raise ValueError(
+                f"{name}[{place}] is {label!r}, a missing value; complete that example or drop it."
+            )
 
 
 def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -327,6 +327,64 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
+def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return two labels of any kind, sorted, and −1 or +1 for each example: the larger label is the positive one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Numbers, texts or truth values.
+    n : int
+        Number of examples.
+
+    Returns
+    -------
+    classes : ndarray of shape (2,)
+    signs : ndarray of shape (n,), float64
+
+    Raises
+    ------
+    ValueError
+        As `numbered`, and if there are more than two labels.
+
+    Examples
+    --------
+    >>> from refsvm.formulations import signed
+    >>> signed(["b", "a", "b"], 3)
+    (array(['a', 'b'], dtype='<U1'), array([ 1., -1.,  1.]))
+    """
+    classes, codes = numbered(y, n)
+    if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:4].tolist())) + (", …" if len(classes) > 4 else "")
+        raise ValueError(f"y holds the labels {shown}; give two classes, or do it for each pair of them.")
+    return classes, 2.0 * codes - 1.0
+
+
+def signs_among(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
+    """Return −1 or +1 for t labels among two known ones, shape (t,), float64; a single class is allowed.
+
+    Raises
+    ------
+    ValueError
+        If there are not t labels, or one of them is another.
+    """
+    return 2.0 * known_codes(y, classes, t) - 1.0
+
+
+def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
+    """Return the numbers of t labels among the classes; refuse others."""
+    labels = np.asarray(y)
+    if labels.shape != (t,):
+        raise ValueError(f"y has shape {labels.shape}; expected {t} labels, one for each row of X.")
+    number = {name: code for code, name in enumerate(classes.tolist())}
+    unknown = [label for label in labels.tolist() if label not in number]
+    if unknown:
+        raise ValueError(
+            f"y holds {unknown[0]!r}, which is none of the classes of the path: {[*number][:10]}."
+        )
+    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
+
+
 def votes(values: np.ndarray, k: int) -> np.ndarray:
     """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
 

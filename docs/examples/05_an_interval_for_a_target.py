@@ -19,8 +19,8 @@ The price seems to be a fit for every :math:`t`. But a target is one of the line
 the root of a line. One walk up and one walk down from :math:`h(x)`, where the new example has no weight, give the exact
 ends: :meth:`SVR.predict_interval <refsvm.estimators.svr.SVR.predict_interval>`.
 
-The residuals of all examples count, those without weight too, and ``fit`` keeps support vectors only. So the model is
-trained with ``partial_fit``, which holds its examples.
+The residuals of all examples count, those without weight too, so ``fit`` keeps copies of all of them, unless
+``keep_examples=False`` says that support vectors are enough.
 """
 
 # alt: A wave through sixty points, with a shaded interval around it. The interval is about as wide as the noise between
@@ -40,7 +40,7 @@ def draw(n):
 
 
 X, y = draw(60)
-model = SVR(C=5.0, gamma=1.0, epsilon=0.05).partial_fit(X, y)
+model = SVR(C=5.0, gamma=1.0, epsilon=0.05).fit(X, y)
 grid = np.linspace(-0.5, 6.5, 57)[:, None]
 low, high = model.predict_interval(grid, confidence=0.9).T
 

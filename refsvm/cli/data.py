@@ -18,6 +18,7 @@ from refsvm.cli import options, tables
 from refsvm.cli.choices import TASKS, one, scale_or_number
 from refsvm.cli.messages import note
 from refsvm.datasets import Dataset, open_data
+from refsvm.datasets.dataset import training_matrix
 from refsvm.datasets.labels import MANY
 from refsvm.experiment import Instance
 from refsvm.kernels.names import KERNELS, kernel_called
@@ -83,6 +84,13 @@ class Training:
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
         # the sentence of the command line lists the names; that of the package would list its classes
         one("kernel", self.kernel, KERNELS)
+        if data.places is not None:
+            if self.kernel != "precomputed":
+                raise ValueError(
+                    f"{data.source} holds a kernel matrix in LIBSVM's format, with 0:number in front of each row; give "
+                    "--kernel precomputed. If these are features, count them from 1."
+                )
+            data = training_matrix(data)
         scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
             # C and γ were published for the features as they were

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import warnings
@@ -15,6 +16,9 @@ from typer.core import TyperGroup
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
 UNFINISHED: Final = 3
+
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
+"""Errors of an output: a full disk, a reader that has gone, a quota."""
 
 _told: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose; the parser sets both before a command begins."""
@@ -100,7 +104,12 @@ def _system_message(error: OSError) -> str:
     """Return the message of the operating system, with its file."""
     if error.strerror is None:
         return str(error)
-    return f"{error.filename!r} cannot be opened: {error.strerror}"
+    is_output = error.errno in _UNWRITTEN
+    if error.filename is None:
+        # files name themselves, see `refsvm._checks.writing`
+        what = "The standard output cannot be written" if is_output else "The system refuses"
+        return f"{what}: {error.strerror}"
+    return f"{error.filename!r} cannot be {'written' if is_output else 'opened'}: {error.strerror}"
 
 
 @contextmanager

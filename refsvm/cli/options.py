@@ -45,12 +45,12 @@ def _known_engine(name: str) -> str:
 
 _ENGINES: Final = {"auto": None, **ENGINES}
 _DATA: Final = (
-    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or file: LIBSVM, .csv, .tsv, .npz; "
-    "also .gz."
+    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: LIBSVM, a table or "
+    ".npz, by its contents and not its ending, packed or not; - for the standard input."
 )
 Data = Annotated[str, Argument(metavar="DATA", help=_DATA)]
 SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA)]
-Label = Annotated[str | None, option("COLUMN", "Label column of a CSV file: name, or index from 0.")]
+Label = Annotated[str | None, option("COLUMN", "Label column of a table: name, or index from 0.")]
 DataDir = Annotated[Path | None, option("DIR", "Data directory.  [default: the variable REFSVM_DATA]")]
 KernelName = Annotated[str, one_of(KERNELS)]
 _WIDTH: Final = "γ of the kernel; for rbf, a larger γ is a narrower kernel."
@@ -82,7 +82,8 @@ Scale = Annotated[
     bool, flag("--scale", "Shift and scale every feature to mean 0 and deviation 1 over all examples.")
 ]
 Delimiter = Annotated[
-    str | None, option("CHAR", "Character between the cells of a CSV file.  [default: recognised]")
+    str | None,
+    option("CHAR", "Character between the cells; the file is then a table.  [default: recognised]"),
 ]
 Task = Annotated[
     str | None,

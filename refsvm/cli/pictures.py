@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from refsvm._checks import writing
+
 
 @contextmanager
 def picture(file: Path, rows: int = 1) -> Iterator[Any]:
@@ -26,7 +28,8 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     figure, axes = plt.subplots(rows, 1, figsize=(8, 4 * rows), squeeze=False, layout="constrained")
     try:
         yield axes[:, 0]
-        figure.savefig(file)
+        with writing(file):
+            figure.savefig(file)
     except ValueError as error:
         raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
     finally:

@@ -10,6 +10,7 @@ import typer
 from typer import Argument
 
 from refsvm import read_model
+from refsvm._checks import writing
 from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
@@ -44,7 +45,8 @@ def predict(
     if output is None:
         typer.echo(lines, nl=False)
     else:
-        output.write_text(lines, encoding="utf-8")
+        with writing(output):
+            output.write_text(lines, encoding="utf-8")
     if isinstance(fitted, Model):
         said = None if y is None else accuracy(fitted, predicted, y)
     elif fitted.task == "regression":

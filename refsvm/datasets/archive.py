@@ -1,4 +1,7 @@
-"""Files that may be packed; arrays of an .npz archive, with no more memory than it accounts for, nothing unpickled."""
+"""Files and pipes, which may be packed; arrays of an .npz archive.
+
+An archive takes no more memory than its size accounts for, and nothing in it is unpickled.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,11 @@ import gzip
 import lzma
 import math
 import os
+import stat
+import sys
 import zipfile
 import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -29,37 +35,121 @@ UNPACKING: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """Errors of a packed file that is damaged."""
 
 
-def refused(path: Path, reason: str) -> ValueError:
+STANDARD_INPUT: Final = "-"
+"""The name of the standard input where a file is named, as other programs have it."""
+
+
+class Source:
+    """A file, or what a pipe has brought, which can be read once and is held.
+
+    Parameters
+    ----------
+    name : str
+        As the caller has named it, for messages.
+    content : bytes, optional
+        The bytes that were read; None of a file, which is opened when it is read.
+    """
+
+    def __init__(self, name: str, content: bytes | None = None) -> None:
+        self.name, self.content = name, content
+
+    def __str__(self) -> str:
+        return self.name
+
+    def open(self) -> IO[bytes]:
+        """Open it as bytes, from the beginning."""
+        return Path(self.name).open("rb") if self.content is None else BytesIO(self.content)
+
+
+def refused(source: Source, reason: str) -> ValueError:
     """Return the error for a file, with the reason."""
-    return ValueError(f"path={str(path)!r} {reason}")
+    return ValueError(f"path={str(source)!r} {reason}")
 
 
-def existing(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a file, or say that it is none."""
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"path={os.fspath(path)!r} is not a file; check the spelling and the folder.")
-    return Path(path)
+def existing(path: str | os.PathLike[str] | Source) -> Source:
+    """Return a file, or what a pipe or the standard input, named "-", brings, or say that there is none.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is a terminal or another device, which has no end.
+    """
+    if isinstance(path, Source):
+        return path
+    name = os.fspath(path)
+    if name == STANDARD_INPUT:
+        return Source(name, _held(name, getattr(sys.stdin, "buffer", None)))
+    if Path(name).is_file():
+        return Source(name)
+    # a pipe of the shell, such as /dev/stdin, /dev/fd/63 and what mkfifo makes
+    if Path(name).is_fifo() or (Path(name).exists() and not Path(name).is_dir()):
+        with Path(name).open("rb") as stream:
+            return Source(name, _held(name, stream))
+    raise FileNotFoundError(f"path={name!r} is not a file; check the spelling and the folder.")
 
 
-def opened(path: Path) -> Any:
+def _held(name: str, stream: IO[bytes] | None) -> bytes:
+    """Return all that a stream brings; refuse one without an end."""
+    if stream is None or stream.closed:
+        raise ValueError(f"path={name!r} is the standard input, which is closed; name a file.")
+    if stream.isatty() or _is_endless(stream):
+        raise ValueError(f"path={name!r} is a terminal or another device; name a file, or pipe one into it.")
+    try:
+        content = stream.read()
+    except OSError as error:
+        raise ValueError(f"path={name!r} cannot be read: {error.strerror or error}.") from None
+    if not content:
+        raise ValueError(f"path={name!r} brings nothing; what a pipe brings can be read once.")
+    return content
+
+
+def _is_endless(stream: IO[bytes]) -> bool:
+    """Whether a stream is a device, such as /dev/zero; the one that is always empty is none of them."""
+    try:
+        mode = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # an object in the place of the standard input
+        return False
+    is_device = stat.S_ISCHR(mode.st_mode) or stat.S_ISBLK(mode.st_mode)
+    return is_device and mode.st_rdev != Path(os.devnull).stat().st_rdev
+
+
+def opened(source: Source) -> Any:
     """Open a file as bytes, unpacked if its first bytes are those of gzip, bzip2 or xz."""
     # by its contents: a file may be packed under any name
-    with path.open("rb") as stream:
+    with source.open() as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():
         if first.startswith(mark):
-            raise refused(path, f"is {kind}; unpack it, or save it as text.")
+            raise refused(source, f"is {kind}; unpack it, or save it as text.")
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
-    return packed[0](path) if packed else path.open("rb")
+    if not packed:
+        return source.open()
+    # by its name, as closing an unpacked stream leaves the one below it open
+    return packed[0](source.name if source.content is None else source.open())
 
 
-def archived(path: Path) -> dict[str, np.ndarray]:
+def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
+    """Whether a file is a zip archive of NumPy arrays alone, as numpy.savez writes it; a workbook is none."""
+    try:
+        with source.open() as stream:
+            if stream.read(4) != b"PK\3\4":
+                return False
+            if may_be_damaged:
+                return True
+            with zipfile.ZipFile(stream) as archive:
+                return all(name.endswith(".npy") for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+def archived(source: Source) -> dict[str, np.ndarray]:
     """Return the arrays of an archive that make up X and y.
 
     Parameters
     ----------
-    path : pathlib.Path
-        An existing file.
+    source : Source
 
     Returns
     -------
@@ -71,20 +161,22 @@ def archived(path: Path) -> dict[str, np.ndarray]:
     ValueError
         If the file is no archive, is damaged, claims more values than it holds, or lacks an array.
     """
-    if not zipfile.is_zipfile(path):
-        raise refused(path, "is not an .npz archive; write it with numpy.savez_compressed.")
+    stream = source.open()
+    if not zipfile.is_zipfile(stream):
+        stream.close()
+        raise refused(source, "is not an .npz archive; write it with numpy.savez_compressed.")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with stream, zipfile.ZipFile(stream) as archive:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
             wanted = ("X", "y") if "X" in held else (*_CSR, "y")
             missing = not set(wanted) <= set(held)
             parts = {} if missing else {name: _member(archive, f"{name}.npy") for name in wanted}
     except Exception as error:  # noqa: BLE001 (zipfile and NumPy raise errors of many kinds on damaged files)
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise refused(path, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
+        raise refused(source, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
     if missing:
         shown = ", ".join(held) or "nothing"
-        raise refused(path, f"holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
+        raise refused(source, f"holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
     return parts
 
 

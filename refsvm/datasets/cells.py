@@ -9,20 +9,19 @@ import warnings
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import islice
-from pathlib import Path
 from statistics import mode
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from refsvm._checks import hint
-from refsvm.datasets.archive import UNPACKING, existing, opened, refused
+from refsvm.datasets.archive import UNPACKING, Source, existing, opened, refused
+from refsvm.datasets.contents import beginning_of, delimiter_of, lines_in
 from refsvm.datasets.labels import is_code, labels_of
 
 LEAST_ROWS: Final = 8
 """Of a file in which a column of whole numbers is taken for an index though its name does not say so."""
 
-_SEPARATOR: Final = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE).match
 _NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
 _DECIMAL_COMMA: Final = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
 _POINT: Final = r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?"
@@ -42,10 +41,22 @@ class Table(NamedTuple):
 class Cells(NamedTuple):
     """The cells of a file as stripped texts and as numbers, NaN for all else, shape (n, d); their rows in the file."""
 
-    path: Path
+    path: Source
     texts: np.ndarray
     numbers: np.ndarray
     rows: np.ndarray
+    comment: tuple[int, list[str]] | None = None
+    """The comment just above the rows, with its line, if it has as many cells: it may name the columns."""
+
+    def below_comment(self) -> Cells:
+        """Return the cells with the comment above them as their first row."""
+        assert self.comment is not None
+        line, names = self.comment
+        head = np.array(names, dtype=object)
+        return Cells(
+            self.path, np.vstack([head, self.texts]), np.vstack([np.full(len(names), np.nan), self.numbers]),
+            np.append(line, self.rows),
+        )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
         """Raise if a cell is wrong; `wrong` begins with line `first` and has a column for each of the places."""
@@ -55,7 +66,7 @@ class Cells(NamedTuple):
 
 
 def csv_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     label: str | int | None = None,
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
@@ -87,7 +98,7 @@ def csv_table(
     Table(X=array([[1.5, 2. ],
            [0.5, 1. ]]), y=None, columns=('height', 'width'))
     """
-    cells = cells_of(existing(path), delimiter, least=1 if label is None else 2)
+    cells = _named(cells_of(existing(path), delimiter, least=1 if label is None else 2), label, columns)
     head = cells.texts[0].tolist()
     place, is_named = (None, False) if label is None else _label_column(cells, label)
     is_named = is_named or (columns is not None and set(columns) <= set(head))
@@ -109,13 +120,32 @@ def csv_table(
     return Table(X, y, names)
 
 
-def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
+def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:
+    """Return the cells; below the comment above them if that names the columns, as where NumPy has written a header."""
+    if cells.comment is None:
+        return cells
+    line, names = cells.comment
+    head, asked = cells.texts[0].tolist(), {str(label)} if label is not None else {*(columns or ())}
+    if asked and asked <= set(names) and not asked <= set(head):
+        return cells.below_comment()
+    number = int(label) if label is not None and _is_place(label) else len(head)
+    place = number % len(head) if -len(head) <= number < len(head) else None
+    is_comment = bool(asked and asked <= set(head)) or _starts_with_header(cells, place)
+    # a label such as #1 looks like the beginning of a comment
+    if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
+        as_what = "a comment" if is_comment else "the names of the columns"
+        said = f"row {line} ({', '.join(names[:5])}), which begins with #, is taken for {as_what}."
+        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+    return cells if is_comment else cells.below_comment()
+
+
+def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cells:
     r"""Return the cells of a CSV file, without rows in which all are empty.
 
     Parameters
     ----------
-    path : pathlib.Path
-        An existing file, UTF-8, which may be packed by gzip, bzip2 or xz.
+    path : Source
+        A file or pipe, UTF-8, which may be packed by gzip, bzip2 or xz.
     delimiter : str, optional
         Character between the cells; see `csv_table`.
     least : int
@@ -136,9 +166,11 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "one.csv")
     >>> characters = path.write_text("a, b\n\n1, 2\n")
-    >>> cells_of(path).texts.tolist(), cells_of(path).rows.tolist()
+    >>> cells = cells_of(Source(str(path)))
+    >>> cells.texts.tolist(), cells.rows.tolist()
     ([['a', 'b'], ['1', '2']], [1, 3])
     """
     try:
@@ -150,13 +182,13 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
     text = _text(path)
     if delimiter is not None:
         require_character(delimiter)
-    # spreadsheets write which character they use; it goes before what the cells look like
-    if said := _SEPARATOR(text):
-        delimiter = delimiter or said[1]
     # pandas takes the width off the first row, so that one may not be empty
-    body = text[said.end() if said else 0 :].lstrip("\r\n")
-    skipped = len(StringIO(text[: len(text) - len(body)]).readlines())
-    between = delimiter or _delimiter(body)
+    above = beginning_of(text)
+    body, skipped = text[above.end :], lines_in(text[: above.end])
+    if not body.strip():
+        raise refused(path, "holds comments (#) only; expected one example a row.")
+    # spreadsheets write which character they use; it goes before what the cells look like
+    between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(body, between, strict=False), 20) if row] or [[]]
     if (
         mode(map(len, top[1:] or top)) == len(top[0]) + 1
@@ -179,10 +211,22 @@ def cells_of(path: Path, delimiter: str | None = None, least: int = 2) -> Cells:
     # a NaN that is written as such becomes infinite here, to be told from what is no number
     numbers = frame.apply(pd.to_numeric, errors="coerce").mask(frame.isin(_NAN), np.inf)
     rows = frame.index.to_numpy() + skipped + 1
-    return Cells(path, frame.to_numpy(dtype=object), numbers.to_numpy(dtype=np.float64), rows)
+    comment = None
+    if above.comment is not None and len(names := _names_in(above.comment, between)) == frame.shape[1] > 1:
+        comment = above.line, names
+    return Cells(path, frame.to_numpy(dtype=object), numbers.to_numpy(dtype=np.float64), rows, comment)
 
 
-def _text(path: Path) -> str:
+def _names_in(comment: str, between: str) -> list[str]:
+    """Return the cells of a comment, without the mark in front; a column of that name alone keeps it."""
+    mark = comment[: len(comment) - len(comment.lstrip("#%/"))]
+    first, *others = (
+        each.strip() for each in next(_rows(comment[len(mark) :].lstrip(), between, strict=False), [""])
+    )
+    return [first or mark, *others]
+
+
+def _text(path: Source) -> str:
     """Return the text of a file that may be packed."""
     try:
         with opened(path) as stream:
@@ -204,7 +248,7 @@ def _rows(text: str, between: str, strict: bool = True) -> Iterator[list[str]]:
     return csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
 
 
-def _refuse_ragged(path: Path, text: str, between: str, first: int, least: int) -> None:
+def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
     """Refuse a row that has another number of cells than the first one: pandas would complete it in silence."""
     row, width = first, 0
     try:
@@ -215,8 +259,11 @@ def _refuse_ragged(path: Path, text: str, between: str, first: int, least: int) 
                     path, f"has one column only; expected a label and features, split by {between!r}."
                 )
             if len(cells) != width and any(map(str.strip, cells)):
+                remedy = "complete it"
+                if cells[0].lstrip().startswith("#"):
+                    remedy = "delete it if it is a comment (#), which may stand above the rows only"
                 raise refused(
-                    path, f"has {len(cells)} cells in row {row}, but {width} in row {first}; complete it."
+                    path, f"has {len(cells)} cells in row {row}, but {width} in row {first}; {remedy}."
                 )
     except csv.Error as error:
         raise refused(
@@ -224,21 +271,10 @@ def _refuse_ragged(path: Path, text: str, between: str, first: int, least: int) 
         ) from None
 
 
-def _delimiter(text: str) -> str:
-    """Return the character that splits most of the first rows into equally many cells, and more than one."""
-    lines = "".join(islice(StringIO(text, newline=""), 20))
-    for character in "\t;, ":
-        # the first rows are enough to tell, and a large file is not read twice
-        widths = [len(row) for row in csv.reader(StringIO(lines, newline=""), delimiter=character) if row]
-        if mode(widths[1:] or widths or [1]) > 1:
-            return character
-    return ","
-
-
 def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
     """Return the place of the label column, and whether a header names it: names go before places."""
     head, text = cells.texts[0].tolist(), str(label)
-    is_place = not isinstance(label, str) or label.lstrip("+-").isdecimal()
+    is_place = _is_place(label)
     if not is_place and text in head:
         return _column(cells.path, head, text), True
     is_inside = is_place and not isinstance(label, float) and -len(head) <= int(label) < len(head)
@@ -250,7 +286,12 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
     return int(label) % len(head), False
 
 
-def _column(path: Path, head: list[str], name: str) -> int:
+def _is_place(label: Any) -> bool:
+    """Whether a label column may be meant by its place rather than by its name."""
+    return label is not None and (not isinstance(label, str) or label.lstrip("+-").isdecimal())
+
+
+def _column(path: Source, head: list[str], name: str) -> int:
     """Return the place of a column, or say that it is missing, or there twice."""
     if head.count(name) != 1:
         found = "two columns" if name in head else "no column"
@@ -288,7 +329,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     return is_header
 
 
-def _note_index(path: Path, X: np.ndarray, names: tuple[str, ...] | None) -> None:
+def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
     """Note columns that number the rows: as features they would decide everything where classes follow each other."""
     for name, column in zip(names or ("",), X.T, strict=False):
         counts = column[0] in (0.0, 1.0) and (np.diff(column) == 1.0).all() and len(X) >= LEAST_ROWS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Final
 
@@ -43,6 +43,8 @@ class Dataset:
         Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²), as published for this set, if they were.
     columns : tuple of str or None
         Names of the features, if a header of the file says them.
+    places : ndarray of int, shape (n,), or None
+        Of a kernel matrix in LIBSVM's format, the number of each row, from 1; 0 if it is not known.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Dataset:
     C: float | None = None
     gamma: float | None = None
     columns: tuple[str, ...] | None = None
+    places: Any = None
 
     @property
     def n(self) -> int:
@@ -73,6 +76,32 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, n={self.n}, d={self.d})"
+
+
+def training_matrix(data: Dataset) -> Dataset:
+    """Return a kernel matrix of LIBSVM's format with its rows in the order of their numbers, as its columns are.
+
+    Raises
+    ------
+    ValueError
+        If there is not one row for each column; other rows can be predicted, and not trained on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.datasets.dataset import Dataset, training_matrix
+    >>> K, y = np.array([[0.5, 1.0], [1.0, 0.5]]), np.array([-1.0, 1.0])
+    >>> training_matrix(Dataset("two rows", K, y, places=np.array([2, 1]))).X
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    order = data.places.argsort()
+    if data.n != data.d or (data.places[order] != np.arange(1, data.d + 1)).any():
+        raise ValueError(
+            f"{data.source or data.name} holds {data.n} rows of a kernel matrix with {data.d} columns, and to train on "
+            "them takes one row for each column, numbered 0:1, 0:2 and so on."
+        )
+    return replace(data, X=data.X[order], y=data.y[order], places=data.places[order])
 
 
 def binary_labels(y: Any) -> np.ndarray:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -96,4 +98,59 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
         said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."
         warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
-    return numbers if is_number.all() and is_exact else np.array(labels)
+    if is_number.all() and is_exact:
+        return numbers
+    note_lookalikes(str(cells.path), labels, stacklevel=5)
+    return np.array(labels)
+
+
+def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> None:
+    """Warn of texts that differ in case, in blanks or in the form of their characters alone: they are several classes.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from refsvm.datasets.labels import note_lookalikes
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     note_lookalikes("trees.csv", ["oak", "Oak", "elm"])
+    >>> print(caught[0].message)  # doctest: +ELLIPSIS
+    path='trees.csv': the labels 'Oak' and 'oak' differ in case alone, and are two classes; write them alike if ...
+    """
+    known: dict[str, str] = {}
+    for label in sorted(set(labels)):
+        other = known.setdefault(_alike(label), label)
+        if other == label:
+            continue
+        what = next(name for name, form in _FORMS.items() if form(label) == form(other))
+        # what is written alike is told by its codes
+        shown = [
+            ascii(each) if what == "the form of their characters" else repr(each) for each in (other, label)
+        ]
+        said = f"the labels {shown[0]} and {shown[1]} differ in {what} alone, and are two classes; write them alike"
+        warnings.warn(f"path={source!r}: {said} if they are one.", stacklevel=stacklevel)
+
+
+def _characters(text: str) -> str:
+    """Return a text with one form for each character, and without those that are not seen."""
+    seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
+    return unicodedata.normalize("NFKC", seen)
+
+
+def _blanks(text: str) -> str:
+    """Return a text with one blank between its words."""
+    return " ".join(_characters(text).split())
+
+
+def _alike(text: str) -> str:
+    """Return what texts have in common that look alike."""
+    return _blanks(text).casefold()
+
+
+_FORMS: Final[dict[str, Callable[[str], str]]] = {
+    "the form of their characters": _characters,
+    "blanks": _blanks,
+    "case": lambda text: _characters(text).casefold(),
+    "case and blanks": _alike,
+}
+"""How texts may differ and look alike, and what they then have in common."""

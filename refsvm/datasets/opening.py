@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from refsvm._checks import hint
+from refsvm.datasets.archive import STANDARD_INPUT, existing
 from refsvm.datasets.bundled import load, names
 from refsvm.datasets.cells import cells_of, csv_table
+from refsvm.datasets.contents import ARCHIVE, TABLE, kind_of, name_of
 from refsvm.datasets.dataset import Dataset
-from refsvm.datasets.readers import read_libsvm, read_npz
+from refsvm.datasets.readers import libsvm_rows, read_npz
 
 _ENVIRONMENT: Final = "REFSVM_DATA"
-_ENDING: Final = re.compile(r"\.(csv|tsv)(\.gz|\.bz2|\.xz)?$", re.IGNORECASE)
 
 
 def open_data(
@@ -32,19 +32,20 @@ def open_data(
     Parameters
     ----------
     source : str or path
-        In this order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory; a file,
-        read by `read_npz` (.npz), `read_csv` (.csv, .tsv, also packed as .csv.gz) or `read_libsvm` (any other ending).
-        Write "./heart" for a file that has the name of a set.
+        In this order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory; "-" for the standard
+        input; a file or a pipe, read by `read_npz`, `read_csv` or `read_libsvm`. Its contents tell which, whatever its
+        ending is and whether it is packed. Write "./heart" for a file that has the name of a set.
     label : str, int or None
-        The label column of a CSV file; not accepted for anything else.
+        The label column of a table; not accepted for anything else.
     data_dir : str, path or None
         The data directory; by default the one that the environment variable REFSVM_DATA names, if any.
     delimiter : str, optional
-        Character between the cells of a CSV file; recognised by default.
+        Character between the cells of a table; recognised by default. A file that could be something else is then a
+        table.
     labelled : bool
-        False: a CSV file may do without labels.
+        False: a table may do without labels.
     columns : sequence of str, optional
-        Of a CSV file with a header, read these columns, in this order, and no others.
+        Of a table with a header, read these columns, in this order, and no others.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def open_data(
     FileNotFoundError
         If there is no such set and no such file, or no such data directory.
     ValueError
-        If the file does not have the format of its ending, or `label` is missing for a CSV file or given for another.
+        If the file cannot be read, or `label` is missing for a table or given for another file.
     ImportError
         If it is a LIBSVM file and scikit-learn is not installed.
 
@@ -73,34 +74,26 @@ def open_data(
     # the data directory goes before a file of the same name in the working directory
     archive = None if directory is None else directory / f"{text}.npz"
     path = archive if archive is not None and archive.is_file() else Path(text)
-    if not path.is_file():
+    if text != STANDARD_INPUT and (path.is_dir() or not path.exists()):
         raise FileNotFoundError(_not_found(text, directory))
-    name = csv_name(path)
-    if name is not None:
+    file, name = existing(str(path)), name_of(str(path))
+    kind = kind_of(file, is_named_table=label is not None or not labelled)
+    if kind == TABLE or delimiter is not None:
         if label is None and labelled:
-            first = ", ".join(cells_of(path, delimiter).texts[0, :10])
+            first = ", ".join(cells_of(file, delimiter).texts[0, :10])
             raise ValueError(
                 f"label=None, but {text!r} is a CSV file; name its label column, on the command line by --label "
                 f"(first row: {first})."
             )
-        X, y, names_of_columns = csv_table(path, label, delimiter, columns)
+        X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
     # a label column that is silently ignored would train on other labels than were asked for
-    _refuse_label(label, text)
-    X, y = read_npz(path) if path.suffix.lower() == ".npz" else read_libsvm(path)
-    return Dataset(path.stem, X, y, source=str(path))
-
-
-def csv_name(path: Path) -> str | None:
-    """Name of a file of cells without its ending, .csv or .tsv, and .gz, .bz2 or .xz after it; None of another file.
-
-    Examples
-    --------
-    >>> csv_name(Path("a/iris.CSV")), csv_name(Path("iris.tsv.gz")), csv_name(Path("iris.libsvm.gz"))
-    ('iris', 'iris', None)
-    """
-    found = _ENDING.search(path.name)
-    return None if found is None else path.name[: found.start()]
+    if kind == ARCHIVE:
+        _refuse_label(label, text)
+        return Dataset(name, *read_npz(file), source=str(path))
+    _refuse_label(label, text, " If it is one, give delimiter, on the command line --delimiter.")
+    X, y, places = libsvm_rows(file)
+    return Dataset(name, X, y, source=str(path), places=places)
 
 
 def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
@@ -139,10 +132,10 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
     return Path(value)
 
 
-def _refuse_label(label: str | int | None, text: str) -> None:
+def _refuse_label(label: str | int | None, text: str, remedy: str = "") -> None:
     if label is not None:
         raise ValueError(
-            f"label={label!r} names the column of a CSV file, but {text!r} is not one; leave label out."
+            f"label={label!r} names the column of a CSV file, but {text!r} is not one; leave label out.{remedy}"
         )
 
 

@@ -9,24 +9,30 @@ import os
 import re
 from array import array
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import is_sparse
-from refsvm.datasets.archive import UNPACKING, archived, existing, opened, refused, table
+from refsvm.datasets.archive import UNPACKING, Source, archived, existing, opened, refused, table
 from refsvm.datasets.cells import csv_table, require_character
+from refsvm.datasets.labels import note_lookalikes
 
 _COMMENT: Final = re.compile(rb"(?:^|(?<=\s))#.*", re.DOTALL)
 _PADDING: Final = re.compile(rb":\s+")
+_ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
+"""Of a kernel matrix, as LIBSVM's -t 4 reads it: the number of the row stands before the kernel values."""
 
 
 class _Lines:
-    """Lines of a LIBSVM file as scikit-learn takes them: without comments, and without blanks before a value."""
+    """Lines of a LIBSVM file as scikit-learn takes them: without comments, and without blanks before a value.
+
+    The numbers of rows of a kernel matrix are kept in `places`.
+    """
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
+        self.places: list[int] | None = None  # of a kernel matrix
         self.number, self.numbers = 0, array("q")  # of the line at hand, and of those that hold an example
 
     def read(self) -> None:
@@ -44,9 +50,26 @@ class _Lines:
             if b"_" in line:
                 raise ValueError("a number has a _ in it")
             if line.strip():
+                line = self._without_place(line)
                 self.numbers.append(number)
                 yield line
         self.ended = True
+
+    def _without_place(self, line: bytes) -> bytes:
+        """Return a row of a kernel matrix without its number, and keep that; any other line as it is."""
+        found = _ROW_NUMBER(line)
+        # what begins with 0:0.5 has features from 0, which is refused as an index
+        if found and (found[2] == b"?" or found[2].removesuffix(b".0").isdigit()):
+            if not self.numbers and line[found.end() :].startswith(b"1:"):
+                self.places = []
+            if self.places is not None:
+                self.places.append(0 if found[2] == b"?" else int(found[2].removesuffix(b".0")))
+                return found[1] + line[found.end() :]
+        elif self.places is not None:
+            raise ValueError(
+                "a row has no 0:number in front, as the rows of a kernel matrix above have; features count from 1"
+            )
+        return line
 
 
 def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> tuple[Any, np.ndarray]:
@@ -55,7 +78,7 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     Parameters
     ----------
     path : str or path
-        The file; one that gzip, bzip2 or xz has packed is unpacked on the way.
+        The file, or "-" for the standard input; one that gzip, bzip2 or xz has packed is unpacked on the way.
     n_features : int or None
         Number of features; by default the largest index of the file. Give it for a test file, whose
         largest index may be smaller than that of the training file.
@@ -63,7 +86,8 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     Returns
     -------
     X : scipy.sparse.csr_matrix of float64, shape (n, d)
-        Examples.
+        Examples. Of a kernel matrix, where every line has the number of its row as ``0:number`` in front, a dense
+        ndarray of the kernel values, without the numbers.
     y : ndarray of float64, shape (n,)
         Labels as in the file.
 
@@ -88,14 +112,22 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     array([[0.5, 0. , 2. ],
            [0. , 1. , 0. ]])
     """
-    path = existing(path)
+    X, y, _ = libsvm_rows(existing(path), n_features)
+    return X, y
+
+
+def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """Read a LIBSVM file as `read_libsvm` does; return X, y, and the numbers of the rows of a kernel matrix or None.
+
+    A number that is not known, ``0:?``, is 0.
+    """
     try:
         from sklearn.datasets import load_svmlight_file
     except ImportError:
         raise ImportError(
             "reading LIBSVM files needs scikit-learn, which is not installed; run: pip install scikit-learn"
         ) from None
-    with opened(path) as stream:
+    with opened(source) as stream:
         lines = _Lines(stream)
         try:
             X, y = load_svmlight_file(lines, n_features=n_features, zero_based=False, dtype=np.float64)
@@ -109,13 +141,26 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
             # scikit-learn looks at the width when all lines are read
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
-                path,
+                source,
                 f"is not a LIBSVM file{width} ({reason}{at}); expected lines such as '+1 1:0.5 7:2', indices from 1.",
             ) from None
-    X, y = _checked(path, X, y, lines.numbers)
+    X, y = _checked(source, X, y, lines.numbers)
     if X.nnz == 0 and n_features is None:
-        raise refused(path, "holds labels but no features; expected lines such as '+1 1:0.5 7:2'.")
-    return X, y
+        raise refused(source, "holds labels but no features; expected lines such as '+1 1:0.5 7:2'.")
+    if lines.places is None:
+        return X, y, None
+    lacking = np.flatnonzero(np.diff(X.indptr) < X.shape[1])
+    known = [place for place in lines.places if place]
+    if len(lacking) or len(set(known)) < len(known):
+        at = (
+            f"line {lines.numbers[lacking[0]]} lacks some"
+            if len(lacking)
+            else "two rows have the same number"
+        )
+        raise refused(
+            source, f"begins its lines with 0:number, as kernel matrices do, but {at}; features count from 1."
+        )
+    return X.toarray(), y, np.array(lines.places, dtype=np.int64)
 
 
 def read_csv(
@@ -126,7 +171,7 @@ def read_csv(
     Parameters
     ----------
     path : str or path
-        The file, UTF-8; one that gzip, bzip2 or xz has packed is unpacked on the way.
+        The file, UTF-8, or "-" for the standard input; one that gzip, bzip2 or xz has packed is unpacked on the way.
     label : str or int
         Name of the label column, or its index from 0 (negative from the end); a string that is a whole number
         is an index, unless the header has a column of that name.
@@ -180,7 +225,7 @@ def read_csv(
     return table.X, np.asarray(table.y)
 
 
-def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
+def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
     """Read a NumPy archive of y and X, or of y and the parts of a sparse (CSR) X.
 
     Parameters
@@ -213,26 +258,28 @@ def read_npz(path: str | os.PathLike[str]) -> tuple[Any, np.ndarray]:
     >>> X.shape, y.tolist()
     ((2, 2), [-1, 1])
     """
-    path = existing(path)
-    parts = archived(path)
+    source = existing(path)
+    parts = archived(source)
     try:
         X = table(parts)
     except (ValueError, TypeError) as error:
         raise refused(
-            path, f"holds no table of numbers ({error}); store X (n, d) or its CSR parts."
+            source, f"holds no table of numbers ({error}); store X (n, d) or its CSR parts."
         ) from None
     y = parts["y"]
     if X.ndim != 2 or y.shape != (X.shape[0],):
-        raise refused(path, f"has X of shape {X.shape} and y of shape {y.shape}; expected (n, d) and (n,).")
+        raise refused(source, f"has X of shape {X.shape} and y of shape {y.shape}; expected (n, d) and (n,).")
     if y.dtype.kind not in "biufSU":
-        raise refused(path, f"has labels of type {y.dtype}; store numbers or text.")
-    return _checked(path, X, y)
+        raise refused(source, f"has labels of type {y.dtype}; store numbers or text.")
+    if y.dtype.kind == "U":
+        note_lookalikes(str(source), y.tolist())
+    return _checked(source, X, y)
 
 
-def _checked(path: Path, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
+def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
     """Return X and y, or refuse NaN, infinity, and a table without examples or features; `lines` are its rows'."""
     if 0 in X.shape:
-        raise refused(path, f"holds a table of shape {X.shape}; give at least one example and one feature.")
+        raise refused(source, f"holds a table of shape {X.shape}; give at least one example and one feature.")
     values = X.data if is_sparse(X) else X
     is_bad = np.zeros(len(y), dtype=bool) if y.dtype.kind != "f" else ~np.isfinite(y)
     bad = np.argwhere(~np.isfinite(values))[:1, 0]
@@ -240,5 +287,5 @@ def _checked(path: Path, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any,
     if is_bad.any():
         row = int(is_bad.argmax())
         where = f"example {row + 1}" if lines is None else f"line {lines[row]}"
-        raise refused(path, f"contains NaN or infinity; drop or impute those entries first ({where}).")
+        raise refused(source, f"contains NaN or infinity; drop or impute those entries first ({where}).")
     return X, y

@@ -114,13 +114,17 @@ class GridDisplay(Display):
     iterations: np.ndarray
 
     @classmethod
-    def from_results(cls, results: Mapping[str, Any], *, ax: Axes | None = None, **kwargs: Any) -> Self:
+    def from_results(
+        cls, results: Mapping[str, Any], *, score: str = "score", ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
         """Draw ``cv_results_`` of `SVCCV` or `SVRCV`; of several ε the best one of each cell.
 
         Parameters
         ----------
         results : mapping
             With a γ in ``params``.
+        score : str
+            Which of several scores is drawn, by the name that it has in `scoring`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         **kwargs
@@ -129,16 +133,19 @@ class GridDisplay(Display):
         Raises
         ------
         ValueError
-            If the kernel has no γ.
+            If the kernel has no γ, or there is no such score.
         """
         if "gamma" not in results["params"][0]:
             raise ValueError("These results have no gamma, so there is no grid; plot the scores against C.")
+        if (mean := f"mean_test_{score}") not in results:
+            known = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
+            raise ValueError(f"score={score!r} is none of these results; give one of {', '.join(known)}.")
         cells = [(each["gamma"], each["C"]) for each in results["params"]]
         # where each cell is among the values of γ and of C
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
-        table, scores = np.full((2, len(gammas), len(Cs)), np.nan), np.asarray(results["mean_test_score"])
+        table, scores = np.full((2, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
         for k in np.argsort(np.where(np.isnan(scores), -np.inf, scores)):  # the best ε of a cell comes last
             table[:, row[k], column[k]] = scores[k], results["mean_iterations"][k]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)

@@ -5,12 +5,13 @@ Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` diffe
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 from sklearn import get_config
@@ -20,6 +21,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
+from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, checked_data
@@ -33,6 +35,7 @@ from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values, pair_sums
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
@@ -84,6 +87,54 @@ class KernelEstimator(BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(from_state(state))
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Also those of the kernel and the rules, such as ``kernel__gamma`` of ``kernel=RBF(gamma=0.5)``.
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name, value in super().get_params(deep=False).items():
+                params |= {f"{name}__{each}": inner for each, inner in parameters_of(value).items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__gamma`` and its like put another kernel or rule in the place of the present one.
+
+        Parameters
+        ----------
+        **params
+            Values by name, those of `get_params`.
+
+        Returns
+        -------
+        object
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter; or if a kernel or rule refuses a value, and then nothing is set.
+        """
+        own = super().get_params(deep=False)
+        nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        for path in [*params]:
+            name, _, rest = path.partition("__")
+            if rest and name in own and not has_own_parameters(params.get(name, own[name])):
+                nested[name][rest] = params.pop(path)
+        changed = {
+            name: with_parameters(name, params.get(name, own[name]), given) for name, given in nested.items()
+        }
+        super().set_params(**params | changed)
+        return self
+
     def __sklearn_tags__(self) -> Any:
         """Whether X is a kernel matrix, and whether it may be sparse."""
         tags = super().__sklearn_tags__()
@@ -121,12 +172,14 @@ class KernelEstimator(BaseEstimator):
 class KernelMachine(KernelEstimator):
     """Base of the estimators that train once: checks the arguments, and stores itself in plain types."""
 
+    tol: Any = 1e-3
     gamma: str | float = "scale"
     cache_dtype: str = "auto"
     time_limit: float | None = None
     warm_start: bool = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+        "tol": [*KernelEstimator._parameter_constraints["tol"], StoppingRule],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
@@ -136,7 +189,13 @@ class KernelMachine(KernelEstimator):
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Check X, and y in `fit`, by scikit-learn. A user's kernel takes examples of any kind."""
         if reset:
-            self.__dict__.pop("held_", None)  # a new beginning, see `refsvm.estimators.incremental`
+            for name in (
+                "held_",
+                "_kept",
+                "_held_kept",
+                "_held_out",
+            ):  # a new beginning, see `refsvm.estimators.incremental`
+                self.__dict__.pop(name, None)
         if is_user_kernel(kernel):
             return self._checked_of_any_kind(X, y, reset=reset, **checks)
         matrix = is_precomputed(kernel)
@@ -171,10 +230,15 @@ class KernelMachine(KernelEstimator):
             return by_number, numbers[:, None], 0
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
 
+    @property
+    def _stopping_rule(self) -> StoppingRule:
+        """The stopping rule: `tol` if it is one, and the relative KKT gap of this tolerance otherwise."""
+        return self.tol if isinstance(self.tol, StoppingRule) else KKTGap(self.tol, relative=True)
+
     def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
         """Return the arguments of `refsvm.solve`."""
         return {
-            "selector": self.selector, "step": self.step, "stop": KKTGap(self.tol, relative=True),
+            "selector": self.selector, "step": self.step, "stop": self._stopping_rule,
             "engine": self.engine, "shrinking": self.shrinking, "callback": progress,
             "cache_mb": self.cache_size, "cache_dtype": self.cache_dtype,
             "max_iter": None if self.max_iter == -1 else self.max_iter, "time_limit": self.time_limit,

@@ -42,6 +42,7 @@ def to_sklearn(estimator: Any) -> Any:
     known = theirs.get_params()
     ours = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
     ours["max_iter"] = -1 if estimator.max_iter is None else estimator.max_iter
+    ours["tol"] = estimator._stopping_rule.tolerance
     theirs.set_params(**ours | _kernel_parameters(estimator.kernel_))
     for name in COPIED:
         if hasattr(estimator, name):

@@ -78,28 +78,35 @@ class Incremental(KernelMachine):
         elif is_precomputed(self.kernel_):
             self.held_ = {}  # nothing can be added to it
         else:
-            nothing = {
-                "X": X[:0],
-                "y": y[:0],
-                "weights": weights[:0],
-                "K": GrowingMatrix(np.empty((0, 0)), 0),
-            }
-            more = {
-                "reached": {},
-                "named": self._named(),
-                "settings": self._values(),
-                "origin": self._origin,
-            }
-            self.held_ = self._held_with(nothing | more, X, y, weights)
+            settings = {"named": self._named(), "settings": self._values()}
+            self.__dict__.pop("_kept", None)  # by fit, a moment ago
+            self.held_ = self._held_of(X, y, weights, settings)
 
-    def _held_with(self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    def _held_of(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray,
+        settings: dict[str, Any],
+        caller: str = "partial_fit",
+    ) -> dict[str, Any]:
+        """Return what is held of the examples that were fitted, with the settings of that fit."""
+        nothing = {
+            "X": X[:0], "y": y[:0], "weights": weights[:0], "K": GrowingMatrix(np.empty((0, 0)), 0),
+            "reached": {}, "origin": self._origin,
+        }  # fmt: skip
+        return self._held_with(nothing | settings, X, y, weights, caller)
+
+    def _held_with(
+        self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray, caller: str = "partial_fit"
+    ) -> dict[str, Any]:
         """Return what is held with copies of more examples, and their kernel values."""
         n, m = len(held["y"]), len(y)
         # the walk reads any row at any event, so the matrix has to be there as a whole
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
-                f"partial_fit holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
-                f"cache_size={self.cache_size!r}; raise cache_size, or use fit."
+                f"{caller} holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
+                f"cache_size={self.cache_size!r}; raise cache_size{', or use fit' * (caller == 'partial_fit')}."
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
@@ -110,9 +117,9 @@ class Incremental(KernelMachine):
             "K": held["K"].grown(m, lambda some: kernel_values(kernel, here[some], there), most, together),
         }  # fmt: skip
 
-    def _gram(self, rows: np.ndarray) -> Gram:
+    def _gram(self, rows: np.ndarray, held: dict[str, Any] | None = None) -> Gram:
         """Return the held matrix of some examples."""
-        K = self.held_["K"].K
+        K = (self.held_ if held is None else held)["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
         gram.is_psd = bool(getattr(self.kernel_, "is_psd", False))
         return gram
@@ -151,7 +158,9 @@ class Incremental(KernelMachine):
             self._take(solutions, places, kept)
         self._warn_of_noise(solutions)
         if self.fit_status_:
-            warnings.warn(convergence_message(solutions, self.tol), ConvergenceWarning, stacklevel=4)
+            warnings.warn(
+                convergence_message(solutions, self._stopping_rule), ConvergenceWarning, stacklevel=4
+            )
 
     def _values(self) -> dict[str, Any]:
         """Return the present values of the settings."""
@@ -213,9 +222,10 @@ class Incremental(KernelMachine):
         Raises
         ------
         ValueError
-            If `partial_fit` was not called, a position is none, a class would lose all of its examples, or the
-            parameters name another kernel than that of the examples.
+            If the examples are not there, as `fit` keeps those of `SVR` only; if a position is none, a class would
+            lose all of its examples, or the parameters name another kernel than that of the examples.
         """
+        self._hold_kept()
         if not hasattr(self, "held_"):
             raise ValueError(
                 "forget needs the examples, which fit does not keep; train with partial_fit from the start."
@@ -231,14 +241,17 @@ class Incremental(KernelMachine):
         self._walk(before, after)
         return self
 
+    def _hold_kept(self) -> None:
+        """Hold the examples that `fit` has kept, if it keeps any."""
+
     def _begins(self) -> bool:
         """Whether `partial_fit` is called for the first time."""
         if hasattr(self, "held_"):
             return False
         if hasattr(self, "dual_coef_"):
+            why = "is not gone on from" if hasattr(self, "_kept") else "has kept support vectors only"
             warnings.warn(
-                "partial_fit begins anew: fit has kept support vectors only; to go on from examples, give them to "
-                "partial_fit from the start.",
+                f"partial_fit begins anew: fit {why}; to go on from examples, give them to partial_fit from the start.",
                 stacklevel=3,
             )
         return True
@@ -247,7 +260,7 @@ class Incremental(KernelMachine):
         """Warn if rounding of the held kernel matrix moves decision values by more than the tolerance."""
         gram = Gram(self.kernel_, self.held_["X"], origin=self.held_.get("origin"), may_move=False)
         for solution in solutions:
-            tolerance = self.tol * min(1.0, solution.decision_range)
+            tolerance = self._stopping_rule.tolerance * min(1.0, solution.decision_range)
             noise = decision_noise(gram, solution.alpha, solution.problem.gram.diagonal(), tolerance)
             if noise > 0.0:
                 warnings.warn(noisy(noise, tolerance), stacklevel=5)

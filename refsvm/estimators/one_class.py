@@ -12,6 +12,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
 from refsvm.estimators.single import SingleMachine
+from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
 from refsvm.kernels.precision import noise_of_values
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.result import Solution
@@ -70,6 +71,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     nu: float = 0.5
 
     _settings: ClassVar[tuple[str, ...]] = ("nu",)
+    _largest_weight: ClassVar[float] = LARGEST_SQUARED_WEIGHT
     _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }

@@ -10,7 +10,7 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-from refsvm import kernels, selectors, steps
+from refsvm import kernels, seeders, selectors, steps, stopping
 from refsvm._checks import version
 from refsvm.multiclass.one_vs_one import BinaryResult
 from refsvm.result import Status
@@ -20,11 +20,11 @@ MARK: Final = "refsvm object"
 
 KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     name: found
-    for room in (kernels, selectors, steps)
+    for room in (kernels, selectors, steps, stopping, seeders)
     for name in room.__all__
     if is_dataclass(found := getattr(room, name))
 }
-"""Every kernel, selector and step rule of this package, and what is kept of a pair of classes."""
+"""Kernels and rules of this package, and what is kept of a pair of classes."""
 
 
 VERSION: Final = "refsvm version"

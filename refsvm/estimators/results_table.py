@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.stats import rankdata
@@ -11,6 +11,9 @@ from scipy.stats import rankdata
 from refsvm.estimators.search import Key, Search
 from refsvm.rounds.grid import Cell
 from refsvm.rounds.weights import mean
+
+SINGLE: Final = "score"
+"""The name of a score that has no other one."""
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
@@ -25,18 +28,24 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         )
 
     params, result = [search.params(*each) for each in places], {}
-    scores = table("score")
     for name in ("fit", "score"):
         seconds = table(f"{name}_seconds")
         result[f"mean_{name}_time"], result[f"std_{name}_time"] = seconds.mean(axis=1), seconds.std(axis=1)
     for name in params[0]:
         result[f"param_{name}"] = np.ma.MaskedArray([each[name] for each in params])
     result["params"] = params
-    for s, column in enumerate(scores.T):
-        result[f"split{s}_test_score"] = column
-    means, deviations = moments(scores, np.array([split.weight for split in search.splits]))
-    result["mean_test_score"], result["std_test_score"] = means, deviations
-    result["rank_test_score"] = ranks(means)
+    weights = np.array([split.weight for split in search.splits])
+    for name in names_of_scores(cells):
+        found = [[cells[g, place, s].score for s in numbers] for g, place in places]
+        scores = np.array(
+            [[each[name] if isinstance(each, dict) else each for each in row] for row in found],
+            dtype=np.float64,  # a store has None for NaN
+        )
+        for s, column in enumerate(scores.T):
+            result[f"split{s}_test_{name}"] = column
+        means, deviations = moments(scores, weights)
+        result[f"mean_test_{name}"], result[f"std_test_{name}"] = means, deviations
+        result[f"rank_test_{name}"] = ranks(means)
     result["mean_iterations"] = table("iterations").mean(axis=1)
     return result
 
@@ -56,6 +65,23 @@ def moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
     means = np.array([mean(row, weights) for row in scores])
     squares = [mean((row - m) ** 2, weights) for row, m in zip(scores, means, strict=True)]
     return means, np.sqrt(squares)
+
+
+def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
+    """Return the names of the scores of all cells; of a single score "score".
+
+    Raises
+    ------
+    ValueError
+        If the cells have different scores, as a function may return them.
+    """
+    names = [[*cell.score] if isinstance(cell.score, dict) else [SINGLE] for cell in cells.values()]
+    if other := next((each for each in names if {*each} != {*names[0]}), None):
+        raise ValueError(
+            f"scoring= returns {', '.join(names[0])} of one cell and {', '.join(other)} of another; return the same "
+            "scores of all."
+        )
+    return names[0]
 
 
 def ranks(means: np.ndarray) -> np.ndarray:

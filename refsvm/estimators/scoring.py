@@ -7,7 +7,7 @@ nothing else, so that no cell is trained or evaluated a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
 from itertools import combinations
@@ -16,8 +16,11 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from sklearn import config_context
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.validation import _check_method_params
 
+from refsvm._checks import shown
+from refsvm.estimators.base import PROBABILITIES
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.kernels.names import is_precomputed
@@ -93,8 +96,8 @@ class Scoring:
 
     def __call__(
         self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
-    ) -> float:
-        """Return the score of a cell from the decision values of its test part, shape (t, machines)."""
+    ) -> Any:
+        """Return the score of a cell, or several by name, from the decision values (t, machines) of its test part."""
         rows, settings = self._rows(split.test_weights), self.settings | params
         test, values = split.test[rows], values[rows]
         model: Any = self.model(**settings)
@@ -113,11 +116,12 @@ class Scoring:
         except Exception as error:
             error.add_note(f"Raised by scoring={self.given!r} on split {split.number} with {params}.")
             raise
-        if not isinstance(score, Number):
+        several = score if isinstance(score, dict) and score else {"": score}
+        if not all(isinstance(each, Number) for each in several.values()):
             raise ValueError(
                 f"scoring={self.given!r} returns {score!r:.60}, which is no number; return one score."
             )
-        return float(score)  # type: ignore[arg-type]
+        return {name: float(each) for name, each in score.items()} if several is score else float(score)
 
     def _rows(self, weights: np.ndarray) -> np.ndarray:
         """Return the places of the test examples that count, each as often as the scorer is to see it."""
@@ -136,6 +140,94 @@ class Scoring:
         if function is not None and not function.__module__.startswith("sklearn."):
             described("scoring", function)
         return described("scoring", self.given)
+
+
+@dataclass(frozen=True)
+class SeveralScorings:
+    """Scorers by name."""
+
+    each: dict[str, Scoring]
+
+    def __call__(
+        self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
+    ) -> dict[str, float]:
+        """Return the scores of a cell by name."""
+        scores = {name: scoring(X, labels, split, params, values) for name, scoring in self.each.items()}
+        for name, score in scores.items():
+            if isinstance(score, dict):
+                raise ValueError(
+                    f"scoring={{{name!r}: ...}} returns {score!r:.60}, which is no number; return one score."
+                )
+        return scores
+
+    def identity(self) -> Any:
+        """Return the names of the scorers in a store, as `Scoring.identity`."""
+        return {name: scoring.identity() for name, scoring in self.each.items()}
+
+
+def named_scores(scoring: Any) -> None:
+    """Refuse a list or dictionary that does not name scores as GridSearchCV takes them.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, names one twice, or holds what is no score.
+    """
+    is_dict = isinstance(scoring, dict)
+    known = set(get_scorer_names())
+    wrong = [
+        each
+        for each in (scoring.values() if is_dict else scoring)
+        if not ((isinstance(each, str) and each in known) or (is_dict and callable(each)))
+    ]
+    unnamed = [] if not is_dict else [each for each in scoring if not isinstance(each, str) or not each]
+    if wrong or unnamed or not scoring or len(set(scoring)) < len(scoring):
+        what = (
+            f"{(wrong + unnamed)[0]!r:.60} is none"
+            if wrong or unnamed
+            else "empty"
+            if not scoring
+            else "one twice"
+        )
+        raise ValueError(
+            f"scoring={shown(scoring)} names several scores, but {what}; give different names of scikit-learn's scores "
+            "(sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."
+        )
+
+
+def refuse_refit(refit: Any, names: Iterable[str]) -> None:
+    """Refuse a `refit` that does not say which of several scores is to choose the best cell."""
+    names = [*names]
+    if refit is False or callable(refit) or (isinstance(refit, str) and refit in names):
+        return
+    raise ValueError(
+        f"refit={refit!r} does not say which of the scores {', '.join(names)} chooses the best cell; give one of these "
+        "names, a function of cv_results_ that returns its place, or False."
+    )
+
+
+def refuse_probabilities(given: Any, model: str) -> None:
+    """Refuse a score of probabilities, which a support vector machine does not have; say what has them.
+
+    Raises
+    ------
+    AttributeError
+        As ``SVC().predict_proba`` does.
+    ValueError
+        Of a regression, if it is a score of classes.
+    """
+    scorer = get_scorer(given) if isinstance(given, str) else given
+    asked = getattr(scorer, "_response_method", None)
+    if asked == "predict_proba" and model == "SVC":
+        raise AttributeError(
+            f"scoring={given!r} needs probabilities, and SVC {PROBABILITIES.format(name='SVC')}. Search with "
+            "GridSearchCV(CalibratedClassifierCV(SVC(), ensemble=False), {'estimator__C': [...]}, scoring=...)."
+        )
+    if model == "SVR" and asked not in (None, "predict"):
+        raise ValueError(
+            f"scoring={given!r} is a score of classes, and SVR predicts targets; give one of regressions, such as "
+            "'neg_mean_absolute_error', or search with SVCCV."
+        )
 
 
 def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:

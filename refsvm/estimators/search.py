@@ -19,7 +19,7 @@ from refsvm import arithmetic
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
-from refsvm.estimators.scoring import Scoring
+from refsvm.estimators.scoring import Scoring, SeveralScorings
 from refsvm.kernels import Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
@@ -60,7 +60,7 @@ class Search:
         ``tol``, ``stop`` (None for the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
         Whether `refsvm.leave_one_out` scores the splits: each leaves out one example, and no penalty changes.
-    scoring : Scoring or None
+    scoring : Scoring, SeveralScorings or None
         None for accuracy or R²; with `is_loo` for what each example adds to R² of all.
     is_loo : bool
         Whether the splits are ``cv="loo"``.
@@ -76,7 +76,7 @@ class Search:
     seeder: Seeder | None
     options: dict[str, Any] = field(repr=False)
     one_out: bool = False
-    scoring: Scoring | None = None
+    scoring: Scoring | SeveralScorings | None = None
     is_loo: bool = False
     weights: np.ndarray | None = field(default=None, repr=False)
 

@@ -26,12 +26,25 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm._checks import shown
-from refsvm.estimators.base import KernelEstimator
-from refsvm.estimators.results_table import results_table
-from refsvm.estimators.scoring import Scoring, takes_weights
+from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
+from refsvm.estimators.scoring import (
+    Scoring,
+    SeveralScorings,
+    named_scores,
+    refuse_probabilities,
+    refuse_refit,
+    takes_weights,
+)
 from refsvm.estimators.search import GammaColumn, Search
-from refsvm.estimators.validation import NO_LABELS, checked_data, checked_weights
+from refsvm.estimators.validation import (
+    LARGEST_SQUARED_WEIGHT,
+    NO_LABELS,
+    checked_data,
+    checked_weights,
+)
 from refsvm.kernels.names import gamma_on, is_precomputed, is_user_kernel
+from refsvm.rounds.folds import pairs_of
 from refsvm.rounds.grid import Split
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.ball_rule import BallRule
@@ -60,7 +73,7 @@ class SearchCV(KernelEstimator, ABC):
     seeder: Seeder | None = None
     n_jobs: int | None = None
     store: str | Path | None = None
-    refit: bool = True
+    refit: Any = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
         "Cs": ["array-like"],
@@ -71,12 +84,12 @@ class SearchCV(KernelEstimator, ABC):
             HasMethods(["split"]),
             Iterable,
         ],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, list, tuple, dict, None],
         "stop": [StoppingRule, None],
         "seeder": [Seeder, None],
         "n_jobs": [Integral, None],
         "store": [str, Path, None],
-        "refit": ["boolean"],
+        "refit": ["boolean", str, callable],
     }
 
     _model: ClassVar[type]
@@ -132,9 +145,10 @@ class SearchCV(KernelEstimator, ABC):
             weights of a split are no numbers of copies: its examples then count alike.
         """
         self._validate_params()
+        self._refuse_scoring()
         X, y = self._checked(X, y, reset=True)
         labels, classes = self._labels(y)
-        weights = checked_weights(sample_weight, X)
+        weights = checked_weights(sample_weight, X, most=LARGEST_SQUARED_WEIGHT)
         self._refuse_weights(labels, classes, weights)
         Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
         one_out, stop = self._stop()
@@ -242,34 +256,64 @@ class SearchCV(KernelEstimator, ABC):
         """`scoring`, None for the usual score."""
         return None if isinstance(self.scoring, str) and self.scoring == self._usual else self.scoring
 
-    def _scorer(self) -> Any:
-        """Return the scorer; one that is named takes weights, if its metric does."""
-        scorer = self._named_scoring
-        if isinstance(scorer, str):
-            scorer = get_scorer(scorer)
-            if get_config()["enable_metadata_routing"] and takes_weights(scorer):
-                scorer.set_score_request(sample_weight=True)
-        return scorer
+    @property
+    def _scorings(self) -> dict[str, Any]:
+        """The scores by name: "score" if it is one, nothing for the usual score."""
+        scoring = self._named_scoring
+        if isinstance(scoring, dict):
+            return scoring
+        if isinstance(scoring, list | tuple):
+            return {name: name for name in scoring}
+        return {} if scoring is None else {SINGLE: scoring}
+
+    def _refuse_scoring(self) -> None:
+        """Refuse scores without a name, and a `refit` that chooses none of several; before anything is computed."""
+        if isinstance(self.scoring, dict | list | tuple):
+            named_scores(self.scoring)
+            refuse_refit(self.refit, self._scorings)
+        for given in self._scorings.values():
+            refuse_probabilities(given, self._model.__name__)
+
+    def _scorers(self) -> dict[str, Any]:
+        """Return the scorers by name; one that is named takes weights, if its metric does."""
+        scorers = {}
+        for name, scorer in self._scorings.items():
+            if isinstance(scorer, str):
+                scorer = get_scorer(scorer)
+                if get_config()["enable_metadata_routing"] and takes_weights(scorer):
+                    scorer.set_score_request(sample_weight=True)
+            scorers[name] = scorer
+        return scorers
 
     def _scoring_with(
-        self, classes: np.ndarray | None, metadata: dict[str, Any], splits: list[Split]
-    ) -> Scoring | None:
+        self, classes: np.ndarray | None, metadata: dict[str, dict[str, Any]], splits: list[Split]
+    ) -> Scoring | SeveralScorings | None:
         """Return how cells are scored; None for the usual score."""
-        if (scorer := self._scorer()) is None:
-            return None
-        return Scoring(
-            scorer, self._named_scoring, self._held_out, self._shared(), classes, metadata, get_config(),
-            repeats=not takes_weights(scorer) and self._are_copies(splits),
-        )  # fmt: skip
+        given, scorers, shared, config = self._scorings, self._scorers(), self._shared(), get_config()
+        unweighted = [name for name, scorer in scorers.items() if not takes_weights(scorer)]
+        repeats = bool(unweighted) and self._are_copies(splits, [given[name] for name in unweighted])
+        made = {
+            name: Scoring(
+                scorer, given[name], self._held_out, shared, classes, metadata[name], config,
+                repeats=repeats and name in unweighted,
+            )
+            for name, scorer in scorers.items()
+        }  # fmt: skip
+        return SeveralScorings(made) if isinstance(self.scoring, dict | list | tuple) else made.get(SINGLE)
 
-    def _are_copies(self, splits: list[Split]) -> bool:
-        """Whether all weights of test examples are numbers of copies; warn if some would have to count by halves."""
+    @staticmethod
+    def _are_copies(splits: list[Split], unweighted: list[Any]) -> bool:
+        """Whether all weights of test examples are numbers of copies; warn if some would have to count by halves.
+
+        `unweighted` are the scores that take no weights.
+        """
         unequal = [each.test_weights for each in splits if (each.test_weights != each.test_weights[0]).any()]
         if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
             return bool(unequal)
+        names = ", ".join(map(repr, unweighted))
         warnings.warn(
-            f"scoring={self._named_scoring!r} takes no weights, so that the examples of a split count alike in it; "
-            "give a scorer with an argument sample_weight, or whole weights.",
+            f"scoring={names} take{'s' * (len(unweighted) == 1)} no weights, so that the examples of a split count "
+            "alike in it; give a scorer with an argument sample_weight, or whole weights.",
             stacklevel=4,
         )
         return False
@@ -277,7 +321,7 @@ class SearchCV(KernelEstimator, ABC):
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
         # `verbose` tells of cells here, and of steps there
-        names = (set(self._model().get_params()) & set(self.get_params())) - {"verbose"}
+        names = (set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))) - {"verbose"}
         return {name: getattr(self, name) for name in names}
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -294,10 +338,28 @@ class SearchCV(KernelEstimator, ABC):
         -------
         float
         """
-        scorer = get_scorer(self._usual) if self._named_scoring is None else self._scorer()
-        return float(
-            scorer(self, X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+        best, scorer, more = (
+            self._best(),
+            self.scorer_,
+            {} if sample_weight is None else {"sample_weight": sample_weight},
         )
+        if isinstance(scorer, dict):
+            if not isinstance(self.refit, str):
+                raise ValueError(
+                    f"score() needs one score, and scoring= names {', '.join(scorer)}; give refit= the name of one."
+                )
+            scorer = scorer[self.refit]
+        # the scorer may ask for score, which is that of the estimator and not this one
+        score = scorer(best, self._checked(X, reset=False), y, **more)
+        return float(score[self.refit] if isinstance(score, dict) else score)
+
+    @property
+    def scorer_(self) -> Any:
+        """The scorer, or of several a dictionary by name."""
+        check_is_fitted(self, "cv_results_")
+        if isinstance(self.scoring, dict | list | tuple):
+            return self._scorers()
+        return self._scorers().get(SINGLE) or get_scorer(self._usual)
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
@@ -306,19 +368,18 @@ class SearchCV(KernelEstimator, ABC):
         router = MetadataRouter(owner=self).add_self_request(self)
         mapping = {name: MethodMapping().add(caller="fit", callee=name) for name in ("split", "score")}
         router.add(splitter=self.cv, method_mapping=mapping["split"])
-        if (scorer := self._scorer()) is not None:
-            router.add(scorer=scorer, method_mapping=mapping["score"])
+        for name, scorer in self._scorers().items():
+            router.add(**{f"scorer {name}": scorer}, method_mapping=mapping["score"])
         return router
 
     def _routed(
         self, params: dict[str, Any], weights: np.ndarray | None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what goes to the splitter, and what to the scorer."""
-        scorer, weighted = self._scorer(), {} if weights is None else {"sample_weight": weights}
-        if get_config()["enable_metadata_routing"] and (params or scorer is not None):
-            given = params if scorer is None else params | weighted
-            routed = process_routing(self, "fit", **given)
-            return routed["splitter"]["split"], {} if scorer is None else routed["scorer"]["score"]
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return what goes to the splitter, and what to each scorer."""
+        scorers, weighted = self._scorers(), {} if weights is None else {"sample_weight": weights}
+        if get_config()["enable_metadata_routing"] and (params or scorers):
+            routed = process_routing(self, "fit", **(params | weighted if scorers else params))
+            return routed["splitter"]["split"], {name: routed[f"scorer {name}"]["score"] for name in scorers}
         if unknown := sorted(set(params) - {"groups"}):
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}; it takes "
@@ -326,7 +387,7 @@ class SearchCV(KernelEstimator, ABC):
                 "sklearn.set_config(enable_metadata_routing=True) is called."
             )
         for_splits = {name: value for name, value in params.items() if value is not None}
-        return for_splits, weighted if scorer is not None and takes_weights(scorer) else {}
+        return for_splits, {name: weighted if takes_weights(each) else {} for name, each in scorers.items()}
 
     def _splits(
         self, X: Any, y: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]
@@ -338,7 +399,9 @@ class SearchCV(KernelEstimator, ABC):
             else check_cv(self.cv, y, classifier=self._is_classifier)
         )
         splits = []
-        for number, (train, test) in enumerate(splitter.split(X, y, **params)):
+        by_groups = set(params) <= {"groups"}
+        parts = pairs_of(splitter, X, y, name="cv", **params) if by_groups else splitter.split(X, y, **params)
+        for number, (train, test) in enumerate(parts):
             train, test = (np.arange(len(y))[part] for part in (train, test))
             factors = self._factors(y, train, weights)
             self._refuse_split(number, labels[train], labels[factors > 0.0])
@@ -376,13 +439,18 @@ class SearchCV(KernelEstimator, ABC):
         # scikit-learn's checks want at least one iteration of a fitted estimator
         self.n_iter_ = max(1, sum(cell.iterations for cell in cells.values()))
         self.cv_results_ = results_table(search, cells)
-        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
-        means = self.cv_results_["mean_test_score"]
-        self.best_score_ = float(means[self.best_index_])
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        scores = names_of_scores(cells)
+        self.multimetric_ = scores != [SINGLE]
+        if self.multimetric_:
+            refuse_refit(self.refit, scores)
+        for name in ("best_index_", "best_score_", "best_params_", "best_estimator_"):  # of an earlier search
+            self.__dict__.pop(name, None)
+        if self.refit is not False or not self.multimetric_:
+            self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)
+        means = np.array([self.cv_results_[f"mean_test_{name}"] for name in scores])
         if not np.isfinite(means).all():
             warnings.warn(
-                f"{(~np.isfinite(means)).sum()} of {len(means)} mean test scores are not finite, and rank last: a "
+                f"{(~np.isfinite(means)).sum()} of {means.size} mean test scores are not finite, and rank last: a "
                 "split may be too small for the score. Give larger splits or another scoring.",
                 stacklevel=3,
             )
@@ -398,10 +466,38 @@ class SearchCV(KernelEstimator, ABC):
                 stacklevel=3,
             )
 
+    def _choose(self, score: str) -> None:
+        """Set which cell is the best: by this score, or as the function says that `refit` is."""
+        results = self.cv_results_
+        if callable(self.refit):
+            place, count = self.refit(results), len(results["params"])
+            if not isinstance(place, int | np.integer) or not 0 <= place < count:
+                raise ValueError(
+                    f"refit={self.refit!r:.80} returned {place!r}; return the place of a cell in cv_results_, a whole "
+                    f"number from 0 to {count - 1}."
+                )
+            self.best_index_ = int(place)
+        else:
+            self.best_index_ = int(results[f"rank_test_{score}"].argmin())
+            self.best_score_ = float(results[f"mean_test_{score}"][self.best_index_])
+        self.best_params_ = results["params"][self.best_index_]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""
+        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
+            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
+        # only names that are missing come here; a copy that is being made has none yet
+        if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
+            if "best_estimator_" in self.__dict__:
+                return getattr(self.best_estimator_, name)
+            if "cv_results_" in self.__dict__ and hasattr(self._model, name):
+                return self._best()  # says why there is no model
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _best(self) -> Any:
         """Return the trained estimator."""
         check_is_fitted(self, "cv_results_")
-        if not self.refit:
+        if self.refit is False or not hasattr(self, "best_estimator_"):
             name = type(self).__name__
             raise AttributeError(f"{name}(refit=False) has no model to predict with; set refit=True.")
         return self.best_estimator_

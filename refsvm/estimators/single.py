@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
-from refsvm.estimators.validation import checked_weights
+from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
 from refsvm.kernels.checked import gram_of_rows
 from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import convergence_message
@@ -23,6 +23,8 @@ from refsvm.solver import solve
 
 class SingleMachine(Incremental):
     """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
+
+    _largest_weight: ClassVar[float] = LARGEST_WEIGHT
 
     @abstractmethod
     def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
@@ -38,8 +40,8 @@ class SingleMachine(Incremental):
         """Train on the examples that have a positive weight."""
         self._validate_params()
         X, y = self._given(X, y, self.kernel, reset=True)
-        weights = checked_weights(sample_weight, X)
-        rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0)
+        weights = checked_weights(sample_weight, X, most=self._largest_weight)
+        rows, every = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0), weights
         weights = None if weights is None else weights[rows]
         kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
@@ -53,9 +55,15 @@ class SingleMachine(Incremental):
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
+            self._keep(X, y, np.ones(len(y)) if every is None else every)
         if self.fit_status_:
-            warnings.warn(convergence_message([solution], self.tol), ConvergenceWarning, stacklevel=3)
+            warnings.warn(
+                convergence_message([solution], self._stopping_rule), ConvergenceWarning, stacklevel=3
+            )
         return self
+
+    def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
+        """Keep the examples of a fit, where something asks for them later."""
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
         """Yield the one problem."""
@@ -81,7 +89,7 @@ class SingleMachine(Incremental):
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._given(X, y, self.kernel_, reset=False)
-        weights = checked_weights(sample_weight, X, all_zero=True)
+        weights = checked_weights(sample_weight, X, all_zero=True, most=self._largest_weight)
         self._add(X, y, np.ones(len(y)) if weights is None else weights)
         return self
 

@@ -69,9 +69,10 @@ class SVC(ClassifierMixin, Incremental):
         γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights.
     degree, coef0 : int and float, default 3 and 0.0
         d of "poly", and c of "poly" and "sigmoid".
-    tol : float, default 1e-3
+    tol : float or StoppingRule, default 1e-3
         ε: training ends when the KKT gap is not above ε times the range of the decision values, or above ε where that
-        range is more than 1. Small problems are then polished (`refsvm.solver.polish`).
+        range is more than 1. Small problems are then polished (`refsvm.solver.polish`). A rule, such as
+        ``KKTGap(1e-3)``, which is absolute, decides itself.
     selector, step : WorkingSetSelector and StepRule, optional
         Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
         no pairs planned with gets `NewtonStep`. If neither is given, restricted problems are solved with
@@ -236,7 +237,7 @@ class SVC(ClassifierMixin, Incremental):
                     self.status_, worst(results).kkt_gap, sum(each.iterations for each in results)
                 )
         if self.fit_status_:
-            warnings.warn(convergence_message(results, self.tol), ConvergenceWarning, stacklevel=2)
+            warnings.warn(convergence_message(results, self._stopping_rule), ConvergenceWarning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -43,10 +43,12 @@ class SVCCV(ClassifierMixin, SearchCV):
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds: a number is stratified, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out` does it.
         An example that a split names twice counts twice, in training and in the score.
-    scoring : str or callable, optional
+    scoring : str, callable, list, tuple or dict, optional
         Accuracy by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "roc_auc" or
-        "balanced_accuracy". The estimator that it gets knows the decision values of the test part X, and the parameters
-        of the cell; it refuses other X. With ``cv="loo"`` scores are those of one example each.
+        "balanced_accuracy". Several names, scorers by name, or a scorer that returns scores by name, as in
+        `GridSearchCV`; then `refit` says which of them chooses. Scores of probabilities are refused. The estimator that
+        it gets knows the decision values of the test part X, and the parameters of the cell; it refuses other X. With
+        ``cv="loo"`` scores are those of one example each.
     stop : StoppingRule, optional
         When a cell is solved: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol, relative=True)`` with
         ``cv="loo"``, where most examples are decided without a step. Rules for left-out examples take no other folds,
@@ -60,8 +62,9 @@ class SVCCV(ClassifierMixin, SearchCV):
         Values of γ solved at once, by threads or by the joblib backend that is in force, such as Dask's.
     store : str or path, optional
         SQLite file that keeps each cell as it comes; an interrupted search on the same data goes on from there.
-    refit : bool, default True
-        Train on all examples with the best parameters; without it there is nothing to predict with.
+    refit : bool, str or callable, default True
+        Train on all examples with the best parameters; without it there is nothing to predict with. Of several scores
+        the name of the one that chooses; or a function that gets `cv_results_` and returns the place of the best cell.
     verbose : bool or int, default 0
         Whether the logger ``refsvm`` counts the fits that are done at level INFO rather than DEBUG.
 
@@ -70,15 +73,18 @@ class SVCCV(ClassifierMixin, SearchCV):
     best_params_ : dict
         "C", and "gamma" where the kernel has one.
     best_score_, best_index_ : float, int
-        Mean score of the best cell, and its place in `cv_results_`. Of means that are equal to 12 digits the first is
-        taken; `GridSearchCV` takes the one that rounding has made the largest.
+        Mean score of the best cell, unless a function has chosen it, and its place in `cv_results_`. Of means that are
+        equal to 12 digits the first is taken; `GridSearchCV` takes the one that rounding has made the largest.
     cv_results_ : dict of ndarrays
         Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are
         weighted by `sample_weight`, if the scorer takes it.
     n_splits_, n_iter_ : int
         Number of splits; steps of all cells together, at least 1.
     best_estimator_ : SVC
-        Trained on all examples.
+        Trained on all examples. The search has its attributes, too: ``coef_`` of a
+        linear kernel, ``support_`` and others.
+    multimetric_, scorer_ : bool, callable or dict
+        Whether there are several scores, whose keys in `cv_results_` end in their names; the scorer, or all by name.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Final, Self
@@ -19,7 +20,6 @@ from refsvm.paths.conformal import conformal_intervals
 from refsvm.problem import DualProblem
 from refsvm.rounds.jackknife import HeldOutMachines, held_out_machines
 from refsvm.rounds.weights import copies
-from refsvm.stopping.kkt_gap import KKTGap
 
 FOLDS: Final = 10
 """Of CV+."""
@@ -44,6 +44,9 @@ class SVR(RegressorMixin, SingleMachine):
         Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight.
     epsilon : float, default 0.1
         ε ≥ 0: errors up to it cost nothing.
+    keep_examples : bool, default True
+        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Without them the model
+        and its pickles hold support vectors only.
     warm_start : bool, default False
         Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
 
@@ -85,13 +88,48 @@ class SVR(RegressorMixin, SingleMachine):
 
     C: float = 1.0
     epsilon: float = 0.1
+    keep_examples: bool = True
 
     _settings: ClassVar[tuple[str, ...]] = ("C", "epsilon")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SingleMachine._parameter_constraints | {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "keep_examples": ["boolean"],
     }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes; what `fit` has kept belongs to them if `keep_examples` says so."""
+        state = super().__getstate__()
+        if not hasattr(self, "held_"):
+            # made of the kept examples, and made again if it is asked for
+            for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
+                state.pop(name, None)
+        return state
+
+    def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
+        """Keep copies, as the arrays may be used for something else."""
+        if self.keep_examples and not is_precomputed(self.kernel_):
+            settings = {"named": self._named(), "settings": self._values()}
+            self._kept = {"X": X.copy(), "y": y.copy(), "weights": weights.copy(), "settings": settings}
+
+    def _hold_kept(self) -> None:
+        """Hold the examples that `fit` has kept."""
+        if not hasattr(self, "held_") and hasattr(self, "_kept"):
+            self.held_ = self._known_examples("forget")
+            for name in ("_kept", "_held_kept", "_held_out"):
+                self.__dict__.pop(name, None)
+
+    def _known_examples(self, caller: str) -> dict[str, Any]:
+        """Return what is held of the examples: by `partial_fit`, or of those that `fit` has kept."""
+        if hasattr(self, "held_"):
+            return self.held_
+        known = self.__dict__.get("_held_kept")
+        if known is None or known[0] is not self._kept:
+            known = self._kept, self._held_of(**self._kept, caller=caller)
+            self._held_kept = known
+        held: dict[str, Any] = known[1]
+        return held
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.
@@ -192,15 +230,16 @@ class SVR(RegressorMixin, SingleMachine):
         Returns
         -------
         ndarray of shape (t, 2), float64
-            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples. An example
-            of weight 2 is two examples in all of this, which leave together; the new one has weight 1.
+            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples. NaN, with a
+            warning, where the ends of "jackknife+" or "cv+" cross, as they may at a low confidence. An example of
+            weight 2 is two examples in all of this, which leave together; the new one has weight 1.
 
         Raises
         ------
         ValueError
-            If the examples are not held, as `fit` keeps support vectors only: train with `partial_fit`. On a
-            precomputed kernel, an infinite C, weights that are no whole numbers, a confidence that is not between 0 and
-            1, and another method.
+            If the examples are not there, as after ``SVR(keep_examples=False).fit``, or their kernel matrix, of 8n²
+            bytes, is larger than `cache_size`. On a precomputed kernel, an infinite C, weights that are no whole
+            numbers, a confidence that is not between 0 and 1, and another method.
 
         Notes
         -----
@@ -214,7 +253,7 @@ class SVR(RegressorMixin, SingleMachine):
         >>> from refsvm import SVR
         >>> rng = np.random.default_rng(0)
         >>> X = rng.uniform(0.0, 6.0, (60, 1))
-        >>> model = SVR(gamma=0.5).partial_fit(X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=60))
+        >>> model = SVR(gamma=0.5).fit(X, np.sin(X[:, 0]) + 0.1 * rng.normal(size=60))
         >>> low, high = model.predict_interval([[2.0]], confidence=0.8)[0]
         >>> bool(low < np.sin(2.0) < high), bool(high - low < 0.5)
         (True, True)
@@ -224,12 +263,17 @@ class SVR(RegressorMixin, SingleMachine):
         """
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
-        if not hasattr(self, "held_") or is_precomputed(self.kernel_) or np.isinf(self.C):
+        self._check_fitted()
+        if (
+            not (hasattr(self, "held_") or hasattr(self, "_kept"))
+            or is_precomputed(self.kernel_)
+            or np.isinf(self.C)
+        ):
             raise ValueError(
-                "predict_interval needs the examples, which fit does not keep, their kernel and a finite C: train with "
-                "partial_fit, and not with kernel='precomputed' or C=inf."
+                "predict_interval needs the examples, their kernel and a finite C: train with fit and "
+                "keep_examples=True, or with partial_fit, and not with kernel='precomputed' or C=inf."
             )
-        held, kernel = self.held_, self.kernel_
+        held, kernel = self._known_examples("predict_interval"), self.kernel_
         X, examples = (
             around(held.get("origin"), each)
             for each in (self._checked(X, kernel=kernel, reset=False), held["X"])
@@ -240,9 +284,10 @@ class SVR(RegressorMixin, SingleMachine):
         )  # refuses others before anything is trained
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
-            return self._held_out_machines(method, rows).intervals(cross, confidence)
+            machines = self._held_out_machines(method, held, rows)
+            return without_crossed(machines.intervals(cross, confidence), confidence)
         return conformal_intervals(
-            self._gram(rows).block(np.arange(len(rows))),
+            self._gram(rows, held).block(np.arange(len(rows))),
             held["y"][rows],
             cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
@@ -253,14 +298,34 @@ class SVR(RegressorMixin, SingleMachine):
             engine=self.engine,
         )
 
-    def _held_out_machines(self, method: str, rows: np.ndarray) -> HeldOutMachines:
-        """Return the machines without each example that counts, or without each of ten folds of these."""
-        held, settings = self.held_, (method, self.C, self.epsilon, self.tol, self.engine)
+    def _held_out_machines(self, method: str, held: dict[str, Any], rows: np.ndarray) -> HeldOutMachines:
+        """Return the machines without each of these examples, or without each of ten folds of them."""
+        settings = (method, self.C, self.epsilon, self.tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
             folds, weights = np.arange(len(rows)) % FOLDS if method == "cv+" else None, held["weights"][rows]
-            problem = self._problem(self._gram(rows), held["y"][rows], weights, self._values())
-            stop = KKTGap(self.tol, relative=True)
+            problem = self._problem(self._gram(rows, held), held["y"][rows], weights, self._values())
+            stop = self._stopping_rule
             machines = held_out_machines(problem, folds, weights=weights, stop=stop, engine=self.engine)
             self._held_out = (held, settings, machines)
         return self._held_out[-1]
+
+
+def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
+    """Return intervals with NaN for those whose lower end is above the upper one; a warning counts them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.estimators.svr import without_crossed
+    >>> without_crossed(np.array([[0.0, 1.0]]), 0.9)
+    array([[0., 1.]])
+    """
+    crossed = intervals[:, 0] > intervals[:, 1]
+    if crossed.any():
+        warnings.warn(
+            f"{crossed.sum()} of {len(crossed)} intervals are empty (NaN): at confidence={confidence:g} their lower "
+            "ends are above their upper ones. Ask for a larger confidence, such as 0.5.",
+            stacklevel=3,
+        )
+    return np.where(crossed[:, None], np.nan, intervals)

@@ -39,11 +39,11 @@ class SVRCV(RegressorMixin, SearchCV):
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds: a number takes examples in order, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out`
         does it. An example that a split names twice counts twice, in training and in the score.
-    scoring : str or callable, optional
-        R² by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "neg_mean_absolute_error". The
-        estimator that it gets knows the predictions for the test part X, and the parameters of the cell; it refuses
-        other X. One example has no R² of its own: with ``cv="loo"`` its score is 1 − n (y − h)² / Σ (y − ȳ)², so that
-        the mean of all is the R² of leave-one-out.
+    scoring : str, callable, list, tuple or dict, optional
+        R² by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "neg_mean_absolute_error", or
+        several, as in `SVCCV`. The estimator that it gets knows the predictions for the test part X, and the parameters
+        of the cell; it refuses other X. One example has no R² of its own: with ``cv="loo"`` its score is 1 − n (y − h)²
+        / Σ (y − ȳ)², so that the mean of all is the R² of leave-one-out.
     stop : StoppingRule, optional
         When a cell is solved: ``KKTGap(tol, relative=True)`` by default. Rules that prove a sign are refused.
     seeder, cache_size, n_jobs, store, refit, verbose
@@ -53,10 +53,10 @@ class SVRCV(RegressorMixin, SearchCV):
     ----------
     best_params_ : dict
         "C", "epsilon", and "gamma" where the kernel has one.
-    best_score_, best_index_, cv_results_, n_splits_, n_iter_
+    best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
         As of `SVCCV`.
     best_estimator_ : SVR
-        Trained on all examples.
+        Trained on all examples; the search has its attributes, such as ``coef_``, too.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

@@ -124,7 +124,15 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes
 
 
-def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np.ndarray | None:
+LARGEST_WEIGHT: Final = 1e300
+
+LARGEST_SQUARED_WEIGHT: Final = 1e150
+"""Where weights are multiplied with each other, or with scores."""
+
+
+def checked_weights(
+    sample_weight: Any, X: Any, *, all_zero: bool = False, most: float = LARGEST_WEIGHT
+) -> np.ndarray | None:
     """Return the weights of the examples in X, 0 in place of negative ones, or refuse weights that leave none.
 
     Parameters
@@ -133,6 +141,8 @@ def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np
     X : array-like of shape (n, d)
     all_zero : bool
         Whether all of them may be 0, as where other examples are held already.
+    most : float
+        The largest weight that may be.
 
     Returns
     -------
@@ -142,7 +152,7 @@ def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np
     Raises
     ------
     ValueError
-        If none is positive or one is beyond 1e300, and what scikit-learn raises.
+        If none is positive or one is beyond `most`, and what scikit-learn raises.
 
     Examples
     --------
@@ -163,9 +173,10 @@ def checked_weights(sample_weight: Any, X: Any, *, all_zero: bool = False) -> np
         )
     # a weight of 0 or less takes an example out, as in scikit-learn's SVC
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
-    if weights.max() > 1e300:
+    if weights.max() > most:
         raise ValueError(
-            f"sample_weight contains {weights.max()}; give weights of moderate size, such as 1.0."
+            f"sample_weight contains {weights.max()}, beyond what can be computed with ({most:g}); give weights of "
+            "moderate size, such as 1.0."
         )
     return weights
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, DualProblem, Linear, Precomputed
-from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, signs, vector
+from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
 from refsvm.datasets import SuiteProblem
-from refsvm.formulations import numbered
+from refsvm.formulations import numbered, signed
 from refsvm.store import described, fingerprint
 
 
@@ -105,7 +105,7 @@ class Problem:
         Name in the tables. It does not belong to a run's identity: the examples do, by their values.
     load : callable
         Takes no argument and returns an object with attributes X and y, such as a `refsvm.datasets.Dataset`; y holds
-        ±1, or labels of three classes or more; any numbers where `epsilon` is given; where `nu` is given it is not
+        labels of any type, of two classes or more; any numbers where `epsilon` is given; where `nu` is given it is not
         used. `Solve` and `TrackPath` take two classes.
     kernel : kernel object, default Linear()
         A kernel of this package, or a frozen dataclass of your own that can be called.
@@ -190,7 +190,7 @@ class Problem:
 
 
 def labels_of(y: Any, n: int) -> np.ndarray:
-    """Return labels ±1 as they are, and the numbers of three classes or more, as float64."""
+    """Return −1 and +1 for two labels of any kind, and the numbers of three classes or more, as float64."""
     labels = np.asarray(y)
     several = labels.shape == (n,) and len(np.unique(labels)) > 2
-    return numbered(labels, n)[1].astype(np.float64) if several else signs(y, n)
+    return numbered(labels, n)[1].astype(np.float64) if several else signed(y, n)[1]

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import version
+from refsvm._checks import version, writing
 from refsvm.kernels import Precomputed
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
@@ -99,7 +99,7 @@ def write_model(
     header = _header(estimator, labels, orientation)
     known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
     features = [] if known is None or isinstance(kernel, Precomputed) else different_names(known)
-    with Path(path).open("w", encoding="utf-8") as stream:
+    with writing(path), Path(path).open("w", encoding="utf-8") as stream:
         stream.writelines(f"{name} {value}\n" for name, value in header.items())
         stream.write("SV\n")
         stream.writelines(

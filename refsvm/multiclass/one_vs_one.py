@@ -26,6 +26,8 @@ from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.solver.solve import solve
+from refsvm.stopping.base import StoppingRule
+from refsvm.stopping.kkt_gap import KKTGap
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
@@ -282,14 +284,16 @@ def worst(results: Sequence[Trained]) -> Trained:
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
 
-def convergence_message(results: Sequence[Trained], tol: float) -> str:
+def convergence_message(results: Sequence[Trained], stop: StoppingRule) -> str:
     """Return the warning for results that did not all converge: the reason, the worst gap, and the remedy."""
     result, count = worst(results), ""
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
         count = f" {unfinished} of {len(results)} pairs of classes are not finished."
-    gap, s = f"The KKT gap is {result.kkt_gap:.3g}, asked for was tol={tol:g}", result.decision_range
-    if 0.0 < s < 1.0:
+    tol, s = stop.tolerance, result.decision_range
+    asked = f"tol={tol:g}" if isinstance(stop, KKTGap) else f"{stop!r}"
+    gap = f"The KKT gap is {result.kkt_gap:.3g}, asked for was {asked}"
+    if stop.relative and 0.0 < s < 1.0:
         gap += f" times {s:.3g}, by which the decision values differ: {tol * s:.3g}"
     return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"
 

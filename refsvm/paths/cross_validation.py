@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, signs
+from refsvm._checks import examples
 from refsvm.engine.limits import interruptible
 from refsvm.engine.unsolved import warn
-from refsvm.formulations import numbered
+from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
@@ -124,14 +124,14 @@ def cross_validate_path(
     X = examples(X)
     matrix, several = matrix_given(X, kernel, None).centred, has_several_classes(y)
     n = matrix.n
-    labels = signs(y, n) if not several else numbered(y, n)[1]
+    classes, labels = numbered(y, n) if several else signed(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     codes = labels if several else (labels > 0.0).astype(np.int64)
     weights = given_weights(sample_weight, n)
-    refuse_absent_class(np.unique(np.asarray(y)), codes, weights)
+    refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
     # once for all folds, whose matrices are parts of it

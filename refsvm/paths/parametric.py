@@ -26,7 +26,7 @@ class ParametricPath(TrackedPath):
         The problems at both ends.
     line : ProblemLine
         The line between them, with merged variables as one.
-    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
         As of `refsvm.paths.tracked.TrackedPath`.
 
     Examples

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, numbers, signs
+from refsvm._checks import examples
+from refsvm.formulations import signs_among
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
@@ -28,7 +29,7 @@ class RegularizationPath(TrackedPath):
     ----------
     problem : DualProblem
         The problem at C = 1, with merged duplicates as one variable.
-    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
         As of `refsvm.paths.tracked.TrackedPath`.
 
     Examples
@@ -106,9 +107,9 @@ class RegularizationPath(TrackedPath):
         return C * self._decision(X, C)
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return labels −1 and +1 at C, shape (t,); h = 0 counts as +1. Of a regression, h itself."""
+        """Return labels at C, shape (t,); h = 0 counts for the second of `classes`. Of a regression, h itself."""
         values = self.decision_function(X, C)
-        return np.where(values >= 0.0, 1, -1) if self.problem.has_labels else values
+        return self.classes[(values >= 0.0).astype(np.int64)] if self.problem.has_labels else values
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values of rows of X with the examples of merged variables, shape (t, len(variables))."""
@@ -135,7 +136,7 @@ class RegularizationPath(TrackedPath):
         ----------
         X : array-like or CSR of shape (t, d)
         y : array-like of shape (t,)
-            Labels −1 and +1.
+            Labels, entries of `classes`.
         sample_weight : array-like of shape (t,), optional
             How often each example counts.
 
@@ -148,9 +149,7 @@ class RegularizationPath(TrackedPath):
                 "This path is one of regression; an error curve counts labels, use decision_function."
             )
         X = examples(X)
-        labels = numbers("y", y)
-        if labels.shape != (X.shape[0],) or not (np.abs(labels) == 1.0).all():
-            signs(y, X.shape[0])  # names what is wrong; a single class is allowed here
+        labels = signs_among(y, self.classes, X.shape[0])
         self.warn_if_unfinished("The error curve")
         return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import is_sparse, version
+from refsvm._checks import is_sparse, version, writing
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.names import KERNELS
@@ -82,7 +82,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     head = {
         "format": FORMAT, "refsvm": version(), "class": type(path).__name__, "kernel": names[0],
         "parameters": asdict(gram.kernel),
-        "status": path.status.name, **{name: getattr(path, name) for name in NUMBERS},
+        "status": path.status.name, "classes": path.classes.tolist(), **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
     X = gram.X
     arrays = (
@@ -101,7 +101,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     else:
         start = path.along.start
         arrays |= {"v": start.v, "bound": start.lower + start.upper}
-    with Path(file).open("wb") as out:
+    with writing(file), Path(file).open("wb") as out:
         np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
 
 
@@ -133,6 +133,7 @@ def load_path(file: str | os.PathLike[str]) -> Any:
         own = (_line if "t" in head else _problem)(head, arrays, gram, merged)
         path: TrackedPath = CLASSES[head["class"]](
             record=record, merged=merged, status=Status[head["status"]],
+            classes=np.array(head.get("classes", [-1, 1])),
             **{name: head[name] for name in NUMBERS}, **own,
         )  # fmt: skip
         # a damaged record would not fail when it is read, but answer wrongly

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from refsvm.engine.limits import PathLimits
-from refsvm.formulations import labelled
+from refsvm.formulations import labelled, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
 from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
+from refsvm.paths.tracked import SIGNS
 from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
 from refsvm.rounds.weights import given_weights, refuse_absent_class
@@ -45,8 +47,8 @@ def regularization_path(
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification or
         regression, which is that of C = 1, with weights if its C has them; y, kernel and gram are then left out.
     y : array-like of shape (n,)
-        Labels −1 and +1, both present, in any proportion. Or labels of any type, of three classes or more: each pair
-        has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
+        Labels of any type; of two the larger is the positive class, in any proportion. Of three classes or more each
+        pair has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
     kernel : kernel object or callable, default Linear()
         Positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
@@ -111,20 +113,24 @@ def regularization_path(
             matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
             merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
         )  # fmt: skip
+    classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is sample_weight is None
         # a problem of regression has a path, too; labels are asked of all others
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:
-        problem = DualProblem.classification(X, y, kernel=kernel, gram=gram)
+        K = matrix_given(X, kernel, gram)
+        classes, labels = signed(y, K.n)
+        problem = DualProblem.classification(y=labels, gram=K)
     if (weight := given_weights(sample_weight, problem.n)) is not None:
-        refuse_absent_class(np.array([-1, 1]), (problem.v > 0.0) * 1, weight)
+        refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
         # C times a weight is a box, so weights need no formula of their own
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     merged = merge_variables(problem, problem) if merge else no_merging(problem)
     problem = merged_problem(problem, merged)
-    return track(
+    path = track(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
     )  # fmt: skip
+    return replace(path, classes=classes)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, numbers, signs
+from refsvm._checks import examples
+from refsvm.formulations import signs_among
 from refsvm.paths.parametric import ParametricPath
 from refsvm.rounds.weights import given_weights, refuse_absent_class, steps_of
 
@@ -65,7 +66,7 @@ class CostPath(ParametricPath):
         ----------
         X : array-like or CSR of shape (m, d)
         y : array-like of shape (m,)
-            Labels −1 and +1, both present.
+            Labels, entries of `classes`, both present.
         sample_weight : array-like of shape (m,), optional
             How often each example counts.
 
@@ -75,9 +76,11 @@ class CostPath(ParametricPath):
             If shapes differ, or a class is missing or has no weight.
         """
         X = examples(X)
-        labels = signs(numbers("y", y), X.shape[0])
+        labels = signs_among(y, self.classes, X.shape[0])
+        if len(labels) == 0 or np.ptp(labels) == 0.0:
+            raise ValueError("y holds a single class; a share of errors of each takes examples of both.")
         weights = given_weights(sample_weight, len(labels))
-        refuse_absent_class(np.array([-1, 1]), (labels > 0.0) * 1, weights)
+        refuse_absent_class(self.classes, (labels > 0.0) * 1, weights)
         counts = steps_of(weights, len(labels))
         self.warn_if_unfinished("The curve of operating points")
         said, at, i, up = self.crossings(X)

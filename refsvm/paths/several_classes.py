@@ -17,7 +17,7 @@ import numpy as np
 
 from refsvm._checks import examples
 from refsvm.engine.limits import PathLimits, interruptible
-from refsvm.formulations import numbered, votes
+from refsvm.formulations import known_codes, numbered, votes
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
@@ -189,20 +189,6 @@ def common_range(paths: Sequence[RegularizationPath]) -> tuple[float, float]:
     for path in paths:
         path.check_not_empty()
     return max(float(path.C[0]) for path in paths), min(float(path.C[-1]) for path in paths)
-
-
-def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
-    """Return the numbers of t labels among the classes; refuse others."""
-    labels = np.asarray(y)
-    if labels.shape != (t,):
-        raise ValueError(f"y has shape {labels.shape}; expected {t} labels, one for each row of X.")
-    number = {name: code for code, name in enumerate(classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in number]
-    if unknown:
-        raise ValueError(
-            f"y holds {unknown[0]!r}, which is none of the classes of the path: {[*number][:10]}."
-        )
-    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
 
 
 def has_several_classes(y: Any) -> bool:

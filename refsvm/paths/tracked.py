@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import real
+from refsvm._checks import read_only, real
 from refsvm.engine.unsolved import warn
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.audit import POINTS, PathAudit, audit
@@ -17,6 +17,9 @@ from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.result import Status
 from refsvm.walk.line import ProblemLine, solved_gram
+
+SIGNS: Final = read_only(np.array([-1, 1]))
+"""The labels of a classification in the mathematics."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,6 +48,8 @@ class TrackedPath:
         How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
     matrix : ndarray of shape (g, g), optional
         The kernel matrix of the merged variables, if it is at hand; `kernel_matrix` computes it otherwise.
+    classes : ndarray of shape (2,)
+        The labels of a classification, sorted; the second is the positive class. −1 and +1 where a problem was given.
     """
 
     record: PathRecord
@@ -57,6 +62,7 @@ class TrackedPath:
     tracker: str
     counts: dict[str, int] = field(default_factory=dict)
     matrix: np.ndarray | None = field(default=None, repr=False)
+    classes: np.ndarray = field(default_factory=lambda: SIGNS)
 
     @property
     @abstractmethod

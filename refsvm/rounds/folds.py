@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from refsvm._checks import shown, whole
+from refsvm._checks import refuse_missing_labels, shown, whole
 
 
 def fold_numbers(
@@ -18,9 +18,9 @@ def fold_numbers(
     Parameters
     ----------
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs
-        How many folds of equal size; or the fold of each example; or an object with scikit-learn's ``split(X, y)``, or
-        the pairs (train, test) that it yields: the test sets have to hold every example once, and each training set
-        the others.
+        How many folds of equal size; or the fold of each example, numbers or texts; or an object with scikit-learn's
+        ``split(X, y)``, or the pairs (train, test) that it yields: the test sets have to hold every example once, and
+        each training set the others.
     codes : ndarray of shape (n,), int
         Class numbers, for `stratified` and for the splitter.
     stratified : bool
@@ -56,14 +56,16 @@ def fold_numbers(
             f"folds={folds.__name__} is a class; pass an instance of it, such as {folds.__name__}(5)."
         )
     if hasattr(folds, "split") and not isinstance(folds, str | bytes):
-        more = () if groups is None else (groups,)
-        return _of_pairs(folds, folds.split(np.zeros((n, 1)), codes, *more), n)
+        return _of_pairs(folds, pairs_of(folds, np.zeros((n, 1)), codes, groups), n)
     if groups is not None:
         raise ValueError(
             f"groups needs a splitter that uses groups; folds={shown(folds)} does not: give folds=GroupKFold(5)."
         )
     if hasattr(folds, "__next__") or (
-        isinstance(folds, list | tuple) and len(folds) and np.iterable(folds[0])
+        isinstance(folds, list | tuple)
+        and len(folds)
+        and np.iterable(folds[0])
+        and not (len(folds) == n and isinstance(folds[0], str))
     ):
         pairs = list(folds)
         return _of_pairs(pairs, pairs, n)
@@ -73,6 +75,48 @@ def fold_numbers(
             raise ValueError(f"folds={k} exceeds the number of examples, {n}; give at most that many.")
         return _shared(k, codes, stratified, rng)
     return _of_each(folds, n)
+
+
+def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str = "folds") -> Iterator[Any]:
+    """Yield the pairs (train, test) of a splitter.
+
+    Parameters
+    ----------
+    splitter : object
+        With scikit-learn's ``split(X, y, groups)``.
+    X : array-like of shape (n, d)
+    y : ndarray of shape (n,)
+    groups : array-like of shape (n,), or (n, 1) as a column of a table, optional
+        Numbers or texts.
+    name : str
+        Of the splitter as an argument, for messages.
+
+    Raises
+    ------
+    ValueError
+        If the splitter needs groups and there are none, there is not one for each example, or one is missing.
+    """
+    needs_groups = "Group" in type(splitter).__name__
+    if groups is None:
+        try:
+            yield from splitter.split(X, y)
+            return
+        except (ValueError, TypeError) as error:
+            if needs_groups or "groups" in str(error):
+                raise ValueError(
+                    f"{name}={' '.join(shown(splitter).split())} needs the group of each example; give groups=, such "
+                    "as the patient of each row."
+                ) from None
+            raise
+    given = np.asarray(groups)
+    if given.shape == (len(y), 1):
+        given = given[:, 0]
+    if given.shape != (len(y),):
+        raise ValueError(
+            f"groups has shape {given.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
+        )
+    refuse_missing_labels(given.astype(object), "groups")
+    yield from splitter.split(X, y, given)
 
 
 def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
@@ -96,10 +140,13 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
 def _of_each(folds: Any, n: int) -> np.ndarray:
     """Return the folds that are named for n examples, numbered from 0."""
     given = np.asarray(folds)
-    if given.shape != (n,) or given.dtype.kind not in "iu":
+    are_texts = given.dtype.kind == "U" or (
+        given.dtype.kind == "O" and all(isinstance(each, str) for each in given)
+    )
+    if given.shape != (n,) or not (given.dtype.kind in "iu" or are_texts):
         raise ValueError(
             f"folds has shape {given.shape} and type {given.dtype}; give a number of folds, a splitter, or {n} whole "
-            "numbers, the fold of each example."
+            "numbers or texts, the fold of each example."
         )
     names, numbers = np.unique(given, return_inverse=True)
     if len(names) < 2:

@@ -64,8 +64,8 @@ class Cell(NamedTuple):
     ----------
     split, place : int
         Number of the split, and of the value of C.
-    score : float
-        Part of the test set that is predicted rightly, R² of a regression, or the score asked for.
+    score : float, or dict of str to float
+        Part of the test set that is predicted rightly, R² of a regression, or the score asked for; several by name.
     iterations : int
         Steps of all machines.
     fit_seconds, score_seconds : float
@@ -76,14 +76,14 @@ class Cell(NamedTuple):
 
     split: int
     place: int
-    score: float
+    score: float | dict[str, float]
     iterations: int
     fit_seconds: float
     score_seconds: float
     converged: bool
 
 
-Score = Callable[[Split, int, np.ndarray], float]
+Score = Callable[[Split, int, np.ndarray], float | dict[str, float]]
 """A score of a split, a place in `Cs` and the decision values of the test examples, shape (t, machines)."""
 
 

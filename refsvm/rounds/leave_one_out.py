@@ -182,6 +182,10 @@ def decided(
 ) -> TaskProgress:  # fmt: skip
     """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    if task.gram.n < 2:
+        raise ValueError(
+            "X holds one example, and without it there is nothing to train on; give at least two."
+        )
     has_seeder = seeder is not None
     seeder, stop, checks = chosen_for(task, seeder, stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)

@@ -6,7 +6,7 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from refsvm import SVC, SVCCV, SVR, SVRCV, HybridMaximumGain, OneClassSVM
+from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, HybridMaximumGain, KKTGap, OneClassSVM
 
 VARIANTS = [
     SVC(),
@@ -22,6 +22,9 @@ VARIANTS = [
     SVR(kernel="linear", epsilon=0.01, shrinking=False),
     OneClassSVM(),
     OneClassSVM(kernel="linear", nu=0.2),
+    SVC(kernel=RBF(0.5), selector=HybridMaximumGain(), tol=KKTGap(1e-6)),
+    SVCCV(Cs=(1.0,), gammas=2, cv=2, tol=1e-11, scoring=["accuracy", "f1_macro"], refit="f1_macro"),
+    SVR(keep_examples=False),
 ]
 
 

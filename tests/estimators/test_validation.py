@@ -161,3 +161,18 @@ def test_a_subclass_with_other_defaults_is_checked_where_it_differs_from_them():
         Needy(-1.0).fit(X, LABELS)
     with pytest.raises(ValueError, match="'tol' parameter"):
         SVC().set_params(tol=-1.0).fit(X, LABELS)
+
+
+@pytest.mark.parametrize("weight", [1e151, 1e155, 1e200, 1e299])
+def test_weights_that_would_overflow_where_they_are_multiplied(weight):
+    from refsvm import SVCCV, SVRCV, OneClassSVM
+
+    A = np.random.default_rng(0).normal(size=(24, 2))
+    y, weights = np.where(A[:, 0] > 0.0, 1, -1), np.full(24, weight)
+    search = {"Cs": [1.0], "gammas": [1.0], "cv": 3}
+    for fit in (
+        lambda: SVCCV(**search).fit(A, y, weights), lambda: SVRCV(**search).fit(A, A[:, 0], weights),
+        lambda: OneClassSVM().fit(A, sample_weight=weights),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"sample_weight contains .*, beyond what can be computed"):
+            fit()

@@ -245,7 +245,7 @@ def test_wrong_arguments_are_refused_with_a_sentence():
         (lambda: regularization_path(X, y, C_min=2.0, C_max=1.0), "not below C_max"),
         (lambda: regularization_path(X, y, cache_mb=1e-6), "does not hold the kernel matrix"),
         (lambda: regularization_path(X, y[1:]), "labels"),
-        (lambda: cross_validate_path(X[y != "bee"], y[y != "bee"]), "code the two classes as -1 and"),
+        (lambda: cross_validate_path(X[y == "bee"], y[y == "bee"]), "single class, 'bee'"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             call()

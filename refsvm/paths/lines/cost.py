@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import positive
+from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.roc_curve import CostPath
@@ -23,6 +24,8 @@ def cost_path(
     **options: Any,
 ) -> CostPath:
     """Train for every cost of the two errors: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
+
+    Of two labels of any kind the larger is the class +1.
 
     At both ends α = 0: one class counts for nothing, and all is said to be of the other.
 
@@ -61,9 +64,10 @@ def cost_path(
     (array([0., 1.]), array([0., 1.]))
     """
     K, C = matrix_given(X, kernel, gram), positive("C", C)
-    whole = DualProblem.classification(y=y, gram=K, C=C)
+    classes, labels = signed(y, K.n)
+    whole = DualProblem.classification(y=labels, gram=K, C=C)
     zero = np.zeros(whole.n)
     path = parametric_path(
         whole.boxed(whole.lower, zero), whole.boxed(zero, whole.upper), t=(0.0, C), **options
     )
-    return CostPath(**vars(path))
+    return CostPath(**vars(path) | {"classes": classes})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
@@ -21,7 +23,7 @@ def weight_path(
 ) -> ParametricPath:
     """Train for all penalties between two: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
 
-    An example of weight 0 at one end comes, or goes.
+    An example of weight 0 at one end comes, or goes. Of two labels of any kind the larger is the positive class.
 
     Parameters
     ----------
@@ -58,5 +60,6 @@ def weight_path(
     """
     K = matrix_given(X, kernel, gram)
     first, last = C
-    start, end = (DualProblem.classification(y=y, gram=K, C=each) for each in (first, last))
-    return parametric_path(start, end, **options)
+    classes, labels = signed(y, K.n)
+    start, end = (DualProblem.classification(y=labels, gram=K, C=each) for each in (first, last))
+    return replace(parametric_path(start, end, **options), classes=classes)

@@ -1,0 +1,104 @@
+"""Parameters of kernels and rules by scikit-learn's convention: kernel__gamma, selector__rows, tol__tol.
+
+Kernels and rules are frozen: to set a parameter of one is to put another in its place. An instance that two estimators
+share therefore stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from refsvm._checks import hint
+from refsvm.kernels.names import parameters_named
+
+
+def has_own_parameters(value: Any) -> bool:
+    """Whether a value follows scikit-learn's convention itself, as an estimator does."""
+    return hasattr(value, "get_params") and hasattr(value, "set_params") and not isinstance(value, type)
+
+
+def parameters_of(value: Any) -> dict[str, Any]:
+    """Return the parameters of a kernel or rule by name, and those of the rules in it; none of any other value.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, HybridMaximumGain
+    >>> from refsvm.estimators.nested import parameters_of
+    >>> parameters_of(RBF(0.5)), parameters_of(HybridMaximumGain()), parameters_of("rbf")
+    ({'gamma': 0.5}, {'eta': 1e-08, 'rows': 2}, {})
+    """
+    if not is_dataclass(value) or isinstance(value, type) or has_own_parameters(value):
+        return {}
+    found: dict[str, Any] = {}
+    for field in fields(value):
+        if field.init:
+            found[field.name] = part = getattr(value, field.name)
+            found |= {f"{field.name}__{name}": each for name, each in parameters_of(part).items()}
+    return found
+
+
+def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
+    """Return a kernel or rule with some of its parameters replaced.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter that holds the kernel or rule, for messages: "kernel", or "selector".
+    value : object
+        The kernel or rule; it is not changed.
+    given : dict
+        New values by name; ``inner__rows`` is the parameter ``rows`` of the rule that is the parameter ``inner``.
+
+    Raises
+    ------
+    ValueError
+        If it has no such parameter, or refuses the value.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.estimators.nested import with_parameters
+    >>> with_parameters("kernel", RBF(0.5), {"gamma": 2.0})
+    RBF(gamma=2.0)
+    >>> with_parameters("selector", None, {"rows": 1})
+    Traceback (most recent call last):
+    ValueError: selector__rows: selector=None has no parameter 'rows'; set selector to an object that has it first.
+    """
+    if has_own_parameters(value):
+        return value.set_params(**given)
+    known = [each for each in parameters_of(value) if "__" not in each]
+    own: dict[str, Any] = {}
+    nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for path, new in given.items():
+        part, _, rest = path.partition("__")
+        if part not in known:
+            raise ValueError(_unknown(name, value, part, path, known))
+        if rest:
+            nested[part][rest] = new
+        else:
+            own[part] = new
+    # as in scikit-learn, the rule is set first, and then its parameters
+    for part, more in nested.items():
+        own[part] = with_parameters(f"{name}__{part}", own.get(part, getattr(value, part)), more)
+    return replace(value, **own)
+
+
+def _unknown(name: str, value: Any, part: str, path: str, known: list[str]) -> str:
+    """Return why a parameter cannot be set, and what to do."""
+    beginning = f"{name}__{path}: {name}={value!r:.80}"
+    if known:
+        near = hint(part, known, f"its parameters are {', '.join(known)}.")
+        return f"{beginning} has no parameter {part!r}; {near}"
+    if isinstance(value, str):
+        try:
+            own = parameters_named(value)
+        except KeyError:
+            own = []
+        if part in own:
+            return (
+                f"{beginning} is a name, and its parameters are those of the estimator; set {part}, or pass a kernel "
+                "object such as RBF(gamma=0.5)."
+            )
+    return f"{beginning} has no parameter {part!r}; set {name} to an object that has it first."

@@ -1,0 +1,178 @@
+"""SVR keeps copies of its examples in fit: for intervals and for forget; keep_examples=False does without."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from refsvm import RBF, SVR, SVRCV
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(0.0, 6.0, (40, 1))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=40)
+NEW = np.array([[1.0], [3.0]])
+METHODS = ["full", "jackknife+", "cv+"]
+
+
+def inner_products(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gamma": 0.5},
+        {"kernel": RBF(0.5)},
+        {"kernel": "linear"},
+        {"kernel": inner_products},
+        {"gamma": "scale"},
+    ],
+    ids=str,
+)
+def test_intervals_after_fit_alone_are_those_of_partial_fit(options, method):
+    fitted = SVR(**options, tol=1e-10).fit(X, Y)
+    held = SVR(**options, tol=1e-10).partial_fit(X, Y)
+    found = fitted.predict_interval(NEW, method=method)
+    np.testing.assert_array_equal(found, held.predict_interval(NEW, method=method))
+    np.testing.assert_array_equal(found, fitted.predict_interval(NEW, method=method))  # and again
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("container", [np.array, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_the_examples_are_copies(container, method):
+    A, t, weights = container(X), Y.copy(), np.ones(40)
+    model = SVR(gamma=0.5).fit(A, t, weights)
+    expected = SVR(gamma=0.5).fit(container(X), Y).predict_interval(NEW, method=method)
+    if container is np.array:
+        A[:] = 7.0
+    else:
+        A.data[:] = 7.0
+    t[:], weights[:] = -3.0, 0.0
+    np.testing.assert_array_equal(model.predict_interval(NEW, method=method), expected)
+
+
+def test_weights_of_zero_are_kept_as_such():
+    weights = np.where(np.arange(40) < 30, 1.0, 0.0)
+    with_zeros = SVR(gamma=0.5, tol=1e-10).fit(X, Y, weights).predict_interval(NEW, method="jackknife+")
+    without = SVR(gamma=0.5, tol=1e-10).fit(X[:30], Y[:30]).predict_interval(NEW, method="jackknife+")
+    np.testing.assert_allclose(with_zeros, without, atol=1e-6)
+
+
+def arrays_in(value):
+    """All arrays in an object of attributes, lists and dictionaries."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        return [each for part in value.values() for each in arrays_in(part)]
+    if isinstance(value, list | tuple):
+        return [each for part in value for each in arrays_in(part)]
+    return arrays_in(vars(value)) if hasattr(value, "__dict__") else []
+
+
+def holds_all(model):
+    """Whether all examples are somewhere in the model."""
+    return any(each.shape == X.shape for each in arrays_in(vars(model)))
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["", "after an interval"])
+def test_pickles_hold_the_examples_or_not(asked):
+    model = SVR(gamma=0.5, epsilon=0.1).fit(X, Y)
+    expected = SVR(gamma=0.5).fit(X, Y).predict_interval(NEW)
+    if asked:
+        model.predict_interval(NEW), model.predict_interval(NEW, method="cv+")
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(again.predict_interval(NEW), expected)
+        assert holds_all(again)
+    model.set_params(keep_examples=False)
+    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert not holds_all(again)
+        np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+        with pytest.raises(ValueError, match="keep_examples=True, or with partial_fit"):
+            again.predict_interval(NEW)
+
+
+def test_without_examples():
+    model = SVR(gamma=0.5, keep_examples=False).fit(X, Y)
+    assert not holds_all(model)
+    assert len(model.support_vectors_) < len(X)
+    with pytest.raises(ValueError, match="predict_interval needs the examples, their kernel and a finite C"):
+        model.predict_interval(NEW)
+    with pytest.raises(ValueError, match="forget needs the examples, which fit does not keep"):
+        model.forget([0])
+    np.testing.assert_array_equal(model.alpha_, SVR(gamma=0.5).fit(X, Y).alpha_)
+    assert clone(model).keep_examples is False
+    # partial_fit holds them, as it is asked to
+    assert clone(model).partial_fit(X, Y).predict_interval(NEW).shape == (2, 2)
+
+
+def test_forget_after_fit_erases_them():
+    model = SVR(gamma=0.5, tol=1e-10).fit(X, Y)
+    model.predict_interval(NEW), model.predict_interval(NEW, method="jackknife+")
+    model.forget([0, 7])
+    rest = np.delete(np.arange(40), [0, 7])
+    other = SVR(gamma=0.5, tol=1e-10).fit(X[rest], Y[rest])
+    assert model.dual_objective_ == pytest.approx(other.dual_objective_, rel=1e-8)
+    for method in METHODS:
+        np.testing.assert_allclose(
+            model.predict_interval(NEW, method=method), other.predict_interval(NEW, method=method), atol=1e-5
+        )
+    for each in (model, pickle.loads(pickle.dumps(model))):
+        assert not any((array == X[7, 0]).any() for array in arrays_in(vars(each)))
+        assert not any((array == Y[7]).any() for array in arrays_in(vars(each)))
+
+
+def test_partial_fit_begins_anew_after_fit():
+    model = SVR(gamma=0.5).fit(X, Y)
+    with pytest.warns(UserWarning, match="partial_fit begins anew: fit is not gone on from"):
+        model.partial_fit(X[:20], Y[:20])
+    assert model.shape_fit_ == (20, 1)
+    assert len(model.held_["y"]) == 20
+    assert not holds_all(model)
+
+
+def test_what_intervals_cannot_be_made_of():
+    with pytest.raises(NotFittedError):
+        SVR().predict_interval(NEW)
+    K = X @ X.T
+    model = SVR(kernel="precomputed").fit(K, Y)
+    assert not any(each.shape == K.shape for each in arrays_in(vars(model)))
+    with pytest.raises(ValueError, match="not with kernel='precomputed' or C=inf"):
+        model.predict_interval(K)
+    with pytest.raises(
+        ValueError, match=r"predict_interval holds the kernel matrix of all 40 .*; raise cache_size.$"
+    ):
+        SVR(cache_size=0.005).fit(X, Y).predict_interval(NEW)
+
+
+def test_a_fit_again_replaces_them():
+    model = SVR(gamma=0.5).fit(X, Y)
+    model.predict_interval(NEW)
+    model.fit(X[:20], Y[:20])
+    np.testing.assert_array_equal(
+        model.predict_interval(NEW), SVR(gamma=0.5).fit(X[:20], Y[:20]).predict_interval(NEW)
+    )
+    assert not holds_all(model)
+
+
+def test_the_best_machine_of_a_search_has_intervals():
+    search = SVRCV(Cs=[1.0], gammas=[0.5], cv=3).fit(X, Y)
+    assert search.best_estimator_.predict_interval(NEW).shape == (2, 2)
+
+
+def test_ends_that_cross_are_no_interval():
+    model = SVR(gamma=0.5).fit(X, Y)
+    with pytest.warns(
+        UserWarning, match=r"of 2 intervals are empty \(NaN\): at confidence=0.02 their lower ends"
+    ):
+        found = model.predict_interval(NEW, confidence=0.02, method="cv+")
+    assert not (found[:, 0] > found[:, 1]).any()
+    assert np.isnan(found).any()
+    assert not np.isnan(model.predict_interval(NEW, confidence=0.9, method="cv+")).any()
