@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def inner_products(A, B):
         {"kernel": inner_products},
         {"gamma": "scale"},
     ],
-    ids=str,
+    ids=lambda each: re.sub(" at 0x.*?>", "", str(each)),
 )
 def test_intervals_after_fit_alone_are_those_of_partial_fit(options, method):
     fitted = SVR(**options, tol=1e-10).fit(X, Y)

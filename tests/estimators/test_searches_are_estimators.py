@@ -47,7 +47,9 @@ SCORINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("scoring", "refit"), SCORINGS, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("scoring", "refit"), SCORINGS, ids=lambda each: re.sub(" at 0x.*?>", "", str(each))[:40]
+)
 def test_scores_and_choice_are_those_of_grid_search(scoring, refit):
     ours = SVCCV(**GRID, scoring=scoring, refit=refit).fit(X, Y)
     grid = theirs(scoring=scoring, refit=refit).fit(X, Y)
