@@ -43,7 +43,8 @@ def weights_in(C: np.ndarray) -> np.ndarray | None:
     """
     if len(C) == 0 or C.min() == C.max():
         return None
-    return (C > 0.0).astype(np.float64) if np.isinf(C).any() else C
+    # a result keeps them: the caller may write to C later
+    return (C > 0.0).astype(np.float64) if np.isinf(C).any() else C.copy()
 
 
 def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:

@@ -65,18 +65,6 @@ def probe(x):
 """
 
 
-def of_kernel_values():
-    """Values of the Gaussian kernel, of both types, without AVX-512; their exponents where NumPy rounds otherwise."""
-    from llvmlite.binding import get_host_cpu_features
-
-    from refsvm.arithmetic import Arithmetic, fastest
-
-    found = {} if get_host_cpu_features().get("avx512f") else {"interface.gaussian.gaussian": (2, 0)}
-    if type(fastest()).exponents is not Arithmetic.exponents:
-        found["kernels.functions.rbf.exponents"] = (2, 0)
-    return found
-
-
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     """Copy the package, with one more twin, and give it a cache of its own."""
@@ -142,7 +130,6 @@ def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
         "selectors.most_violating_pair.most_violating_pair": (1, 0),
         "steps.newton.newton": (1, 0),
         "stopping.kkt_gap.kkt_gap": (1, 0),
-        **of_kernel_values(),
         "problem.most_violating_pair": (1, 0),
     }
 
@@ -190,7 +177,6 @@ def test_rounds_are_loaded_by_the_next_process():
         "solver.loop.compiled_steps": (1, 0),
         "rounds.rounds.compiled_rounds": (1, 0),
         "seeders.top.top": (1, 0),
-        **of_kernel_values(),
         "problem.most_violating_pair": (1, 0),
     }
 

@@ -202,8 +202,8 @@ def test_intervals_hold_targets_like_those_before() -> None:
     assert np.count_nonzero((low <= held[40:50]) & (held[40:50] <= high)) >= 4
     whole = SVR(gamma=0.5, C=5.0, engine="numpy").partial_fit(X[:40], held[:40])
     np.testing.assert_allclose([low[:2], high[:2]], whole.predict_interval(X[40:42], 0.8).T, atol=1e-6)
-    with pytest.raises(ValueError, match="train with partial_fit"):
-        SVR().fit(X, TARGETS).predict_interval(X)
+    with pytest.raises(ValueError, match="keep_examples"):
+        SVR(keep_examples=False).fit(X, TARGETS).predict_interval(X)
 
 
 def in_buffer(buffer: Any, rows: Any) -> Any:

@@ -42,6 +42,7 @@ def smo(**changes):
         {"strategies": [Echo("SMO")]},
     ],
 )
+@pytest.mark.filterwarnings("ignore:.* did not converge")  # one of them takes three steps
 @pytest.mark.slow
 def test_what_changes_the_outcome_makes_another_run(store, change):
     experiment = Experiment(

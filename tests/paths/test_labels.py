@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy")
+
 from refsvm import RBF, cost_path, leave_one_out, regularization_path, weight_path
 from refsvm.paths import cross_validate_path, load_path, save_path
 

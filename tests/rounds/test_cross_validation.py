@@ -225,6 +225,7 @@ def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeyp
 
 @pytest.mark.slow
 @needs_numba
+@pytest.mark.filterwarnings("ignore:.* are not solved")
 @pytest.mark.parametrize(
     "seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=lambda s: type(s).__name__
 )

@@ -49,6 +49,7 @@ def test_recorded_folds_take_the_same_steps_where_a_round_goes_on_with_shrinking
         assert (np.diff(each.trace["seconds"]) >= 0.0).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* are not solved")
 @pytest.mark.slow
 def test_every_tenth_step_is_recorded_in_threads_too():
     plain, shared = (
