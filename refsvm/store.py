@@ -9,24 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import sqlite3
-import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
-from refsvm._checks import is_sparse, version
+from refsvm._checks import version
+from refsvm.identity import described as described
+from refsvm.identity import digest_of
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
 _SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged number from a measured one
+
+_OLD: Final = """config NOT LIKE '%"identity": %'"""
+"""Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
 
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
@@ -126,6 +128,39 @@ class RunStore:
                     found[run] = self._document(run, row[0])
         return found
 
+    def old_runs(self) -> list[dict[str, Any]]:
+        """Return the runs that refsvm 0.3.0 or before has stored: problem, strategy, config, metrics, finished.
+
+        Their identity is the text that rules and kernels have of themselves, which may be that of another run.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
+        if not self.path.is_file():
+            return []
+        columns = ("hash", "config", "problem", "strategy", "metrics", "finished")
+        with self._connected() as connection:
+            rows = connection.execute(f"SELECT {', '.join(columns)} FROM runs WHERE {_OLD}").fetchall()
+        runs = [dict(zip(columns, row, strict=True)) for row in rows]
+        for run in runs:
+            run["config"] = self._document(run["hash"], run["config"], is_sealed=False)
+            run["metrics"] = self._document(run.pop("hash"), run["metrics"])
+        return runs
+
+    def warn_of_old_runs(self) -> None:
+        """Warn once if the file holds runs of the identity of refsvm 0.3.0 or before, which are not used."""
+        with self._connected() as connection:
+            count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
+        if count:
+            warnings.warn(
+                f"store={str(self.path)!r} holds {count} runs of the old identity, that of refsvm 0.3.0 and before, by "
+                "which two rules or kernels could be one run. They stay in the file (RunStore.old_runs) and are not "
+                "used; what is asked for is computed anew.",
+                stacklevel=3,
+            )
+
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Keep the file open: while it is open, closing it elsewhere does not write back the whole log."""
@@ -172,15 +207,15 @@ class RunStore:
     def _damaged(self, reason: str) -> ValueError:
         return self._refused(f"is damaged ({reason}); move it away and give another file.")
 
-    def _document(self, run: str, text: object) -> dict[str, Any]:
-        """Read the metrics of a run."""
+    def _document(self, run: str, text: object, is_sealed: bool = True) -> dict[str, Any]:
+        """Read the metrics of a run, or its description, which has no seal."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
             raise self._damaged("the metrics of a run cannot be read")
-        seal = document.pop(_SEAL, None)
+        seal = document.pop(_SEAL, None) if is_sealed else None
         if seal not in (None, _seal(run, document)):  # runs of 0.2.0 have none
             raise self._damaged("the metrics of a run are not those that were stored")
         return document
@@ -234,50 +269,6 @@ def _seal(run: str, metrics: Mapping[str, Any]) -> str:
     return hashlib.sha256(f"{run} {json_of(metrics)}".encode()).hexdigest()[:16]
 
 
-def described(name: str, value: Any) -> str | int | float | bool | None:
-    """Return a value as JSON can hold it; an object by its package and its repr.
-
-    Parameters
-    ----------
-    name : str
-        Name of the value, for the message.
-    value : object
-        None, a number, a string, or an object whose repr says all that matters: a frozen dataclass.
-
-    Returns
-    -------
-    str, int, float, bool or None
-
-    Raises
-    ------
-    ValueError
-        If the repr holds a memory address, as that of a function does: it is another one in every process.
-
-    Examples
-    --------
-    >>> from refsvm import RBF
-    >>> from refsvm.store import described
-    >>> described("kernel", RBF(gamma=0.5)), described("cache_mb", float("inf")), described("trace", False)
-    ('refsvm: RBF(gamma=0.5)', 'inf', False)
-    """
-    if isinstance(value, np.generic):
-        # a NumPy number and the Python one make the same run
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    # NumPy shortens long arrays and rounds numbers: two rules could have one repr
-    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        text = repr(value)
-    if re.search(r"\bat 0x[0-9a-fA-F]+", text):
-        raise ValueError(
-            f"{name}={text} has no lasting description, by which a finished run could be found again; make it a "
-            "frozen dataclass (with __call__ if it is a function)."
-        )
-    return f"{type(value).__module__.partition('.')[0]}: {text}"
-
-
 def fingerprint(*arrays: Any) -> str:
     """Return a hash of arrays: examples and labels, or the parts of a split.
 
@@ -298,17 +289,7 @@ def fingerprint(*arrays: Any) -> str:
     >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
     (True, False)
     """
-    summary = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        summary.update(repr((array.shape, is_sparse(array))).encode())
-        # SciPy takes 32 or 64 bits for indices as it sees fit: the examples are the same
-        sparse = is_sparse(array)
-        parts = (
-            [array.data, *(a.astype(np.int64) for a in (array.indices, array.indptr))] if sparse else [array]
-        )
-        for part in parts:
-            summary.update(np.ascontiguousarray(part).data)
-    return summary.hexdigest()
+    return digest_of(*arrays)
 
 
 def digest(config: Mapping[str, Any]) -> str:

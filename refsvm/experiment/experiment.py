@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +23,7 @@ from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
+from refsvm.identity import IDENTITY, opaque_parts
 from refsvm.store import RunStore, digest
 
 
@@ -70,10 +71,12 @@ class Experiment:
 
     Notes
     -----
-    The identity of a run is the version of refsvm and the code of its numerical rooms, the settings of the strategy,
-    the files of the strategy's class and of the classes of its rules and kernel, the values of X and y, kernel, C, seed
-    and k. Names and `n_jobs` do not belong to it; nor do the versions of Python, NumPy, Numba and the BLAS and the
-    processor, which each record tells as ``computed_by``.
+    The identity of a run is the version of refsvm and the code of its numerical rooms, the strategy, its rules and the
+    kernel by value (`refsvm.identity.digest_of`: their fields, their code, and what it closes over and calls), the
+    values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your own
+    reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
+    ``computed_by``. Runs that a store has from refsvm 0.3.0 or before have another identity; they stay there, are not
+    taken for these, and `run` says so.
 
     Examples
     --------
@@ -157,6 +160,7 @@ class Experiment:
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
         store.prepare()
+        store.warn_of_old_runs()
         alike = Counter(run.hash for run in self._runs)  # problems with the same values share their runs
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
@@ -190,11 +194,30 @@ class Experiment:
     @cached_property
     def _runs(self) -> tuple[_Run, ...]:
         """All runs, those of one problem and order together; every problem is loaded once to learn its values."""
-        return tuple(run for problem in self.problems for run in self._runs_of(problem))
+        runs = tuple(run for problem in self.problems for run in self._runs_of(problem))
+        self._refuse_one_identity_for_two(runs)
+        return runs
+
+    def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
+        """Refuse two runs of one hash that hold different objects, which only an `identity` of the user can give."""
+        kernels = {problem.name: problem.kernel for problem in self.problems}
+        first: dict[str, tuple[_Run, list[Any]]] = {}
+        for run in runs:
+            if run.permutation:
+                continue  # another order of what was looked at
+            held = opaque_parts(run.strategy, kernels[run.problem])
+            other, known = first.setdefault(run.hash, (run, held))
+            if any(one is not two for one, two in zip(held, known, strict=True)):
+                names = f"{other.strategy.name!r} on {other.problem!r} and {run.strategy.name!r} on {run.problem!r}"
+                raise ValueError(
+                    f"{names} have one identity and hold different objects ({shown(known[0])}, {shown(held[0])}); give "
+                    "each an identity='...' of its own."
+                )
 
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
         """Describe the runs of a problem."""
         common = {
+            "identity": IDENTITY,
             "refsvm": refsvm.__version__,
             "examples": problem.instance().fingerprint(),
             "seed": int(self.seed),

@@ -13,7 +13,7 @@ import numpy as np
 from refsvm import RBF, Status
 from refsvm.compiled.twins import numba_compiles
 from refsvm.experiment.problem import Instance
-from refsvm.store import described
+from refsvm.identity import described
 
 Record: TypeAlias = dict[str, Any]
 """The measurements of one run: values by name, as JSON can hold them."""
