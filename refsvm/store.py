@@ -18,8 +18,10 @@ from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from refsvm._checks import version
-from refsvm.identity import described as described
+import numpy as np
+
+from refsvm._checks import is_sparse, version
+from refsvm.identity import described as described  # noqa: PLC0414  a name of this module since 0.3.0
 from refsvm.identity import digest_of
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
@@ -289,7 +291,17 @@ def fingerprint(*arrays: Any) -> str:
     >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
     (True, False)
     """
-    return digest_of(*arrays)
+    return digest_of(*map(_canonical, arrays))
+
+
+def _canonical(array: Any) -> Any:
+    """Return a sparse matrix as CSR with one entry for each place that is not zero: the examples are the same."""
+    if not is_sparse(array):
+        return array
+    rows = array.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows.shape, rows.data, *(places.astype(np.int64) for places in (rows.indices, rows.indptr))
 
 
 def digest(config: Mapping[str, Any]) -> str:

@@ -152,7 +152,7 @@ class Search:
         return cells
 
     def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:
-        """Return what the score of each cell depends on: data, kernel, ε, C, split, tolerance, rules, score and code."""
+        """Return what each score depends on: data, kernel, ε, C, split, tolerance, rules, scoring and code."""
         names = ("tol", "max_iter", "stop", "selector", "step", "shrinking")
         common = {
             "identity": IDENTITY,

@@ -170,12 +170,14 @@ def _is_dunder(name: str) -> bool:
 
 def _is_made(found: type, name: str, value: Any) -> bool:
     """Whether an entry of a class is made by Python from its fields or slots."""
-    if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (name == "__hash__" and value is None):
+    if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
+        name == "__hash__" and value is None
+    ):
         return True
-    code = getattr(value, "__code__", None)
-    by_dataclass = is_dataclass(found) and code is not None and _is_dunder(name)
+    if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
+        return False
     # the representation of a dataclass is wrapped by a function of its own file
-    return by_dataclass and (code.co_filename == "<string>" or of_object(value) is Origin.PYTHON)
+    return value.__code__.co_filename == "<string>" or of_object(value) is Origin.PYTHON
 
 
 # -- on disk -------------------------------------------------------------------------------------------------------

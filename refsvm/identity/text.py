@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -78,26 +77,31 @@ def _no_identity(name: str, value: Any, where: str = "") -> ValueError:
     )
 
 
-def _plain(value: Any) -> str | None:
-    """Return the text of a value that is all of it: of numbers, text, and objects of this package with such fields."""
+def _plain(value: Any, levels: int = 5) -> str | None:
+    """Return the text of a value that is all of it: of numbers, text, and objects of this package with such fields.
+
+    None for any other value, and for one that is nested deeper, which may hold itself.
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return repr(value)
+    if not levels:
+        return None
     if type(value) in (tuple, list):
-        items = [each for each in map(_plain, value) if each is not None]
+        items = [text for each in value if (text := _plain(each, levels - 1)) is not None]
         text = f"{', '.join(items)}{',' if type(value) is tuple and len(items) == 1 else ''}"
         return None if len(items) < len(value) else f"({text})" if type(value) is tuple else f"[{text}]"
-    return _of_the_package(value)
+    return _of_the_package(value, levels - 1)
 
 
-def _of_the_package(value: Any) -> str | None:
+def _of_the_package(value: Any, levels: int) -> str | None:
     """Return the fields of an object of this package as text, if they are all of it."""
     cls = type(value)
     is_ours = cls.__module__.startswith("refsvm.") and named(cls) is cls and of_object(cls) is Origin.LIBRARY
     if not is_ours or not is_dataclass(cls):
         return None
-    own = {field.name: _plain(getattr(value, field.name)) for field in fields(cls)}
+    own = {field.name: _plain(getattr(value, field.name), levels) for field in fields(cls)}
     if None in own.values() or not set(getattr(value, "__dict__", {})) <= set(own):
         return None
     return f"{cls.__qualname__}({', '.join(f'{name}={text}' for name, text in own.items())})"

@@ -81,13 +81,13 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     >>> digest_of(bell(0.5)) == digest_of(bell(0.5)), digest_of(bell(0.5)) == digest_of(bell(2.0))
     (True, False)
     """
-    return _Walk(without).digest(values, "").hex()
+    return _Walk(without).root(values).hex()
 
 
 def opaque_parts(*values: Any) -> list[Any]:
     """Return those parts of values that count by an `identity` of the user alone, in a fixed order."""
     walk = _Walk(())
-    walk.digest(values, "")
+    walk.root(values)
     return walk.opaque
 
 
@@ -103,8 +103,17 @@ class _Walk:
         self._alive: list[Any] = []
         self._lowest = 0
 
+    def root(self, values: tuple[Any, ...]) -> bytes:
+        """Return the digest of all values."""
+        try:
+            return self.digest(values, "")
+        except RecursionError:
+            raise NoIdentityError("it is nested too deeply") from None
+
     def digest(self, value: Any, place: str) -> bytes:
         """Return the digest of a value; one that holds itself refers to the number of levels in between."""
+        if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
+            value = value.item()
         if type(value) in (bytes, memoryview):
             return _hashed("bytes", value)
         if type(value) in _PLAIN:
@@ -138,7 +147,9 @@ class _Walk:
         self._tolerates += own is not None
         try:
             kind, parts = _parts_of(value)
-            without = self.without if len(self._open) == 2 else ()  # the first level is the tuple of all values
+            without = (
+                self.without if len(self._open) == 2 else ()
+            )  # the first level is the tuple of all values
             digests = [
                 _hashed(name, self.digest(part, f"{place}.{name}" if place else name))
                 for name, part in parts
@@ -190,12 +201,20 @@ def _parts_of(value: Any) -> tuple[str, Parts]:
     exact = _EXACT.get(type(value))
     if exact is not None:
         return type(value).__name__, exact(value)
-    if is_sparse(value) and type(value).__module__.startswith("scipy."):
+    package = type(value).__module__.partition(".")[0]
+    if package == "scipy" and is_sparse(value):
         return "sparse", _of_sparse(value)
-    if type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "to_numpy"):
+    if (
+        package == "pandas"
+        and hasattr(value, "to_numpy")
+        and (hasattr(value, "columns") or hasattr(value, "dtype"))
+    ):
         return "frame", _of_frame(value)
-    if isinstance(getattr(value, "py_func", None), types.FunctionType):
-        return "compiled", iter([("code", value.py_func), ("options", getattr(value, "targetoptions", None))])
+    if (
+        package == "numba"
+        and (function := getattr(value, "py_func", getattr(value, "_pyfunc", None))) is not None
+    ):
+        return "compiled", _of_items((function, getattr(value, "targetoptions", None)))
     return "object", _of_object(value)
 
 
@@ -218,13 +237,6 @@ def _of_named(value: Any) -> Parts:
         yield "object", holder
 
 
-def _of_scalar(value: np.generic) -> Parts:
-    if value.dtype.kind == "U" or value.dtype.name in _NUMBERS:
-        yield "value", value.item()
-    else:
-        yield "value", (value.dtype.str, repr(value))
-
-
 def _of_array(value: np.ndarray) -> Parts:
     subclass = type(value) not in (np.ndarray, np.memmap)
     yield "array", (value.dtype.descr if value.dtype.names else value.dtype.str, value.shape)
@@ -243,25 +255,26 @@ def _of_array(value: np.ndarray) -> Parts:
 def _of_sparse(value: Any) -> Parts:
     """Yield the entries of a sparse matrix row by row; SciPy takes 32 or 64 bits for indices as it sees fit."""
     entries = value.tocoo()
-    order = np.lexsort((entries.col, entries.row))
-    yield "format", (value.format, tuple(map(int, value.shape)))
-    yield "rows", entries.row[order].astype(np.int64)
-    yield "columns", entries.col[order].astype(np.int64)
+    places = getattr(entries, "coords", None) or (entries.row, entries.col)
+    order = np.lexsort(places[::-1])
+    yield "format", (type(value).__name__, tuple(map(int, value.shape)))
+    yield "places", [each[order].astype(np.int64) for each in places]
     yield "values", entries.data[order]
 
 
 def _of_frame(value: Any) -> Parts:
-    """Yield the columns of a frame with their names and types, and its index."""
+    """Yield the columns of a frame with their names and types, and its index; or those of one column, or an index."""
     yield "kind", type(value).__name__
-    if hasattr(value, "items") and hasattr(value, "columns"):
+    if hasattr(value, "columns"):
         yield "columns", value.columns
         yield "index", value.index
-        for number, (_, column) in enumerate(value.items()):
-            yield str(number), (str(column.dtype), column.to_numpy())
+        for _, column in value.items():  # noqa: PERF102  a frame's values are an array
+            yield "column", column.array
         return
-    yield "name", (getattr(value, "name", None), str(getattr(value, "dtype", "")))
-    if hasattr(value, "index") and not callable(value.index):
-        yield "index", value.index
+    if hasattr(value, "array"):
+        yield "name", value.name
+        yield "index", getattr(value, "index", None) if hasattr(value, "items") else None
+    yield "dtype", (str(value.dtype), getattr(value.dtype, "categories", None))
     yield "values", value.to_numpy()
 
 
@@ -328,7 +341,7 @@ def _reduced(value: Any) -> Any:
     """Return what a copy of an object would be made of, where Python can copy it."""
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception as error:  # noqa: BLE001  any class has its own way to refuse
+    except Exception as error:  # any class has its own way to refuse
         raise NoIdentityError from error
     if isinstance(reduced, str):
         return reduced, str(type(value).__module__)
@@ -337,7 +350,7 @@ def _reduced(value: Any) -> Any:
 
 
 _KINDS: Final[list[tuple[Any, str, Callable[[Any], Parts]]]] = [
-    (np.generic, "number", _of_scalar),
+    (np.generic, "number", lambda value: iter([("", value.dtype.str), ("", repr(value))])),
     (np.ndarray, "array", _of_array),
     (np.dtype, "dtype", lambda value: iter([("", value.str), ("", value.descr)])),
     (type, "class", _of_type),
