@@ -14,7 +14,9 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +33,9 @@ _SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged
 
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
 """Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
+
+RESERVED: Final = (_SEAL, "computed_by")
+"""Names of entries that a store, and an experiment, put into the metrics."""
 
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
@@ -312,7 +317,9 @@ def digest(config: Mapping[str, Any]) -> str:
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return JSON, also of dataclasses; NaN and infinity, which it does not have, become null.
+    """Return JSON, also of dataclasses, arrays and NumPy's numbers; NaN and infinity, which it lacks, become null.
+
+    A value that JSON cannot hold is stored as its representation, so that nothing is lost with it.
 
     Examples
     --------
@@ -320,15 +327,50 @@ def json_of(document: Any, indent: int | None = None) -> str:
     >>> json_of({"steps": 3, "gaps": [0.5, float("inf")]})
     '{"steps": 3, "gaps": [0.5, null]}'
     """
-    return json.dumps(_strict(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _strict(value: Any) -> Any:
-    """Return a value whose numbers are all finite."""
+def plain(value: Any, levels: int = 40) -> Any:
+    """Return a value made of dicts, lists, finite numbers, text, truth values and None alone, as JSON gives it back.
+
+    What is nested deeper than so many levels becomes text, so that a list may hold itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.store import plain
+    >>> plain({"steps": np.int64(3), "gaps": (np.float32(0.5), np.nan), 4: np.arange(2)})
+    {'steps': 3, 'gaps': [0.5, None], '4': [0, 1]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Enum):
+        value = value.name
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Integral | Real):
+        return _plain_number(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return _strict(vars(value))
-    if isinstance(value, dict):
-        return {key: _strict(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_strict(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping) and levels:
+        return {_text(key): plain(entry, levels - 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and levels:
+        return [plain(entry, levels - 1) for entry in value]
+    return _text(value) if isinstance(value, str) else _text(f"{value!r:.200}")
+
+
+def _plain_number(value: Any) -> int | float | None:
+    """Return a number of Python's own types; None for NaN and infinity."""
+    if isinstance(value, Integral):
+        return int(value)
+    # a fraction may be beyond all floats
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _text(value: Any) -> str:
+    """Return text that a file can hold: surrogates alone, which no encoding has, become question marks."""
+    return str(value).encode(errors="replace").decode()
