@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ class Display:
         """Set labels and scales, and make the legend; return the display itself."""
         self.ax_.set(**labels)
         self.ax_.legend(**({"frameon": False} if legend is None else legend))
+        return self
+
+    def _noted(self, notes: Sequence[str]) -> Self:
+        """Write sentences above the axes; return the display itself."""
+        if notes:
+            lines = [line for note in notes for line in wrap(note, width=80)]
+            self.ax_.set_title("\n".join(lines), loc="left", fontsize="small")
         return self
 
 

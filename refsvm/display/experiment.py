@@ -21,8 +21,11 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        By strategy: its value over the least, for each problem and order; infinity where it has none.
+        By strategy: its value over the least, for each problem and order; infinity where it has none, and where its run
+        ended unsolved.
     metric : str
+    notes : tuple of str
+        Sentences above the picture: what was refused, and how many runs ended unsolved.
 
     References
     ----------
@@ -32,6 +35,7 @@ class ProfileDisplay(Display):
 
     ratios: Mapping[str, np.ndarray]
     metric: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_experiment(
@@ -53,9 +57,9 @@ class ProfileDisplay(Display):
         Raises
         ------
         ValueError
-            If no run is finished, there is no such metric, or it is not positive.
+            If no run is solved, there is no such metric, or it is not positive.
         """
-        values = experiment.values(metric)
+        values, notes = _values_and_notes(experiment, metric)
         places = sorted({(problem, k) for (problem, _), runs in values.items() for k in runs})
         names = [each.name for each in experiment.strategies]
         table = np.array(
@@ -66,7 +70,7 @@ class ProfileDisplay(Display):
                 f"metric={metric!r} is not positive everywhere, so that ratios mean nothing; choose another."
             )
         ratios = table / table.min(axis=1, keepdims=True)
-        return cls(dict(zip(names, ratios.T, strict=True)), metric).plot(ax, **kwargs)
+        return cls(dict(zip(names, ratios.T, strict=True)), metric, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
@@ -90,7 +94,7 @@ class ProfileDisplay(Display):
         self.ax_.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         self.ax_.xaxis.set_major_formatter("{x:g}")
         self.ax_.minorticks_off()
-        return self
+        return self._noted(self.notes)
 
 
 @dataclass(eq=False)
@@ -103,11 +107,14 @@ class BoxDisplay(Display):
         By problem and strategy; divided by the mean of the baseline on the problem, if there is a baseline.
     metric : str
     baseline : str or None
+    notes : tuple of str
+        Sentences above the picture: what was refused, and how many runs ended unsolved.
     """
 
     values: Mapping[tuple[str, str], np.ndarray]
     metric: str
     baseline: str | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_experiment(
@@ -132,14 +139,19 @@ class BoxDisplay(Display):
         Raises
         ------
         ValueError
-            If no run is finished, or there is no such metric or strategy.
+            If no run is solved, there is no such metric or strategy, or the baseline has not solved a problem.
         """
-        comparison = experiment.compare(metric, baseline)
-        values = {}
-        for (problem, name), runs in experiment.values(metric).items():
-            base = 1.0 if baseline is None else comparison.cells[problem, baseline].mean
-            values[problem, name] = np.array(list(runs.values())) / base
-        return cls(values, metric, baseline).plot(ax, **kwargs)
+        cells = experiment.compare(metric, baseline).cells
+        (given, notes), values = _values_and_notes(experiment, metric), {}
+        for (problem, name), runs in given.items():
+            base = None if baseline is None else cells.get((problem, baseline))
+            if baseline is not None and (base is None or not base.runs):
+                raise ValueError(
+                    f"baseline={baseline!r} has no solved run on {problem!r}, by which values there could be divided; "
+                    "choose another, or leave baseline out."
+                )
+            values[problem, name] = np.array(list(runs.values())) / (1.0 if base is None else base.mean)
+        return cls(values, metric, baseline, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
@@ -161,4 +173,15 @@ class BoxDisplay(Display):
             drawn["boxes"][0].set_label(name)
         self.ax_.set_xticks(range(len(problems)), problems)
         words = self.metric.replace("_", " ")
-        return self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")
+        self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")
+        return self._noted(self.notes)
+
+
+def _values_and_notes(
+    experiment: Experiment, metric: str
+) -> tuple[dict[tuple[str, str], dict[int, float]], tuple[str, ...]]:
+    """Return the values of the solved runs, and what else is to be said; refuse to draw none."""
+    values, notes = experiment.values(metric), experiment.compare(metric).notes
+    if not values:
+        raise ValueError(f"There is no run with metric={metric!r} to be drawn: {' '.join(notes)}")
+    return values, notes
