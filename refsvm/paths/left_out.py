@@ -161,7 +161,8 @@ class LeftOut:
         said, C, up = self.crossings(r)
         is_positive = bool(self._y[r] > 0.0)
         ends = float(self._path.C[0]), float(self._path.C[-1])
-        return curve_of_changes(ends, int(said != is_positive), C, np.where(up == is_positive, -1, 1), 1)
+        change = np.where(up == is_positive, -1, 1)
+        return curve_of_changes(ends, int(said != is_positive), C, change, 1, self._path.status)
 
     def crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""

@@ -151,7 +151,8 @@ class RegularizationPath(TrackedPath):
         said, at, i, up = self.crossings(X)
         errors = int((said != (labels > 0.0)).sum())
         change = np.where(up == (labels[i] > 0.0), -1, 1)
-        return curve_of_changes((float(self.C[0]), float(self.C[-1])), errors, at, change, len(labels))
+        ends = float(self.C[0]), float(self.C[-1])
+        return curve_of_changes(ends, errors, at, change, len(labels), self.status)
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import examples, numbers, signs
+from refsvm.paths.error_curve import warn_of_the_rest
 from refsvm.paths.parametric import ParametricPath
+from refsvm.result import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +23,8 @@ class RocCurve:
         Ends of the steps, ascending: C₊.
     fpr, tpr : ndarrays of shape (k,)
         Share of class −1, and of class +1, that is said to be +1, for C₊ between two ends.
+    status : Status
+        Whether the path reaches its end; what ended it before otherwise.
 
     Examples
     --------
@@ -34,6 +38,7 @@ class RocCurve:
     t: np.ndarray
     fpr: np.ndarray
     tpr: np.ndarray
+    status: Status = Status.CONVERGED
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the share of false and of true positives at C₊ = t.
@@ -70,7 +75,17 @@ class CostPath(ParametricPath):
         ------
         ValueError
             If shapes differ, or a class is missing.
+
+        Warns
+        -----
+        UserWarning
+            If the path ended early: the points beyond, and the area below them, are missing.
         """
+        self.check_not_empty()
+        last = f"t={self.t[-1]:.6g}"
+        warn_of_the_rest(
+            "roc()", self.status, last, "the curve, and the area below it, lack the points beyond"
+        )
         X = examples(X)
         labels = signs(numbers("y", y), X.shape[0])
         said, at, i, up = self.crossings(X)
@@ -81,4 +96,4 @@ class CostPath(ParametricPath):
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = labels == label
             shares.append((said[of_class].sum() + steps) / of_class.sum())
-        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares)
+        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares, self.status)

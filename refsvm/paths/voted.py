@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
+from refsvm.result import Status
 
 
 class Turns(NamedTuple):
@@ -31,7 +32,13 @@ class Turns(NamedTuple):
     up: np.ndarray
 
 
-def voted_curve(turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float]) -> ErrorCurve:
+def voted_curve(
+    turns: Sequence[Turns],
+    codes: np.ndarray,
+    k: int,
+    ends: tuple[float, float],
+    status: Status = Status.CONVERGED,
+) -> ErrorCurve:
     """Return the error of the class with the most votes as a function of C, the first class on a tie.
 
     Parameters
@@ -44,6 +51,8 @@ def voted_curve(turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[f
         Number of classes.
     ends : (float, float)
         The range of C.
+    status : Status
+        Of the paths of the pairs.
 
     Examples
     --------
@@ -60,17 +69,21 @@ def voted_curve(turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[f
     (array([ 1.,  2., 10.]), array([1., 0.]))
     """
     start, at, _, change = _changes(turns, codes, k)
-    return curve_of_changes(ends, int(start.sum()), at, change, len(codes))
+    return curve_of_changes(ends, int(start.sum()), at, change, len(codes), status)
 
 
 def voted_curves(
-    turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float]
+    turns: Sequence[Turns],
+    codes: np.ndarray,
+    k: int,
+    ends: tuple[float, float],
+    status: Status = Status.CONVERGED,
 ) -> list[ErrorCurve]:
     """Return the error on each example, 0 or 1, as a function of C; arguments as of `voted_curve`."""
     start, at, index, change = _changes(turns, codes, k)
     parts = np.searchsorted(index, np.arange(len(codes) + 1)).tolist()
     return [
-        curve_of_changes(ends, int(wrong), at[first:last], change[first:last], 1)
+        curve_of_changes(ends, int(wrong), at[first:last], change[first:last], 1, status)
         for wrong, first, last in zip(start.tolist(), parts[:-1], parts[1:], strict=True)
     ]
 
