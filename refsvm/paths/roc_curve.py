@@ -96,4 +96,5 @@ class CostPath(ParametricPath):
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = labels == label
             shares.append((said[of_class].sum() + steps) / of_class.sum())
-        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares, self.status)
+        false, true = shares
+        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), false, true, self.status)

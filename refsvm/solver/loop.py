@@ -11,6 +11,7 @@ from typing import Any
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
+from refsvm.solver.validated import validated
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -20,6 +21,7 @@ Steps = Generator[SolverState, None, int]
 
 def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop: StoppingRule) -> Steps:
     """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
+    selector, step, stop = validated(selector, step, stop)
     while not (code := stop.check(state)):
         # --- select ---
         i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps in a row changed nothing

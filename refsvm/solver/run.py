@@ -203,8 +203,10 @@ class Run:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
             code = code or rules.stop.check(state)
-            if code not in own and not is_builtin(type(rules.stop)):
-                code = validated_code(rules.stop, code)
+            if not is_builtin(type(rules.stop)):
+                # a negative code of the rule would pass for one of the run's own
+                asked = validated_code(rules.stop, rules.stop.check(state) if code in own else code)
+                code = code if code in own else asked
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
