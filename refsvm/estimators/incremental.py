@@ -88,6 +88,7 @@ class Incremental(KernelMachine):
                 "reached": {},
                 "named": self._named(),
                 "settings": self._values(),
+                "tol": self.tol,
                 "origin": self._origin,
             }
             self.held_ = self._held_with(nothing | more, X, y, weights)
@@ -142,7 +143,8 @@ class Incremental(KernelMachine):
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
             # all at once at the end: if a walk raises, the estimator still holds the examples before
-            held = {**self.held_, "weights": after, "reached": reached, "settings": self._values()}
+            held = {**self.held_, "weights": after, "reached": reached}
+            held |= {"settings": self._values(), "tol": self.tol}
             if len(kept) < len(after):
                 held |= {name: held[name][kept] for name in ("X", "y", "weights")} | {
                     "K": held["K"].without(kept)

@@ -150,6 +150,7 @@ class SearchCV(KernelEstimator, ABC):
         if classes is not None:
             self.classes_ = classes
         self._keep(search, cells)
+        self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit:
             self.best_estimator_ = self._model(**{**self._shared(), **self.best_params_})
             self.best_estimator_.fit(X, y, weights)
@@ -185,7 +186,9 @@ class SearchCV(KernelEstimator, ABC):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
         """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
-        sparse = False if is_user_kernel(self.kernel) or is_precomputed(self.kernel) else "csr"
+        # after a fit the kernel is that of the best estimator, whatever was set since
+        kernel = self.kernel if reset else self.best_estimator_.kernel
+        sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
         checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
         return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
 
@@ -369,7 +372,7 @@ class SearchCV(KernelEstimator, ABC):
     def _best(self) -> Any:
         """Return the trained estimator."""
         check_is_fitted(self, "cv_results_")
-        if not self.refit:
+        if not hasattr(self, "best_estimator_"):
             name = type(self).__name__
             raise AttributeError(f"{name}(refit=False) has no model to predict with; set refit=True.")
         return self.best_estimator_

@@ -202,7 +202,8 @@ class SVR(RegressorMixin, SingleMachine):
         Notes
         -----
         With "full" each row costs a walk of its target (`refsvm.paths.conformal`), of O(n²) for each event. The
-        probability counts the draw of the examples, too. ``gamma="scale"`` looks at the examples alone, and not at x:
+        probability counts the draw of the examples, too. Parameters that were set after the last `partial_fit` count
+        from the next one on. ``gamma="scale"`` looks at the examples alone, and not at x:
         give a number.
 
         Examples
@@ -221,7 +222,9 @@ class SVR(RegressorMixin, SingleMachine):
         """
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
-        if not hasattr(self, "held_") or is_precomputed(self.kernel_) or np.isinf(self.C):
+        # what the machine was trained with: parameters that were set since are of the next fit
+        fitted = self.held_["settings"] if hasattr(self, "held_") and self.held_ else {}
+        if not fitted or is_precomputed(self.kernel_) or np.isinf(fitted["C"]):
             raise ValueError(
                 "predict_interval needs the examples, which fit does not keep, their kernel and a finite C: train with "
                 "partial_fit, and not with kernel='precomputed' or C=inf."
@@ -240,21 +243,25 @@ class SVR(RegressorMixin, SingleMachine):
             held["y"],
             cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
-            C=self.C * held["weights"],
-            epsilon=self.epsilon,
+            C=fitted["C"] * held["weights"],
+            epsilon=fitted["epsilon"],
             confidence=confidence,
             engine=self.engine,
         )
 
     def _held_out_machines(self, method: str) -> tuple[HeldOutMachines, np.ndarray]:
         """Return the machines without each example, or each of ten folds, and which examples they were trained on."""
-        held, settings = self.held_, (method, self.C, self.epsilon, self.tol, self.engine)
+        held = self.held_
+        tol = held.get("tol", self.tol)  # examples that 0.3.0 held have none
+        settings = (method, tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
             rows = np.flatnonzero(held["weights"] > 0.0)
             folds = np.arange(len(rows)) % FOLDS if method == "cv+" else None
-            problem = self._problem(self._gram(rows), held["y"][rows], held["weights"][rows], self._values())
-            stop = KKTGap(self.tol, relative=True)
+            problem = self._problem(
+                self._gram(rows), held["y"][rows], held["weights"][rows], held["settings"]
+            )
+            stop = KKTGap(tol, relative=True)
             self._held_out = (
                 held,
                 settings,
