@@ -21,7 +21,6 @@ Steps = Generator[SolverState, None, int]
 
 def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop: StoppingRule) -> Steps:
     """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
-    selector, step, stop = validated(selector, step, stop)
     while not (code := stop.check(state)):
         # --- select ---
         i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps in a row changed nothing
@@ -77,4 +76,4 @@ def iterate(
     """
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, cache_mb)
-    return steps(rules.begin(problem, starting_point(problem, start), rows), *rules)
+    return steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules))

@@ -1,26 +1,25 @@
-"""What rules of the user return, looked at before a step is taken; the package's own rules are tested for it.
+"""What rules of the user return, where it would make no step or pass for something else.
 
-The sentences are those of `refsvm.testing.check_strategy`.
+The package's own rules are tested for it, and `refsvm.testing.check_strategy` finds more of what a rule does wrong.
 """
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any
+
+import numpy as np
 
 from refsvm.rule import is_builtin
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.state import SolverState
+from refsvm.state import NO_PAIR, SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule, validated_code
 
-SLACK: Final = 1e-9
-"""By how much of the box a step may be too long: rounding."""
-
 
 def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
-    """Return the rules of a loop; those of the user refuse to return what would make no step.
+    """Return the rules of a loop; those of the user refuse to return truth values, endless steps and negative codes.
 
     Parameters
     ----------
@@ -46,34 +45,24 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
     )
 
 
+def refuse_negative(stop: StoppingRule, code: Any) -> Any:
+    """Return the code of a rule of the user; a negative one would pass for one of the loop's own."""
+    return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
+
+
 class _Selector:
     """A selector of the user."""
 
     def __init__(self, rule: WorkingSetSelector) -> None:
         self._rule = rule
 
-    def select(self, state: SolverState) -> tuple[int, int]:
-        """Return the pair, or raise ValueError."""
-        found: Any = self._rule.select(state)
-        try:
-            i, j = found
-        except (TypeError, ValueError):
-            raise self._refused(found, "expected two whole numbers") from None
-        if not all(type(each) is not bool and isinstance(each, Integral) for each in (i, j)):
-            raise self._refused(found, "expected two whole numbers")
-        n = len(state.alpha)
-        if i < 0:
-            return -1, -1
-        if not (0 <= i < n and 0 <= j < n and i != j):
-            raise self._refused(found, f"expected two different indices below {n}, or (-1, -1)")
-        if not state.alpha[i] < state.upper[i]:
-            raise self._refused(found, f"and i = {i} is not in I_up")
-        if not state.alpha[j] > state.lower[j]:
-            raise self._refused(found, f"and j = {j} is not in I_down")
-        return int(i), int(j)
-
-    def _refused(self, found: Any, why: str) -> ValueError:
-        return ValueError(f"selector={self._rule!r}: select() returned {found!r:.60}; {why}.")
+    def select(self, state: SolverState) -> Any:
+        """Return the pair, or raise ValueError where truth values would pass for 0 and 1, or half a pair is named."""
+        i, j = self._rule.select(state)
+        is_half = isinstance(i, Integral) and isinstance(j, Integral) and j < 0 <= i
+        if is_half or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
+            raise ValueError(NO_PAIR.format(i, j))
+        return i, j
 
 
 class _Step:
@@ -83,20 +72,15 @@ class _Step:
         self._rule, self.uses_momentum = rule, rule.uses_momentum
 
     def length(self, state: SolverState, i: int, j: int) -> Any:
-        """Return the step length, or raise ValueError."""
+        """Return the step length, or raise ValueError where no α could be the next one."""
         mu: Any = self._rule.length(state, i, j)
-        if self.uses_momentum:
-            if isinstance(mu, tuple | list) and len(mu) == 2 and all(map(_is_finite, mu)):
-                return mu
-            raise self._refused("(μ, κ)", mu, "expected two finite numbers")
-        low, high = state.low, state.high
-        slack = SLACK * max((abs(each) for each in (low, high) if math.isfinite(each)), default=0.0)
-        if not _is_finite(mu) or not low - slack <= mu <= high + slack:
-            raise self._refused("μ", mu, f"a step length outside [lo, hi] = [{low!r}, {high!r}]")
+        parts = mu if self.uses_momentum and isinstance(mu, tuple) else (mu,)
+        if any(isinstance(each, Real) and not math.isfinite(each) for each in parts):
+            raise ValueError(
+                f"length() returned μ = {mu!r}, a step length outside [lo, hi] = [{state.low!r}, {state.high!r}]; "
+                f"α or G is not finite after it. The step rule is {self._rule!r}."
+            )
         return mu
-
-    def _refused(self, name: str, found: Any, why: str) -> ValueError:
-        return ValueError(f"step={self._rule!r}: length() returned {name} = {found!r:.60}, {why}.")
 
 
 class _Stop:
@@ -105,11 +89,6 @@ class _Stop:
     def __init__(self, rule: StoppingRule) -> None:
         self._rule = rule
 
-    def check(self, state: SolverState) -> int:
-        """Return the code, or raise ValueError."""
-        return validated_code(self._rule, self._rule.check(state))
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether a value is a finite real number, and no truth value."""
-    return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
+    def check(self, state: SolverState) -> Any:
+        """Return the code, or raise ValueError if it is negative."""
+        return refuse_negative(self._rule, self._rule.check(state))

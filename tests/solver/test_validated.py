@@ -1,4 +1,4 @@
-"""Rules of the user that return what makes no step: the error names the rule, in both engines and everywhere."""
+"""Rules of the user that return what makes no step, or a code of the loop's own: refused wherever they are used."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,6 @@ import pytest
 from refsvm import (
     RBF,
     DualProblem,
-    NoShrinking,
     SecondOrder,
     StepRule,
     StoppingRule,
@@ -36,12 +35,12 @@ class Selects(WorkingSetSelector):
 
 @dataclass(frozen=True)
 class Goes(StepRule):
-    mu: Any = 1.0
+    mu: Any = None
     by: float = 0.0
 
     def length(self, state, i, j):
         newton = min(max(state.slope / state.curvature, state.low), state.high)
-        return state.high + self.by if self.by else newton if self.mu is None else self.mu
+        return newton + self.by if self.mu is None else self.mu
 
 
 @dataclass(frozen=True)
@@ -59,80 +58,55 @@ class Stops(StoppingRule):
         return self.code if state.gap > self.gap else 1
 
 
-PAIRS = [
-    (True, False), (0, 0), (0.0, 1.0), (3, -1), (60, 1), (1, 60), None, 3, (1, 2, 3), "ab", (np.float64(1), 2),
-    ("0", "1"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [(True, False), (np.True_, 0), (1, np.False_), (0, 0), (3, -1)])
 def test_a_pair_that_is_none_is_refused(pair):
+    words = r"select\(\) returned .*, which is no pair"
     for after in (0, 5):
-        with pytest.raises(ValueError, match=r"selector=Selects\(.*\): select\(\) returned"):
+        with pytest.raises(ValueError, match=words):
             solve(PROBLEM, selector=Selects(pair, after), shrinking=False)
-    with pytest.raises(ValueError, match=r"select\(\) returned"):
+    with pytest.raises(ValueError, match=words):
         list(iterate(PROBLEM, selector=Selects(pair)))
 
 
-def test_a_pair_that_may_not_move_is_refused():
-    i, j = np.flatnonzero(Y < 0)[0], np.flatnonzero(Y > 0)[0]
-    with pytest.raises(ValueError, match=rf"and i = {i} is not in I_up\."):
-        solve(PROBLEM, selector=Selects((int(i), int(j))), shrinking=False)
-    with pytest.raises(ValueError, match=r"is not in I_down\."):
-        solve(PROBLEM, selector=Selects((int(j), int(np.flatnonzero(Y > 0)[1]))), shrinking=False)
-
-
-def test_no_pair_and_numbers_of_numpy_are_taken():
-    @dataclass(frozen=True)
-    class Numbers(WorkingSetSelector):
-        kind: type = np.int32
-
-        def select(self, state):
-            return tuple(map(self.kind, SecondOrder().select(state)))
-
-    assert solve(PROBLEM, selector=Numbers(), shrinking=False).status.name == "CONVERGED"
-    assert solve(PROBLEM, selector=Selects((-1, -1)), shrinking=False).status.name == "STALLED"
-    assert solve(PROBLEM, selector=Selects((np.int64(-1), 0)), shrinking=False).status.name == "STALLED"
-
-
 @pytest.mark.parametrize(
-    "mu", [float("inf"), -float("inf"), float("nan"), True, "1", 1j, (1.0, 2.0), np.ones(1)]
+    "mu", [float("inf"), -float("inf"), float("nan"), np.float64("inf"), np.float32("nan")]
 )
-def test_a_step_that_is_none_is_refused(mu):
+def test_an_endless_step_is_refused(mu):
+    words = r"length\(\) returned μ = .*, a step length outside \[lo, hi\] = .*The step rule is Goes\("
     for shrinking in (False, True):
-        with pytest.raises(
-            ValueError, match=r"step=Goes\(.*\): length\(\) returned μ = .*, a step length outside \[lo, hi\]"
-        ):
+        with pytest.raises(ValueError, match=words):
             solve(PROBLEM, step=Goes(mu), shrinking=shrinking)
+    with pytest.raises(ValueError, match="a step length outside"):
+        list(iterate(PROBLEM, step=Goes(mu)))
+    with pytest.raises(ValueError, match="a step length outside"):
+        solve(PROBLEM, step=Carries((1.0, mu)), shrinking=False)
 
 
-def test_a_step_beyond_the_box_is_refused_and_one_of_rounding_is_not():
-    with pytest.raises(ValueError, match=r"length\(\) returned μ = 10\.01"):
-        solve(PROBLEM, step=Goes(by=0.01), shrinking=False)
-    ended = solve(PROBLEM, step=Goes(None), shrinking=False)
-    assert ended.status.name == "CONVERGED"
-    with pytest.raises(ValueError, match=r"length\(\) returned \(μ, κ\) = 1\.0, expected two finite numbers"):
-        solve(PROBLEM, step=Carries(), shrinking=False)
+def test_a_step_of_the_user_that_is_one_is_taken():
+    assert solve(PROBLEM, step=Goes(), shrinking=False).status.name == "CONVERGED"
 
 
-@pytest.mark.parametrize("code", [-1, -2, 2, 1.5, None, "a"])
+@pytest.mark.parametrize("code", [-1, -2, -1.0, np.int8(-1)])
 @pytest.mark.parametrize("shrinking", [False, True])
-def test_a_code_that_is_none_is_refused(code, shrinking):
-    with pytest.raises(
-        ValueError, match=r"Stops\(.*\)\.check\(\) returned .*; expected a whole number from 0 to 1"
-    ):
+def test_a_negative_code_is_refused(code, shrinking):
+    words = r"Stops\(.*\)\.check\(\) returned .*; expected a whole number from 0 to 1"
+    with pytest.raises(ValueError, match=words):
         solve(PROBLEM, stop=Stops(code), shrinking=shrinking)
-    with pytest.raises(ValueError, match=r"check\(\) returned"):
+    with pytest.raises(ValueError, match=words):
         list(iterate(PROBLEM, stop=Stops(code)))
 
 
+def test_a_selector_that_finds_no_pair_stalls_as_before():
+    solution = solve(PROBLEM, selector=Selects((-1, -1)), stop=Stops(0), shrinking=False)
+    assert solution.status.name == "STALLED"
+
+
 def test_rounds_refuse_them_too():
+    given = {"kernel": RBF(0.5), "C": 10.0}
     with pytest.raises(ValueError, match=r"check\(\) returned -1"):
-        cross_validate(X, Y, kernel=RBF(0.5), C=10.0, folds=3, stop=Stops(), rng=0)
+        cross_validate(X, Y, folds=3, stop=Stops(), rng=0, **given)
     with pytest.raises(ValueError, match=r"length\(\) returned μ = inf"):
-        leave_one_out(X, Y, kernel=RBF(0.5), C=10.0, step=Goes(float("inf")))
-    with pytest.raises(ValueError, match=r"select\(\) returned"):
-        solve(PROBLEM, selector=Selects((True, False)), shrinking=NoShrinking())
+        leave_one_out(X, Y, step=Goes(float("inf")), **given)
 
 
 @pytest.mark.slow
