@@ -36,7 +36,7 @@ class CostPathDisplay(Curves):
     'true positives'
     """
 
-    example = "RocCurve, such as {'test': path.roc(X, y)}"
+    example, kind = "RocCurve, such as {'test': path.roc(X, y)}", RocCurve
     curves: dict[str, RocCurve]
 
     def _draw_on(self, ax: Axes | None) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from refsvm._checks import shown
 from refsvm.display.canvas import PALETTE, Axes, Display
+from refsvm.display.contrast import OWN_GROUND, ink, legible
 
 if TYPE_CHECKING:
     from refsvm.experiment import Experiment
@@ -141,8 +143,8 @@ class BoxDisplay(Display):
         ValueError
             If no run is solved, there is no such metric or strategy, or the baseline has not solved a problem.
         """
-        cells = experiment.compare(metric, baseline).cells
         (given, notes), values = _values_and_notes(experiment, metric), {}
+        cells = experiment.compare(metric, baseline).cells
         for (problem, name), runs in given.items():
             base = None if baseline is None else cells.get((problem, baseline))
             if baseline is not None and (base is None or not base.runs):
@@ -167,9 +169,9 @@ class BoxDisplay(Display):
                 [self.values[p, name] for p in there], positions=at, **{**style, **kwargs}
             )
             for box in drawn["boxes"]:
-                box.set_facecolor(PALETTE[k % len(PALETTE)])
-            for line in drawn["medians"]:
-                line.set_color("black")
+                box.set_facecolor(legible(PALETTE[k % len(PALETTE)], self.ax_.get_facecolor()))
+            for box, line in zip(drawn["boxes"], drawn["medians"], strict=True):
+                line.set(color=ink(box.get_facecolor()[:3]), gid=OWN_GROUND)
             drawn["boxes"][0].set_label(name)
         self.ax_.set_xticks(range(len(problems)), problems)
         words = self.metric.replace("_", " ")
@@ -181,6 +183,8 @@ def _values_and_notes(
     experiment: Experiment, metric: str
 ) -> tuple[dict[tuple[str, str], dict[int, float]], tuple[str, ...]]:
     """Return the values of the solved runs, and what else is to be said; refuse to draw none."""
+    if not hasattr(experiment, "compare"):
+        raise ValueError(f"experiment={shown(experiment)} is no Experiment; give one with finished runs.")
     values, notes = experiment.values(metric), experiment.compare(metric).notes
     if not values:
         raise ValueError(f"There is no run with metric={metric!r} to be drawn: {' '.join(notes)}")
