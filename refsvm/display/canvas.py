@@ -38,8 +38,8 @@ class Display:
     ax_: Axes = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
 
-    def _draw_on(self, ax: Axes | None) -> None:
-        """Set `ax_` to these axes, or to those of a new figure.
+    def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
+        """Set `ax_` to these axes, or to those of a new figure; a colour in `look` is the caller's, and stays.
 
         Raises
         ------
@@ -66,6 +66,7 @@ class Display:
         figure: Any = self.ax_.figure
         self.figure_ = figure.figure  # of a part of a figure the whole
         self._before = set(ax.get_children())
+        self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
         """Set labels and scales, make the legend, and all of it legible; return the display itself."""
@@ -73,18 +74,10 @@ class Display:
         self.ax_.legend(**({"frameon": False} if legend is None else legend))
         return self._finished()
 
-    def _finished(self, *others: Any, given: bool = False) -> Self:
-        """Make the words, and what was drawn, legible on the ground of the style; return the display itself.
-
-        Parameters
-        ----------
-        *others : matplotlib Axes
-            Further axes of the picture, on the same ground.
-        given : bool
-            Whether the caller has chosen a colour, which stays.
-        """
+    def _finished(self, *others: Any) -> Self:
+        """Make the words, and what was drawn, legible on the ground of the style; `others` are axes on the same one."""
         for ax in (self.ax_, *others):
-            made_legible(ax, set(ax.get_children()) if given else self._before)
+            made_legible(ax, set(ax.get_children()) if self._is_given else self._before)
         return self
 
     def _noted(self, notes: Sequence[str]) -> Self:
@@ -152,7 +145,7 @@ class Curves(Display, ABC):
         require_some("curves", self.curves, self.example)
         for name, curve in self.curves.items():
             require(f"curves[{name!r}]", curve, self.kind, f"give a {self.example}")
-        self._draw_on(ax)
+        self._draw_on(ax, line_kwargs)
         self.lines_ = {
             name: self._line(curve, {"label": name, **line_kwargs}) for name, curve in self.curves.items()
         }

@@ -108,9 +108,9 @@ def made_legible(ax: Axes, before: set[Any]) -> None:
             _recolour(artist, ground)
     for words in (ax.title, ax._left_title, ax._right_title, ax.xaxis.label, ax.yaxis.label):  # type: ignore[attr-defined]
         words.set_color(legible(words.get_color(), page))
-    for name, axis in (("x", ax.xaxis), ("y", ax.yaxis)):
+    for axis in (ax.xaxis, ax.yaxis):
         if labels := axis.get_ticklabels():
-            ax.tick_params(axis=name, which="both", labelcolor=legible(labels[0].get_color(), page))
+            axis.set_tick_params(which="both", labelcolor=legible(labels[0].get_color(), page))
     if (legend := ax.get_legend()) is not None:
         grounds = (
             (_opaque(legend.get_frame().get_facecolor(), ground),)

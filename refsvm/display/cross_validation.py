@@ -77,7 +77,7 @@ class SeedDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
         self.ax_.plot(ends, ends, color="0.8", lw=1, zorder=0)
@@ -137,7 +137,8 @@ class GridDisplay(Display):
             If the kernel has no γ.
         """
         wanted = ("params", "mean_test_score", "mean_iterations")
-        if not isinstance(results, Mapping) or any(not len(results.get(name, ())) for name in wanted):
+        given: Any = results
+        if not isinstance(given, Mapping) or any(not len(given.get(name, ())) for name in wanted):
             raise ValueError(
                 f"results={shown(results)} has no {', '.join(wanted)}; give cv_results_ of a fitted SVCCV or SVRCV."
             )

@@ -76,7 +76,7 @@ class ProfileDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
             # up by one share at each ratio: from (1, 0) to the highest step, and on to the edge of the picture
@@ -157,7 +157,7 @@ class BoxDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         problems, names = (list(dict.fromkeys(place[k] for place in self.values)) for k in (0, 1))
         width = 0.8 / len(names)
         for k, name in enumerate(names):

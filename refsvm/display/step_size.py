@@ -113,7 +113,7 @@ class StepSizeDisplay(Display):
         ValueError
             If bins or linear is not positive.
         """
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
         edges = self._edges(whole("bins", bins, 1))
         is_single = len(self.sizes) == 1

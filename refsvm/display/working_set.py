@@ -28,9 +28,9 @@ MARKS: Final = (
 class WorkingSetDisplay(Display):
     """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box has the colour of the paper, the rest of the plane a little ink. The sum of the two is fixed, so a step moves along the dashed line, of
-    which the part inside the box is feasible. Grey contours show f. The Newton step ends where the line touches a
-    contour, which is drawn too; clipped, the step ends no later than at the box.
+    The box has the colour of the paper, the rest of the plane a little ink. The sum of the two is fixed, so a step
+    moves along the dashed line, of which the part inside the box is feasible. Grey contours show f. The Newton step
+    ends where the line touches a contour, which is drawn too; clipped, the step ends no later than at the box.
 
     Parameters
     ----------

@@ -58,8 +58,9 @@ class _Selector:
 
     def select(self, state: SolverState) -> Any:
         """Return the pair, or raise ValueError where truth values would pass for 0 and 1, or half a pair is named."""
-        i, j = self._rule.select(state)
-        is_half = isinstance(i, Integral) and isinstance(j, Integral) and j < 0 <= i
+        found: Any = self._rule.select(state)
+        i, j = found
+        is_half = isinstance(i, Integral) and isinstance(j, Integral) and int(j) < 0 <= int(i)
         if is_half or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
             raise ValueError(NO_PAIR.format(i, j))
         return i, j
