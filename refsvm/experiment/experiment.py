@@ -230,11 +230,11 @@ class Experiment:
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
         """Describe the runs of a problem."""
         common = {
-            "identity": IDENTITY,
             "refsvm": refsvm.__version__,
             "examples": problem.instance().fingerprint(),
             "seed": int(self.seed),
             **problem.settings(),
+            "identity": IDENTITY,
         }
         own = [
             _renamed(each.settings(), {*common, "permutation", "code"})
