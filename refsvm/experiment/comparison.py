@@ -306,7 +306,7 @@ class Comparison:
         ]
         if len(self.strategies) < 3 or len(whole) < 2:
             raise ValueError(
-                f"{len(self.strategies)} strategies on {len(whole)} problems that all of them solve cannot be ranked; "
+                f"{len(self.strategies)} strategies on {len(whole)} problems that have all of them cannot be ranked; "
                 "give three strategies and two problems, or use paired_p."
             )
         from scipy.stats import friedmanchisquare, rankdata
