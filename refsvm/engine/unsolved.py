@@ -1,6 +1,6 @@
-"""What is said of numbers that come from machines which were not solved: the warning of `refsvm.SVC`, with its remedy.
+"""The warning about numbers that come from machines which are not solved: that of `refsvm.SVC`, with its remedy.
 
-What you have ended yourself, by Ctrl-C or a callback, is told by a status alone.
+A solve that you have ended yourself, by Ctrl-C or a callback, is told by a status alone.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) 
     Parameters
     ----------
     what : str
-        What the solves are of, in the plural.
+        The name of the machines, in the plural.
     found : Counter
         See `unsolved`.
     total : int
         Number of solves.
     rests : str
-        What was made of them, with a verb.
+        The results that rest on them, with a verb.
 
     Warns
     -----

@@ -37,7 +37,10 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
     weights = np.array([split.weight for split in search.splits])
     for name in names_of_scores(cells):
         found = [[cells[g, place, s].score for s in numbers] for g, place in places]
-        scores = np.array([[each[name] if isinstance(each, dict) else each for each in row] for row in found])
+        scores = np.array(
+            [[each[name] if isinstance(each, dict) else each for each in row] for row in found],
+            dtype=np.float64,  # a store has None for NaN
+        )
         for s, column in enumerate(scores.T):
             result[f"split{s}_test_{name}"] = column
         means, deviations = moments(scores, weights)

@@ -83,7 +83,7 @@ def refuse_absent_class(classes: np.ndarray, codes: np.ndarray, weights: np.ndar
 
 
 def mean(values: Any, weights: np.ndarray | None = None) -> float:
-    """Return Σ wᵢvᵢ / Σ wᵢ; NaN if no example counts. What does not count may be NaN.
+    """Return Σ wᵢvᵢ / Σ wᵢ; NaN if no example counts. Values of weight 0 may be NaN.
 
     Examples
     --------

@@ -106,6 +106,7 @@ def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, way, c
     assert found.objective == pytest.approx(problem.objective(found.alpha), rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.* are not solved")
 @pytest.mark.parametrize("limit", [1.0, 3.0])
 @pytest.mark.parametrize("ask", [leave_one_out, cross_validate])
 def test_a_time_limit_holds_for_all_rounds_where_rows_are_computed_anew(ask, limit, clock):
@@ -125,6 +126,7 @@ def test_a_time_limit_holds_for_all_rounds_where_rows_are_computed_anew(ask, lim
     assert clock.now - began <= limit + OVERTIME_SECONDS + ROWS_AT_A_TIME * ROW_SECONDS
 
 
+@pytest.mark.filterwarnings("ignore:.* are not solved")
 def test_machines_of_several_classes_share_a_time_limit(clock):
     labels = BOARD.X[:, 0] // 1
     began = clock.now

@@ -84,6 +84,36 @@ def test_cells_of_other_weights_are_not_those_of_the_store(tmp_path: Path) -> No
     assert second.best_score_ == SVRCV(**options).fit(X, t, w).best_score_ != first.best_score_
 
 
+@pytest.mark.parametrize("cv", [3, "loo"])
+def test_several_scores_are_those_of_copies(cv: Any) -> None:
+    """Among them one that takes weights, one that sees copies, and one function that returns both."""
+    X, y, _, _ = crossed_out()
+    w = np.random.default_rng(1).integers(0, 3, 45).astype(float)
+    options: dict[str, Any] = {"Cs": [0.1, 1.0], "gammas": [0.2], "cv": cv, "engine": "numpy", "refit": False}
+
+    def share(model: Any, Z: Any, labels: Any) -> float:
+        return float(np.mean(model.predict(Z) == labels))
+
+    def both(model: Any, Z: Any, labels: Any) -> dict[str, float]:
+        return {"share": share(model, Z, labels), "twice": 2.0 * share(model, Z, labels)}
+
+    alone = SVCCV(**options).fit(X, y, w).cv_results_["mean_test_score"]
+    named = SVCCV(scoring={"taken": "accuracy", "copied": share}, **options).fit(X, y, w).cv_results_
+    made = SVCCV(scoring=both, **options).fit(X, y, w).cv_results_
+    for found in (named["mean_test_taken"], named["mean_test_copied"], made["mean_test_share"]):
+        np.testing.assert_allclose(found, alone, atol=1e-12)
+    np.testing.assert_allclose(made["mean_test_twice"], 2.0 * alone, atol=1e-12)
+
+
+def test_several_scores_without_weights_are_named_in_one_warning() -> None:
+    X, y, _, _ = crossed_out()
+    w = 0.5 + np.random.default_rng(1).random(45)
+    scoring = {"f1": "f1", "lowest": lambda model, Z, labels: float(model.predict(Z).min())}
+    with pytest.warns(UserWarning, match=r"scoring=<function .*> takes no weights") as said:
+        SVCCV(Cs=[1.0], gammas=[0.2], cv=3, engine="numpy", scoring=scoring, refit="f1").fit(X, y, w)
+    assert [each.filename for each in said] == [__file__]
+
+
 def test_a_scorer_without_weights_sees_copies_or_says_that_it_does_not() -> None:
     X, y, _, _ = crossed_out()
     w = np.random.default_rng(1).integers(0, 3, 45).astype(float)

@@ -185,3 +185,18 @@ def test_the_display_draws_the_score_that_is_named():
         ValueError, match="score='score' is none of these results; give one of accuracy, roc_auc"
     ):
         GridDisplay.from_results(search.cv_results_)
+
+
+@pytest.mark.filterwarnings(r"ignore:R\^2 score is not well-defined")
+@pytest.mark.parametrize("scoring", [None, ["r2", "neg_max_error"]])
+def test_scores_that_are_not_finite_come_back_from_a_store(scoring, tmp_path):
+    """JSON has no NaN, and a store None in its place; R² of one example is none."""
+    cv = [(np.arange(20), np.arange(20, 21)), (np.arange(20), np.arange(20, 60))]
+    options = {**GRID, "cv": cv, "scoring": scoring, "refit": False, "store": tmp_path / "cells.sqlite"}
+    with pytest.warns(UserWarning, match="mean test scores are not finite"):
+        first = SVRCV(**options).fit(X, TARGETS).cv_results_
+    with pytest.warns(UserWarning, match="mean test scores are not finite"):
+        again = SVRCV(**options).fit(X, TARGETS).cv_results_
+    for name in (each for each in first if "test_" in each):
+        assert again[name].dtype == first[name].dtype
+        np.testing.assert_array_equal(again[name], first[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -22,7 +23,7 @@ ARGUMENTS = {"kernel": RBF(0.005), "C": 1.0}
 def test_it_is_told_once(call, engine, monkeypatch, caplog):
     monkeypatch.setattr(runner, "TOLD_FROM", -1.0)  # compiled rounds may all be over
     # rounds that go on for their sign are told by themselves, if they are long
-    monkeypatch.setattr("refsvm.rounds.leave_one_out.settle_signs", lambda *_: None)
+    monkeypatch.setattr(import_module("refsvm.rounds.leave_one_out"), "settle_signs", lambda *_: None)
     with caplog.at_level(logging.INFO, "refsvm"):
         call(HEART.X, HEART.y, **ARGUMENTS, engine=engine)
     told = [record for record in caplog.records if getattr(record, "notice", False)]

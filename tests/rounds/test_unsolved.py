@@ -171,7 +171,8 @@ def test_a_linear_machine_at_a_large_penalty_is_walked_to(C: float, seed: int) -
     np.testing.assert_array_equal(loo.predictions, easy.predictions)
     cv = cross_validate(X, y, kernel=Linear(), C=C, folds=5, engine=FAST)
     assert cv.status is Status.CONVERGED
-    assert sum(each.iterations for each in cv.rounds) == 0
+    # at the smallest C steps may just do, and then no fold is walked to
+    assert sum(each.iterations for each in cv.rounds) <= (0 if C > 1e4 else 2 * few_steps(60))
     np.testing.assert_array_equal(
         cv.predictions, cross_validate(X, y, kernel=Linear(), C=1e3, folds=5, engine=FAST).predictions
     )
