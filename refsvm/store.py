@@ -333,7 +333,7 @@ def json_of(document: Any, indent: int | None = None) -> str:
 def plain(value: Any, levels: int = 40) -> Any:
     """Return a value made of dicts, lists, finite numbers, text, truth values and None alone, as JSON gives it back.
 
-    What is nested deeper than so many levels becomes text, so that a list may hold itself.
+    A value that is nested deeper than so many levels becomes text, so that a list may hold itself.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def made_legible(ax: Axes, before: set[Any]) -> None:
     ----------
     ax : Axes
     before : set
-        What was drawn before, and stays as it is.
+        The parts that were drawn before, and stay as they are.
     """
     figure: Any = ax.figure
     page = _opaque(figure.get_facecolor(), "white")

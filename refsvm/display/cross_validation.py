@@ -140,7 +140,7 @@ class GridDisplay(Display):
         ValueError
             If the kernel has no γ, or there is no such score.
         """
-        wanted = ("params", "mean_test_score", "mean_iterations")
+        wanted = ("params", "mean_iterations")
         given: Any = results
         if not isinstance(given, Mapping) or any(not len(given.get(name, ())) for name in wanted):
             raise ValueError(

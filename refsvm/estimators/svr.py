@@ -123,12 +123,9 @@ class SVR(RegressorMixin, SingleMachine):
 
     def _settings_of_fit(self) -> dict[str, Any]:
         """Return C and ε of the machine with the examples that are there; nothing if none are."""
-        if not hasattr(self, "held_"):
-            known = getattr(self, "_kept", {}).get("settings", {})
-        else:
-            known = self.held_
-        settings: dict[str, Any] = known.get("settings", {})
-        return settings
+        is_held = hasattr(self, "held_")
+        known: dict[str, Any] = self.held_ if is_held else getattr(self, "_kept", {}).get("settings", {})
+        return dict(known.get("settings", {}))
 
     def _known_examples(self, caller: str) -> dict[str, Any]:
         """Return what is held of the examples: by `partial_fit`, or of those that `fit` has kept."""

@@ -1,7 +1,7 @@
 """The parts of functions, classes and modules: instructions, what they close over, and what they call by name.
 
-The code that counts is the code that runs, instruction by instruction. What stands on the disk counts in addition: a
-file that was edited is code that another process would run.
+The code that counts is the code that runs, instruction by instruction. The file on the disk counts in addition: once
+edited, it is code that another process would run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What rules of the user return, where it would make no step or pass for something else.
+"""Checks of the return values of users' rules that would make no step, or pass for something else.
 
 The package's own rules are tested for it, and `refsvm.testing.check_strategy` finds more of what a rule does wrong.
 """

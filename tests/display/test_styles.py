@@ -57,7 +57,8 @@ def made(tmp_path_factory):
     ways = [Solve("whole"), Solve("other", selector=SecondOrder(0.5)), Solve("cut", max_iter=2)]
     problem = Problem("p", lambda: Dataset("p", X, Y), C=10.0, **GIVEN)
     runs = Experiment(ways, [problem], tmp_path_factory.mktemp("runs") / "a.sqlite", permutations=3)
-    runs.run()
+    with pytest.warns(UserWarning, match="cut did not converge in 3 of 3 runs"):
+        runs.run()
     grid = {
         "params": [{"C": C, "gamma": g} for C in (1.0, 2.0) for g in (0.1, 0.2)],
         "mean_test_score": np.array([0.1, 0.4, 0.7, 1.0]),
@@ -225,9 +226,12 @@ def test_a_solve_that_is_cut_short_is_told_in_its_picture():
     }
     drawn = shown.ConvergenceDisplay.from_solutions(solved)
     assert drawn.ax_.get_title(loc="left") == "cut did not converge (MAX_ITER)."
-    cut = regularization_path(X, Y, max_events=5, **GIVEN)
+    with pytest.warns(UserWarning, match="The path ends at C="):
+        cut = regularization_path(X, Y, max_events=5, **GIVEN)
     assert "The path ended at C" in shown.PathDisplay.from_path(cut).ax_.get_title(loc="left")
+    with pytest.warns(UserWarning, match="The error curve ends at C="):
+        curve = cut.validation_error(X, Y)
     with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path"):
-        drawn = shown.ValidationPathDisplay({"cut": cut.validation_error(X, Y)}).plot()
+        drawn = shown.ValidationPathDisplay({"cut": curve}).plot()
     assert drawn.ax_.get_title(loc="left") == "The path of cut ended early (MAX_ITER)."
     plt.close("all")
