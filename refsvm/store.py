@@ -9,24 +9,33 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import sqlite3
-import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import is_sparse, version
+from refsvm.identity import described as described  # noqa: PLC0414  a name of this module since 0.3.0
+from refsvm.identity import digest_of
 
 _APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
 _SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged number from a measured one
+
+_OLD: Final = """config NOT LIKE '%"identity": %'"""
+"""Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
+
+RESERVED: Final = (_SEAL, "computed_by")
+"""Names of entries that a store, and an experiment, put into the metrics."""
 
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
@@ -126,6 +135,39 @@ class RunStore:
                     found[run] = self._document(run, row[0])
         return found
 
+    def old_runs(self) -> list[dict[str, Any]]:
+        """Return the runs that refsvm 0.3.0 or before has stored: problem, strategy, config, metrics, finished.
+
+        Their identity is the text that rules and kernels have of themselves, which may be that of another run.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
+        if not self.path.is_file():
+            return []
+        columns = ("hash", "config", "problem", "strategy", "metrics", "finished")
+        with self._connected() as connection:
+            rows = connection.execute(f"SELECT {', '.join(columns)} FROM runs WHERE {_OLD}").fetchall()
+        runs = [dict(zip(columns, row, strict=True)) for row in rows]
+        for run in runs:
+            run["config"] = self._document(run["hash"], run["config"], is_sealed=False)
+            run["metrics"] = self._document(run.pop("hash"), run["metrics"])
+        return runs
+
+    def warn_of_old_runs(self) -> None:
+        """Warn once if the file holds runs of the identity of refsvm 0.3.0 or before, which are not used."""
+        with self._connected() as connection:
+            count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
+        if count:
+            warnings.warn(
+                f"store={str(self.path)!r} holds {count} runs of the old identity, that of refsvm 0.3.0 and before, by "
+                "which two rules or kernels could be one run. They stay in the file (RunStore.old_runs) and are not "
+                "used; what is asked for is computed anew.",
+                stacklevel=3,
+            )
+
     @contextmanager
     def kept_open(self) -> Iterator[None]:
         """Keep the file open: while it is open, closing it elsewhere does not write back the whole log."""
@@ -172,15 +214,15 @@ class RunStore:
     def _damaged(self, reason: str) -> ValueError:
         return self._refused(f"is damaged ({reason}); move it away and give another file.")
 
-    def _document(self, run: str, text: object) -> dict[str, Any]:
-        """Read the metrics of a run."""
+    def _document(self, run: str, text: object, is_sealed: bool = True) -> dict[str, Any]:
+        """Read the metrics of a run, or its description, which has no seal."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
             raise self._damaged("the metrics of a run cannot be read")
-        seal = document.pop(_SEAL, None)
+        seal = document.pop(_SEAL, None) if is_sealed else None
         if seal not in (None, _seal(run, document)):  # runs of 0.2.0 have none
             raise self._damaged("the metrics of a run are not those that were stored")
         return document
@@ -234,50 +276,6 @@ def _seal(run: str, metrics: Mapping[str, Any]) -> str:
     return hashlib.sha256(f"{run} {json_of(metrics)}".encode()).hexdigest()[:16]
 
 
-def described(name: str, value: Any) -> str | int | float | bool | None:
-    """Return a value as JSON can hold it; an object by its package and its repr.
-
-    Parameters
-    ----------
-    name : str
-        Name of the value, for the message.
-    value : object
-        None, a number, a string, or an object whose repr says all that matters: a frozen dataclass.
-
-    Returns
-    -------
-    str, int, float, bool or None
-
-    Raises
-    ------
-    ValueError
-        If the repr holds a memory address, as that of a function does: it is another one in every process.
-
-    Examples
-    --------
-    >>> from refsvm import RBF
-    >>> from refsvm.store import described
-    >>> described("kernel", RBF(gamma=0.5)), described("cache_mb", float("inf")), described("trace", False)
-    ('refsvm: RBF(gamma=0.5)', 'inf', False)
-    """
-    if isinstance(value, np.generic):
-        # a NumPy number and the Python one make the same run
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    # NumPy shortens long arrays and rounds numbers: two rules could have one repr
-    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        text = repr(value)
-    if re.search(r"\bat 0x[0-9a-fA-F]+", text):
-        raise ValueError(
-            f"{name}={text} has no lasting description, by which a finished run could be found again; make it a "
-            "frozen dataclass (with __call__ if it is a function)."
-        )
-    return f"{type(value).__module__.partition('.')[0]}: {text}"
-
-
 def fingerprint(*arrays: Any) -> str:
     """Return a hash of arrays: examples and labels, or the parts of a split.
 
@@ -298,17 +296,17 @@ def fingerprint(*arrays: Any) -> str:
     >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
     (True, False)
     """
-    summary = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        summary.update(repr((array.shape, is_sparse(array))).encode())
-        # SciPy takes 32 or 64 bits for indices as it sees fit: the examples are the same
-        sparse = is_sparse(array)
-        parts = (
-            [array.data, *(a.astype(np.int64) for a in (array.indices, array.indptr))] if sparse else [array]
-        )
-        for part in parts:
-            summary.update(np.ascontiguousarray(part).data)
-    return summary.hexdigest()
+    return digest_of(*map(_canonical, arrays))
+
+
+def _canonical(array: Any) -> Any:
+    """Return a sparse matrix as CSR with one entry for each place that is not zero: the examples are the same."""
+    if not is_sparse(array):
+        return array
+    rows = array.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows.shape, rows.data, *(places.astype(np.int64) for places in (rows.indices, rows.indptr))
 
 
 def digest(config: Mapping[str, Any]) -> str:
@@ -319,7 +317,9 @@ def digest(config: Mapping[str, Any]) -> str:
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return JSON, also of dataclasses; NaN and infinity, which it does not have, become null.
+    """Return JSON, also of dataclasses, arrays and NumPy's numbers; NaN and infinity, which it lacks, become null.
+
+    A value that JSON cannot hold is stored as its representation, so that nothing is lost with it.
 
     Examples
     --------
@@ -327,15 +327,50 @@ def json_of(document: Any, indent: int | None = None) -> str:
     >>> json_of({"steps": 3, "gaps": [0.5, float("inf")]})
     '{"steps": 3, "gaps": [0.5, null]}'
     """
-    return json.dumps(_strict(document), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _strict(value: Any) -> Any:
-    """Return a value whose numbers are all finite."""
+def plain(value: Any, levels: int = 40) -> Any:
+    """Return a value made of dicts, lists, finite numbers, text, truth values and None alone, as JSON gives it back.
+
+    A value that is nested deeper than so many levels becomes text, so that a list may hold itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.store import plain
+    >>> plain({"steps": np.int64(3), "gaps": (np.float32(0.5), np.nan), 4: np.arange(2)})
+    {'steps': 3, 'gaps': [0.5, None], '4': [0, 1]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Enum):
+        value = value.name
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Integral | Real):
+        return _plain_number(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return _strict(vars(value))
-    if isinstance(value, dict):
-        return {key: _strict(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_strict(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping) and levels:
+        return {_text(key): plain(entry, levels - 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and levels:
+        return [plain(entry, levels - 1) for entry in value]
+    return _text(value) if isinstance(value, str) else _text(f"{value!r:.200}")
+
+
+def _plain_number(value: Any) -> int | float | None:
+    """Return a number of Python's own types; None for NaN and infinity."""
+    if isinstance(value, Integral):
+        return int(value)
+    # a fraction may be beyond all floats
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _text(value: Any) -> str:
+    """Return text that a file can hold: surrogates alone, which no encoding has, become question marks."""
+    return str(value).encode(errors="replace").decode()

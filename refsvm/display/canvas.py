@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from refsvm._checks import shown
+from refsvm.display.contrast import legible, made_legible
+from refsvm.result import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 else:
-    Axes = Figure = SubFigure = Any  # matplotlib is imported when something is drawn
+    Axes = Figure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["PALETTE", "Axes", "Curves", "Display", "require_some"]
+__all__ = ["PALETTE", "Axes", "Curves", "Display", "require", "require_some"]
 
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
 """Colours that differ for readers who do not see red and green (M. Okabe and K. Ito), those of the book."""
@@ -26,41 +31,74 @@ class Display:
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
+    figure_ : matplotlib.figure.Figure
+        The whole figure, also where the axes are in a part of one.
     """
 
     ax_: Axes = field(init=False, repr=False)
-    figure_: Figure | SubFigure = field(init=False, repr=False)
+    figure_: Figure = field(init=False, repr=False)
 
-    def _draw_on(self, ax: Axes | None) -> None:
-        """Set `ax_` to these axes, or to those of a new figure.
+    def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
+        """Set `ax_` to these axes, or to those of a new figure; a colour in `look` is the caller's, and stays.
 
         Raises
         ------
+        ValueError
+            If these are no axes, or several of them.
         ImportError
             If matplotlib is not installed.
         """
         try:
             import matplotlib.pyplot as plt
+            from matplotlib.axes import Axes as SomeAxes
         except ImportError:
             raise ImportError(
                 f"{type(self).__name__} needs matplotlib, which is not installed; run: pip install matplotlib"
             ) from None
+        if ax is not None and not isinstance(ax, SomeAxes):
+            raise ValueError(
+                f"ax={shown(ax)} is no Axes of matplotlib; give one, such as axes[0] of fig, axes = plt.subplots(2)."
+            )
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
-            ax.set_prop_cycle(color=PALETTE)
+            ax.set_prop_cycle(color=[legible(colour, ax.get_facecolor()) for colour in PALETTE])
         self.ax_ = ax
-        self.figure_ = self.ax_.figure
+        figure: Any = self.ax_.figure
+        self.figure_ = figure.figure  # of a part of a figure the whole
+        self._before = set(ax.get_children())
+        self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
-        """Set labels and scales, and make the legend; return the display itself."""
+        """Set labels and scales, make the legend, and all of it legible; return the display itself."""
         self.ax_.set(**labels)
         self.ax_.legend(**({"frameon": False} if legend is None else legend))
+        return self._finished()
+
+    def _finished(self, *others: Any) -> Self:
+        """Make the words, and what was drawn, legible on the ground of the style; `others` are axes on the same one."""
+        for ax in (self.ax_, *others):
+            made_legible(ax, set(ax.get_children()) if self._is_given else self._before)
         return self
+
+    def _noted(self, notes: Sequence[str]) -> Self:
+        """Write sentences above the axes; return the display itself."""
+        if notes:
+            lines = [line for note in notes for line in wrap(note, width=80)]
+            self.ax_.set_title("\n".join(lines), loc="left", fontsize="small")
+        return self._finished()
+
+
+def require(name: str, given: Any, kind: type | tuple[type, ...], advice: str) -> None:
+    """Refuse to draw something of another kind; the message says what can be drawn."""
+    if not isinstance(given, kind):
+        wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
+        raise ValueError(f"{name}={shown(given)} is no {wanted}; {advice}.")
 
 
 def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
-    """Refuse to draw nothing; the message names what is missing."""
+    """Refuse to draw nothing, or things without names; the message names what is missing."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name}={shown(given)} has no names; give a dict with at least one {wanted}.")
     if not given:
         raise ValueError(f"{name}={{}} is empty; give at least one {wanted}.")
 
@@ -74,9 +112,12 @@ class Curves(Display, ABC):
     lines_ : dict of str to matplotlib.lines.Line2D
     example : str
         Argument to give, named in the message if there is no curve.
+    kind : type
+        Of a curve.
     """
 
     example: ClassVar[str]
+    kind: ClassVar[type]
     curves: dict[str, Any]
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
@@ -102,11 +143,19 @@ class Curves(Display, ABC):
             If matplotlib is not installed.
         """
         require_some("curves", self.curves, self.example)
-        self._draw_on(ax)
+        for name, curve in self.curves.items():
+            require(f"curves[{name!r}]", curve, self.kind, f"give a {self.example}")
+        self._draw_on(ax, line_kwargs)
         self.lines_ = {
             name: self._line(curve, {"label": name, **line_kwargs}) for name, curve in self.curves.items()
         }
-        return self._labelled(**self._labels())
+        self._labelled(**self._labels())
+        return self._noted([note for name, curve in self.curves.items() if (note := self._note(name, curve))])
+
+    def _note(self, name: str, curve: Any) -> str:
+        """Return what is to be said of a curve above the picture; nothing if it is whole."""
+        status = getattr(curve, "status", Status.CONVERGED)
+        return "" if status is Status.CONVERGED else f"The path of {name} ended early ({status.name})."
 
     @abstractmethod
     def _line(self, curve: Any, look: dict[str, Any]) -> Any:

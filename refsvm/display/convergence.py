@@ -11,8 +11,8 @@ import numpy as np
 
 from refsvm import Solution
 from refsvm._checks import real
-from refsvm.display.canvas import Axes, Curves, require_some
-from refsvm.result import Trace
+from refsvm.display.canvas import Axes, Curves, require, require_some
+from refsvm.result import Status, Trace
 
 METRICS: Final = {
     "gap": r"KKT gap $\psi$",
@@ -20,6 +20,9 @@ METRICS: Final = {
 }
 AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds"}
 """Quantities of the horizontal axis, and their columns of the trace."""
+
+SOLVED: Final = (Status.CONVERGED, Status.INSEPARABLE)
+"""Status of a solve that has answered."""
 
 X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
 POINTS: Final = 4000
@@ -41,6 +44,8 @@ class ConvergenceDisplay(Curves):
         Quantity of the values.
     against : {"iterations", "rows", "seconds"}
         Quantity of the abscissae.
+    notes : tuple of str
+        Sentences above the picture: which solves did not converge.
 
     Attributes
     ----------
@@ -69,10 +74,11 @@ class ConvergenceDisplay(Curves):
     'kernel rows computed'
     """
 
-    example = "solve, such as {'Newton': (steps, gaps)}"
+    example, kind = "solve, such as {'Newton': (steps, gaps)}", tuple
     curves: dict[str, tuple[np.ndarray, np.ndarray]]
     metric: str = "gap"
     against: str = "iterations"
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_solutions(
@@ -117,6 +123,8 @@ class ConvergenceDisplay(Curves):
         _one_of("metric", metric, METRICS)
         _one_of("against", against, AGAINST)
         require_some("solutions", solutions, "solution, such as {'Newton': solve(…)}")
+        for name, solution in solutions.items():
+            require(f"solutions[{name!r}]", solution, Solution, "give what solve(…, trace=True) returns")
         rows = {name: _trace_of(solution, name).rows for name, solution in solutions.items()}
         if best is None:
             best = max(
@@ -129,7 +137,17 @@ class ConvergenceDisplay(Curves):
             values = steps["gap"] if metric == "gap" else optimum - steps["objective"]
             x = steps[AGAINST[against]].astype(np.float64)
             curves[name] = x, np.where(values > 0.0, values, np.nan)
-        return cls(curves, metric, against).plot(ax, **line_kwargs)
+        ended = {name: solution.status for name, solution in solutions.items()}
+        notes = tuple(
+            f"{name} did not converge ({status.name})."
+            for name, status in ended.items()
+            if status not in SOLVED
+        )
+        return cls(curves, metric, against, notes).plot(ax, **line_kwargs)
+
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
+        """Draw it; see `Curves.plot`."""
+        return super().plot(ax, **line_kwargs)._noted(self.notes)
 
     def _line(self, curve: tuple[np.ndarray, np.ndarray], look: dict[str, Any]) -> Any:
         (x, values), least = curve, np.fmin.accumulate(curve[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,11 +37,11 @@ class CostPathDisplay(Curves):
     'true positives'
     """
 
-    example = "RocCurve, such as {'test': path.roc(X, y)}"
+    example, kind = "RocCurve, such as {'test': path.roc(X, y)}", RocCurve
     curves: dict[str, RocCurve]
 
-    def _draw_on(self, ax: Axes | None) -> None:
-        super()._draw_on(ax)
+    def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
+        super()._draw_on(ax, look)
         self.ax_.plot([0.0, 1.0], [0.0, 1.0], color="0.8", lw=1.0, label="chance")
 
     def _line(self, curve: RocCurve, look: dict[str, Any]) -> Any:

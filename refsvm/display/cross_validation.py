@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 
 from refsvm import DualProblem, Seeder, Solution, solve
-from refsvm.display.canvas import Axes, Display
+from refsvm._checks import shown
+from refsvm.display.canvas import Axes, Display, require
+from refsvm.display.contrast import OWN_GROUND, ink
 from refsvm.seeders.exchange import added, removed
 
 MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#0072B2", "+")}
@@ -63,6 +65,9 @@ class SeedDisplay(Display):
         **kwargs
             For `plot`.
         """
+        require("seeder", seeder, Seeder, "give one, such as ATO()")
+        require("solved", solved, Solution, "give what solve() returns")
+        require("problem", problem, DualProblem, "give the next problem")
         seed = seeder.seed(solved, problem)
         member = np.full(problem.n, "shared", dtype="<U7")
         member[removed(solved.problem, problem)] = "removed"
@@ -72,7 +77,7 @@ class SeedDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
         self.ax_.plot(ends, ends, color="0.8", lw=1, zorder=0)
@@ -135,6 +140,12 @@ class GridDisplay(Display):
         ValueError
             If the kernel has no γ, or there is no such score.
         """
+        wanted = ("params", "mean_iterations")
+        given: Any = results
+        if not isinstance(given, Mapping) or any(not len(given.get(name, ())) for name in wanted):
+            raise ValueError(
+                f"results={shown(results)} has no {', '.join(wanted)}; give cv_results_ of a fitted SVCCV or SVRCV."
+            )
         if "gamma" not in results["params"][0]:
             raise ValueError("These results have no gamma, so there is no grid; plot the scores against C.")
         if (mean := f"mean_test_{score}") not in results:
@@ -164,13 +175,13 @@ class GridDisplay(Display):
         self._draw_on(ax)
         look = {"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
         image = self.ax_.imshow(self.scores, **look)
-        self.figure_.colorbar(image, ax=self.ax_, label="mean score")
+        bar = self.figure_.colorbar(image, ax=self.ax_, label="mean score")
         self.ax_.set_xticks(range(len(self.Cs)), [f"{C:g}" for C in self.Cs])
         self.ax_.set_yticks(range(len(self.gammas)), [f"{gamma:.3g}" for gamma in self.gammas])
-        middle = float(np.nanmean(self.scores))
         for (row, column), count in np.ndenumerate(self.iterations):
             if steps and np.isfinite(count):
-                color = "black" if self.scores[row, column] > middle else "white"
-                self.ax_.text(column, row, f"{count:,.0f}", ha="center", va="center", color=color, fontsize=8)
+                color = ink(image.to_rgba(self.scores[row, column])[:3])
+                look = {"ha": "center", "va": "center", "color": color, "fontsize": 8, "gid": OWN_GROUND}
+                self.ax_.text(column, row, f"{count:,.0f}", **look)
         self.ax_.set(xlabel="C", ylabel=r"$\gamma$")
-        return self
+        return self._finished(bar.ax)

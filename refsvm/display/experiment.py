@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from refsvm._checks import shown
 from refsvm.display.canvas import PALETTE, Axes, Display
+from refsvm.display.contrast import OWN_GROUND, ink, legible
 
 if TYPE_CHECKING:
     from refsvm.experiment import Experiment
@@ -21,8 +23,11 @@ class ProfileDisplay(Display):
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        By strategy: its value over the least, for each problem and order; infinity where it has none.
+        By strategy: its value over the least, for each problem and order; infinity where it has none, and where its run
+        ended unsolved.
     metric : str
+    notes : tuple of str
+        Sentences above the picture: what was refused, and how many runs ended unsolved.
 
     References
     ----------
@@ -32,6 +37,7 @@ class ProfileDisplay(Display):
 
     ratios: Mapping[str, np.ndarray]
     metric: str
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_experiment(
@@ -53,9 +59,9 @@ class ProfileDisplay(Display):
         Raises
         ------
         ValueError
-            If no run is finished, there is no such metric, or it is not positive.
+            If no run is solved, there is no such metric, or it is not positive.
         """
-        values = experiment.values(metric)
+        values, notes = _values_and_notes(experiment, metric)
         places = sorted({(problem, k) for (problem, _), runs in values.items() for k in runs})
         names = [each.name for each in experiment.strategies]
         table = np.array(
@@ -66,11 +72,11 @@ class ProfileDisplay(Display):
                 f"metric={metric!r} is not positive everywhere, so that ratios mean nothing; choose another."
             )
         ratios = table / table.min(axis=1, keepdims=True)
-        return cls(dict(zip(names, ratios.T, strict=True)), metric).plot(ax, **kwargs)
+        return cls(dict(zip(names, ratios.T, strict=True)), metric, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
             # up by one share at each ratio: from (1, 0) to the highest step, and on to the edge of the picture
@@ -90,7 +96,7 @@ class ProfileDisplay(Display):
         self.ax_.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         self.ax_.xaxis.set_major_formatter("{x:g}")
         self.ax_.minorticks_off()
-        return self
+        return self._noted(self.notes)
 
 
 @dataclass(eq=False)
@@ -103,11 +109,14 @@ class BoxDisplay(Display):
         By problem and strategy; divided by the mean of the baseline on the problem, if there is a baseline.
     metric : str
     baseline : str or None
+    notes : tuple of str
+        Sentences above the picture: what was refused, and how many runs ended unsolved.
     """
 
     values: Mapping[tuple[str, str], np.ndarray]
     metric: str
     baseline: str | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_experiment(
@@ -132,18 +141,23 @@ class BoxDisplay(Display):
         Raises
         ------
         ValueError
-            If no run is finished, or there is no such metric or strategy.
+            If no run is solved, there is no such metric or strategy, or the baseline has not solved a problem.
         """
-        comparison = experiment.compare(metric, baseline)
-        values = {}
-        for (problem, name), runs in experiment.values(metric).items():
-            base = 1.0 if baseline is None else comparison.cells[problem, baseline].mean
-            values[problem, name] = np.array(list(runs.values())) / base
-        return cls(values, metric, baseline).plot(ax, **kwargs)
+        (given, notes), values = _values_and_notes(experiment, metric), {}
+        cells = experiment.compare(metric, baseline).cells
+        for (problem, name), runs in given.items():
+            base = None if baseline is None else cells.get((problem, baseline))
+            if baseline is not None and (base is None or not base.runs):
+                raise ValueError(
+                    f"baseline={baseline!r} has no solved run on {problem!r}, by which values there could be divided; "
+                    "choose another, or leave baseline out."
+                )
+            values[problem, name] = np.array(list(runs.values())) / (1.0 if base is None else base.mean)
+        return cls(values, metric, baseline, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw it; the arguments are those of `from_experiment`."""
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         problems, names = (list(dict.fromkeys(place[k] for place in self.values)) for k in (0, 1))
         width = 0.8 / len(names)
         for k, name in enumerate(names):
@@ -155,10 +169,23 @@ class BoxDisplay(Display):
                 [self.values[p, name] for p in there], positions=at, **{**style, **kwargs}
             )
             for box in drawn["boxes"]:
-                box.set_facecolor(PALETTE[k % len(PALETTE)])
-            for line in drawn["medians"]:
-                line.set_color("black")
+                box.set_facecolor(legible(PALETTE[k % len(PALETTE)], self.ax_.get_facecolor()))
+            for box, line in zip(drawn["boxes"], drawn["medians"], strict=True):
+                line.set(color=ink(box.get_facecolor()[:3]), gid=OWN_GROUND)
             drawn["boxes"][0].set_label(name)
         self.ax_.set_xticks(range(len(problems)), problems)
         words = self.metric.replace("_", " ")
-        return self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")
+        self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")
+        return self._noted(self.notes)
+
+
+def _values_and_notes(
+    experiment: Experiment, metric: str
+) -> tuple[dict[tuple[str, str], dict[int, float]], tuple[str, ...]]:
+    """Return the values of the solved runs, and what else is to be said; refuse to draw none."""
+    if not hasattr(experiment, "compare"):
+        raise ValueError(f"experiment={shown(experiment)} is no Experiment; give one with finished runs.")
+    values, notes = experiment.values(metric), experiment.compare(metric).notes
+    if not values:
+        raise ValueError(f"There is no run with metric={metric!r} to be drawn: {' '.join(notes)}")
+    return values, notes

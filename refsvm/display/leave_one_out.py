@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 
 from refsvm import DualProblem, LOODualityGap, iterate
-from refsvm.display.canvas import PALETTE, Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display, require
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
 from refsvm.stopping.loo_duality_gap import H
 
@@ -67,6 +67,7 @@ class LOOGapDisplay(Display):
         **rules
             ``selector``, ``step`` and ``start``, as in `refsvm.iterate`.
         """
+        require("problem", problem, DualProblem, "give the problem of all examples")
         left_out, rule = problem.without(example), LOODualityGap() if stop is None else stop
         curves: list[tuple[float, float, float]] = []
         for state in iterate(left_out, stop=_GoesOn(rule.tol, variables=rule.variables), **rules):
@@ -155,6 +156,7 @@ class LOODecisionDisplay(Display):
         ValueError
             If the examples do not have two features, or are not as many as the result has.
         """
+        require("loo", loo, LeaveOneOut, "give what leave_one_out() returns")
         points = np.asarray(X, dtype=np.float64)
         if points.shape != (len(loo.labels), 2):
             raise ValueError(

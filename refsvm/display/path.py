@@ -7,8 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsvm.display.canvas import PALETTE, Axes, Curves, Display
+from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
+from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath
+from refsvm.result import Status
 
 NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
@@ -30,11 +32,13 @@ class PathDisplay(Display):
         Their classes, for the colour.
     elbow : ndarray of shape (b, 2)
         Breakpoints C, and the size of the elbow beyond each.
+    notes : tuple of str
+        Sentences above the picture: that the path ended early.
 
     Attributes
     ----------
     ax_, elbow_ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure or SubFigure
+    figure_ : matplotlib.figure.Figure
     lines_ : list of matplotlib.lines.Line2D
 
     Examples
@@ -53,6 +57,7 @@ class PathDisplay(Display):
     shares: np.ndarray
     labels: np.ndarray
     elbow: np.ndarray
+    notes: tuple[str, ...] = ()
     elbow_ax_: Axes = field(init=False, repr=False)
     lines_: list[Any] = field(init=False, repr=False, default_factory=list)
 
@@ -78,9 +83,13 @@ class PathDisplay(Display):
 
         Raises
         ------
+        ValueError
+            If it is no path of C of one machine.
         ImportError
             If matplotlib is not installed.
         """
+        advice = "of several classes draw one of .paths; of another line plot path.alpha(t) against t"
+        require("path", path, RegularizationPath, advice)
         path.check_not_empty()
         first, last = float(path.C[0]), float(path.C[-1])
         C = np.unique(np.append(path.C, np.geomspace(first, last, points).clip(first, last)))
@@ -91,7 +100,9 @@ class PathDisplay(Display):
             examples = np.sort(np.argsort(-np.ptp(shares, axis=0), kind="stable")[:100])
         chosen = np.asarray(examples, dtype=np.int64)
         elbow = np.column_stack([path.C, path.record.elbow])
-        return cls(C, shares[:, chosen], np.sign(path.merged.weight[chosen]), elbow).plot(ax)
+        ended = path.status is not Status.CONVERGED
+        notes = (f"The path ended at C = {last:.6g} ({path.status.name}).",) if ended else ()
+        return cls(C, shares[:, chosen], np.sign(path.merged.weight[chosen]), elbow, notes).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, or into a new figure; return the display itself."""
@@ -113,7 +124,9 @@ class PathDisplay(Display):
         self.ax_.plot(self.elbow[:, 0], np.full(len(self.elbow), -0.03), "|", color=INK, ms=5, label="events")
         self.ax_.plot([], [], color="0.75", label="on the elbow")
         look = {"frameon": False, "loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4}
-        return self._labelled(look, xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
+        look |= {"bbox_to_anchor": (0.5, 1.0 if not self.notes else 1.08)}
+        self._labelled(look, xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
+        return self._noted(self.notes)._finished(self.elbow_ax_)
 
 
 @dataclass(eq=False)
@@ -140,7 +153,7 @@ class ValidationPathDisplay(Curves):
     'error'
     """
 
-    example = "ErrorCurve, such as {'validation': …}"
+    example, kind = "ErrorCurve, such as {'validation': …}", ErrorCurve
     curves: dict[str, ErrorCurve]
 
     def _line(self, curve: ErrorCurve, look: dict[str, Any]) -> Any:
@@ -191,6 +204,7 @@ class LOOPathDisplay(Display):
     @classmethod
     def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> Self:
         """Draw a result of ``cross_validate_path(…, folds="loo")``."""
+        require("found", found, PathCrossValidation, 'give what cross_validate_path(…, folds="loo") returns')
         return cls(found.curve, found.curves).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -203,7 +217,15 @@ class LOOPathDisplay(Display):
         """
         self._draw_on(ax)
         low, high, error = self.curve.best()
-        self.ax_.axvspan(low, high, color="0.85", lw=0, label=f"least error: {error:.3f}")
+        ground = self.ax_.get_facecolor()
+        self.ax_.axvspan(
+            low,
+            high,
+            color=mixed(ground, ink(ground), 0.15),
+            lw=0,
+            label=f"least error: {error:.3f}",
+            gid=OWN_GROUND,
+        )
         shares = [float(np.diff(np.log(each.C)) @ each.error) for each in self.curves]
         often = [each for each in np.argsort(shares)[::-1].tolist() if shares[each] > 0.0]
         for height, number in enumerate(often):
@@ -212,4 +234,6 @@ class LOOPathDisplay(Display):
                 np.full(int(wrong.sum()), height), C[:-1][wrong], C[1:][wrong], color=NEGATIVE, lw=1.0
             )
         self.ax_.plot([], [], color=NEGATIVE, label="wrong without it")
-        return self._labelled(xscale="log", xlabel="C", ylabel="examples")
+        self._labelled(xscale="log", xlabel="C", ylabel="examples")
+        ended = self.curve.status
+        return self._noted([] if ended is Status.CONVERGED else [f"A path ended early ({ended.name})."])

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import Axes, Display, require_some
+from refsvm.display.canvas import Axes, Display, require, require_some
 from refsvm.result import Trace
 
 
@@ -74,6 +74,8 @@ class StepSizeDisplay(Display):
         require_some("traces", traces, "trace, such as {'N = 1': solution.trace}")
         sizes = {}
         for name, trace in traces.items():
+            advice = "solution.trace is one after solve(…, step=PlanningAheadStep(), trace=True)"
+            require(f"traces[{name!r}]", trace, Trace, advice)
             steps = trace.rows[trace["planned"] == 1]
             if not len(steps):
                 raise ValueError(
@@ -111,7 +113,7 @@ class StepSizeDisplay(Display):
         ValueError
             If bins or linear is not positive.
         """
-        self._draw_on(ax)
+        self._draw_on(ax, kwargs)
         self.ax_.set_xscale("symlog", linthresh=positive("linear", linear), linscale=1.0)
         edges = self._edges(whole("bins", bins, 1))
         is_single = len(self.sizes) == 1

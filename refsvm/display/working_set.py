@@ -10,7 +10,8 @@ import numpy as np
 
 from refsvm import StepRule
 from refsvm._checks import positive, whole
-from refsvm.display.canvas import PALETTE, Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display, require
+from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.kernels.rows import megabytes
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
@@ -27,9 +28,9 @@ MARKS: Final = (
 class WorkingSetDisplay(Display):
     """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box is white, the rest of the plane grey. The sum of the two is fixed, so a step moves along the dashed line, of
-    which the part inside the box is feasible. Grey contours show f. The Newton step ends where the line touches a
-    contour, which is drawn too; clipped, the step ends no later than at the box.
+    The box has the colour of the paper, the rest of the plane a little ink. The sum of the two is fixed, so a step
+    moves along the dashed line, of which the part inside the box is feasible. Grey contours show f. The Newton step
+    ends where the line touches a contour, which is drawn too; clipped, the step ends no later than at the box.
 
     Parameters
     ----------
@@ -110,6 +111,7 @@ class WorkingSetDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
+        require("state", state, SolverState, "give one that refsvm.iterate yields")
         n = len(state.alpha)
         if not whole("i", i, 0) < n or not whole("j", j, 0) < n or i == j:
             raise ValueError(f"i={i!r}, j={j!r} is no working set; give two different indices below {n}.")
@@ -155,15 +157,16 @@ class WorkingSetDisplay(Display):
         """
         self._draw_on(ax)
         if ax is None:
-            self.figure_.figure.set_figwidth(7.4)  # inches: the square and its legend side by side
+            self.figure_.set_figwidth(7.4)  # inches: the square and its legend side by side
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
         # --- the box, and f in and around it ---
         (left, right), (bottom, top) = self.box
         self.ax_.set_anchor("W")  # the picture is square; the room beside it is for the legend
-        self.ax_.set_facecolor("0.92")
+        ground = self.ax_.get_facecolor()
+        self.ax_.set_facecolor(mixed(ground, ink(ground), 0.08))
         outline = ([left, right, right, left], [bottom, bottom, top, top])
-        self.ax_.fill(*outline, fc="white", ec="0.4", lw=1.2)
+        self.ax_.fill(*outline, fc=ground, ec=mixed(ground, ink(ground), 0.6), lw=1.2, gid=OWN_GROUND)
         self._contours(limits, whole("levels", levels, 1))
         # --- the feasible line ---
         low = max(left - self.point[0], self.point[1] - top)

@@ -7,7 +7,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
-from itertools import starmap
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -104,6 +103,24 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
         pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
+def in_turn(work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
+    """Yield ``work(*each)`` for each tuple, in this thread.
+
+    Raises
+    ------
+    RuntimeError
+        If the work raises StopIteration, which would end the loop over the results as if all were done.
+
+    Examples
+    --------
+    >>> from refsvm.engine.pool import in_turn
+    >>> list(in_turn(pow, [(2, 3), (3, 2)]))
+    [8, 9]
+    """
+    for each in arguments:
+        yield work(*each)
+
+
 def in_workers(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
@@ -112,7 +129,7 @@ def in_workers(
     Elsewhere than in threads, the function and its arguments are pickled. One worker is this thread.
     """
     if workers == 1:
-        return starmap(work, arguments)
+        return in_turn(work, arguments)
     # a cluster that the user has set up goes before threads of this machine
     if joblib_is_set_up():
         return by_joblib(work, arguments, workers)

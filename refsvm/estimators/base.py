@@ -233,7 +233,7 @@ class KernelMachine(KernelEstimator):
     @property
     def _stopping_rule(self) -> StoppingRule:
         """The stopping rule: `tol` if it is one, and the relative KKT gap of this tolerance otherwise."""
-        return self.tol if isinstance(self.tol, StoppingRule) else KKTGap(self.tol, relative=True)
+        return stopping_rule_of(self.tol)
 
     def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
         """Return the arguments of `refsvm.solve`."""
@@ -383,3 +383,8 @@ def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
 
     estimator.__init__ = constructor
     return estimator
+
+
+def stopping_rule_of(tol: float | StoppingRule) -> StoppingRule:
+    """Return `tol` if it is a stopping rule, and the relative KKT gap of this tolerance otherwise."""
+    return tol if isinstance(tol, StoppingRule) else KKTGap(tol, relative=True)

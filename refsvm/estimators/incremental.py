@@ -78,9 +78,12 @@ class Incremental(KernelMachine):
         elif is_precomputed(self.kernel_):
             self.held_ = {}  # nothing can be added to it
         else:
-            settings = {"named": self._named(), "settings": self._values()}
             self.__dict__.pop("_kept", None)  # by fit, a moment ago
-            self.held_ = self._held_of(X, y, weights, settings)
+            self.held_ = self._held_of(X, y, weights, self._fitted_with())
+
+    def _fitted_with(self) -> dict[str, Any]:
+        """Return what the machine is trained with: parameters that are set later are of the next fit."""
+        return {"named": self._named(), "settings": self._values(), "tol": self.tol}
 
     def _held_of(
         self,
@@ -149,7 +152,8 @@ class Incremental(KernelMachine):
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
             # all at once at the end: if a walk raises, the estimator still holds the examples before
-            held = {**self.held_, "weights": after, "reached": reached, "settings": self._values()}
+            held = {**self.held_, "weights": after, "reached": reached}
+            held |= {"settings": self._values(), "tol": self.tol}
             if len(kept) < len(after):
                 held |= {name: held[name][kept] for name in ("X", "y", "weights")} | {
                     "K": held["K"].without(kept)

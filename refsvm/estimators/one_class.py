@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -13,13 +12,9 @@ from sklearn.utils._param_validation import Interval
 
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
-from refsvm.kernels.precision import noise_of_values
-from refsvm.problem import EPSILON, DualProblem
+from refsvm.problem import DualProblem
 from refsvm.result import Solution
-from refsvm.stopping.relative import ROUNDED
-
-MOST_ROUNDED: Final = 1e-10
-"""Largest share of the terms of a decision value by which b makes room for rounding."""
+from refsvm.solver.rounding import intercept_of_inside
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -144,18 +139,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     def _intercept(self, solution: Solution) -> float:
         """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.
 
-        These have h(xᵢ) = b − Gᵢ ≥ 0, which makes "at most the share ν is outside" true of the training data. A
-        prediction adds up the same terms in another order: what that moves has the size of the terms, not of the sum.
+        This makes "at most the share ν is outside" true of the training data.
         """
         gradient, problem = solution.exact_ends, solution.problem
-        inside, gram = solution.alpha < problem.upper, problem.gram
-        b = float(gradient[inside].max()) if inside.any() else solution.intercept
-        largest = float(np.abs(gram.diagonal()).max())
-        terms = float(np.abs(gradient).max()) + float(solution.alpha.max()) * largest
-        share = ROUNDED * math.sqrt(problem.n) * max(1.0, gram.rounding / EPSILON)
-        # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
-        noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(solution.alpha))
-        return b + max(min(share, MOST_ROUNDED) * terms, noise)
+        inside = solution.alpha < problem.upper
+        return intercept_of_inside(problem.gram, solution.alpha, gradient, inside, solution.intercept)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """h(x) for each row of X, positive inside of the region.

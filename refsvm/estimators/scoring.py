@@ -23,10 +23,12 @@ from refsvm._checks import shown
 from refsvm.estimators.base import PROBABILITIES
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
+from refsvm.identity import described, digest_of
 from refsvm.kernels.names import is_precomputed
 from refsvm.rounds.grid import Split
 from refsvm.rounds.weights import copies
-from refsvm.store import described
+
+VOTES: Final = "decision_function_shape"
 
 ROUNDING: Final = 1e-11
 """Decision values that differ by less, relative to the largest or to 1, are equal."""
@@ -128,18 +130,21 @@ class Scoring:
         counts = copies("scoring", weights, len(weights)) if self.repeats else (weights > 0.0) * 1
         return np.repeat(np.arange(len(weights)), counts)
 
-    def identity(self) -> Any:
-        """Return the name of the scorer in a store; refuse one whose function is the user's.
+    def identity(self) -> dict[str, Any]:
+        """Return the scorer, its settings and its arguments in a store; refuse one whose function is the user's.
 
         Raises
         ------
         ValueError
-            If its description does not last.
+            If it has no identity by value.
         """
         function = getattr(self.scorer, "_score_func", None)
         if function is not None and not function.__module__.startswith("sklearn."):
             described("scoring", function)
-        return described("scoring", self.given)
+        # a classifier's parameters decide its votes, and the arguments of a scorer its score
+        settings = {name: value for name, value in self.settings.items() if name in ("break_ties", VOTES)}
+        held = (settings, self.classes, self.metadata, self.scorer, self.repeats)
+        return {"given": described("scoring", self.given), "held": digest_of(*held)}
 
 
 @dataclass(frozen=True)

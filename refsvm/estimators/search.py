@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from refsvm import arithmetic
+from refsvm._checks import version
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
+from refsvm.identity import IDENTITY, described, package_code
 from refsvm.kernels import Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
@@ -28,7 +30,7 @@ from refsvm.seeders.base import Seeder
 from refsvm.solver.run import CoarseError
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
-from refsvm.store import RunStore, described, digest, fingerprint
+from refsvm.store import RunStore, digest, fingerprint
 
 Key = tuple[int, int, int]
 """Numbers of γ, of ε and C together (all C of the first ε come first), and of the split."""
@@ -124,6 +126,7 @@ class Search:
         kept = None
         if store is not None:
             kept = StoredCells(RunStore(Path(store)), self._identities(X, labels), self.name)
+            kept.runs.warn_of_old_runs()
         with nullcontext() if kept is None else kept.runs.kept_open():
             cells: dict[Key, Cell] = {} if kept is None else kept.cells()
             pace = Pace(X.shape[0], total - len(cells), worker_count(n_jobs))
@@ -152,11 +155,16 @@ class Search:
         return cells
 
     def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:
-        """Return what the score of each cell depends on: data, kernel, ε, C, split, tolerance and score."""
+        """Return what each score depends on: data, kernel, ε, C, split, tolerance, rules, scoring and code."""
+        names = ("tol", "max_iter", "stop", "selector", "step", "shrinking")
         common = {
+            "identity": IDENTITY,
+            "refsvm": version(),
+            "code": package_code(),
             "strategy": f"refsvm: {self.name}",
             "examples": fingerprint(X, labels),
-            **{name: described(name, self.options[name]) for name in ("tol", "max_iter", "stop")},
+            **{name: described(name, self.options[name]) for name in names},
+            "seeder": described("seeder", self.seeder),
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
             # each of them is a part of the R² of all
             **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),

@@ -206,7 +206,9 @@ class SearchCV(KernelEstimator, ABC):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
         """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
-        sparse = False if is_user_kernel(self.kernel) or is_precomputed(self.kernel) else "csr"
+        # after a fit the kernel is that of the best estimator, whatever was set since
+        kernel = self.kernel if reset else self.best_estimator_.kernel
+        sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
         checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
         return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
 
@@ -497,7 +499,7 @@ class SearchCV(KernelEstimator, ABC):
     def _best(self) -> Any:
         """Return the trained estimator."""
         check_is_fitted(self, "cv_results_")
-        if self.refit is False or not hasattr(self, "best_estimator_"):
+        if not hasattr(self, "best_estimator_"):
             name = type(self).__name__
             raise AttributeError(f"{name}(refit=False) has no model to predict with; set refit=True.")
         return self.best_estimator_

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
+from refsvm.estimators.base import stopping_rule_of
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import scaled
 from refsvm.kernels.names import is_precomputed
@@ -110,8 +111,8 @@ class SVR(RegressorMixin, SingleMachine):
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
         """Keep copies, as the arrays may be used for something else."""
         if self.keep_examples and not is_precomputed(self.kernel_):
-            settings = {"named": self._named(), "settings": self._values()}
-            self._kept = {"X": X.copy(), "y": y.copy(), "weights": weights.copy(), "settings": settings}
+            copies_of = {"X": X.copy(), "y": y.copy(), "weights": weights.copy()}
+            self._kept = {**copies_of, "settings": self._fitted_with()}
 
     def _hold_kept(self) -> None:
         """Hold the examples that `fit` has kept."""
@@ -119,6 +120,12 @@ class SVR(RegressorMixin, SingleMachine):
             self.held_ = self._known_examples("forget")
             for name in ("_kept", "_held_kept", "_held_out"):
                 self.__dict__.pop(name, None)
+
+    def _settings_of_fit(self) -> dict[str, Any]:
+        """Return C and ε of the machine with the examples that are there; nothing if none are."""
+        is_held = hasattr(self, "held_")
+        known: dict[str, Any] = self.held_ if is_held else getattr(self, "_kept", {}).get("settings", {})
+        return dict(known.get("settings", {}))
 
     def _known_examples(self, caller: str) -> dict[str, Any]:
         """Return what is held of the examples: by `partial_fit`, or of those that `fit` has kept."""
@@ -244,8 +251,8 @@ class SVR(RegressorMixin, SingleMachine):
         Notes
         -----
         With "full" each row costs a walk of its target (`refsvm.paths.conformal`), of O(n²) for each event. The
-        probability counts the draw of the examples, too. ``gamma="scale"`` looks at the examples alone, and not at x:
-        give a number.
+        probability counts the draw of the examples, too. Parameters that were set after the last `fit` or `partial_fit`
+        count from the next one on. ``gamma="scale"`` looks at the examples alone, and not at x: give a number.
 
         Examples
         --------
@@ -264,11 +271,9 @@ class SVR(RegressorMixin, SingleMachine):
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
         self._check_fitted()
-        if (
-            not (hasattr(self, "held_") or hasattr(self, "_kept"))
-            or is_precomputed(self.kernel_)
-            or np.isinf(self.C)
-        ):
+        # what the machine was trained with: parameters that were set since are of the next fit
+        fitted = self._settings_of_fit()
+        if not fitted or is_precomputed(self.kernel_) or np.isinf(fitted["C"]):
             raise ValueError(
                 "predict_interval needs the examples, their kernel and a finite C: train with fit and "
                 "keep_examples=True, or with partial_fit, and not with kernel='precomputed' or C=inf."
@@ -291,21 +296,22 @@ class SVR(RegressorMixin, SingleMachine):
             held["y"][rows],
             cross,
             np.array([kernel_values(kernel, X[[i]], X[[i]])[0, 0] for i in range(X.shape[0])]),
-            C=self.C,
+            C=fitted["C"],
             weights=held["weights"][rows],
-            epsilon=self.epsilon,
+            epsilon=fitted["epsilon"],
             confidence=confidence,
             engine=self.engine,
         )
 
     def _held_out_machines(self, method: str, held: dict[str, Any], rows: np.ndarray) -> HeldOutMachines:
         """Return the machines without each of these examples, or without each of ten folds of them."""
-        settings = (method, self.C, self.epsilon, self.tol, self.engine)
+        tol = held.get("tol", self.tol)  # examples that 0.3.0 held have none
+        settings = (method, tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
             folds, weights = np.arange(len(rows)) % FOLDS if method == "cv+" else None, held["weights"][rows]
-            problem = self._problem(self._gram(rows, held), held["y"][rows], weights, self._values())
-            stop = self._stopping_rule
+            problem = self._problem(self._gram(rows, held), held["y"][rows], weights, held["settings"])
+            stop = stopping_rule_of(tol)
             machines = held_out_machines(problem, folds, weights=weights, stop=stop, engine=self.engine)
             self._held_out = (held, settings, machines)
         return self._held_out[-1]

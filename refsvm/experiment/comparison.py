@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm import Status
 from refsvm._checks import hint
+from refsvm.engine.unsolved import REMEDY
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 
 REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""
+
+UNSOLVED: Final = tuple(status.name for status in REMEDY)
+"""Status of runs that ended before their stopping rule was satisfied: what they needed is not known."""
 
 Values = Mapping[int, float]
 """A metric by permutation."""
@@ -23,12 +27,15 @@ Values = Mapping[int, float]
 def values_of(
     records: Sequence[Mapping[str, Any]], metric: str, store: object
 ) -> dict[tuple[str, str], dict[int, float]]:
-    """Return a metric by permutation, for each problem and strategy; a refusal lists the metrics that exist."""
+    """Return a metric of the solved runs by permutation, for each problem and strategy.
+
+    A refusal lists the metrics that exist.
+    """
     if not records:
         raise ValueError(f"store={str(store)!r} holds no finished run of this experiment; call run() first.")
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
     numeric -= {"permutation"}  # it numbers the runs, and measures nothing
-    refused = [record["reason"] for record in records if record.get("status") == REFUSED]
+    refused = [record.get("reason", "") for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
         raise ValueError(f"Every run was refused; the first: {refused[0]}")
     if metric not in numeric:
@@ -36,18 +43,29 @@ def values_of(
         raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {near}")
     values: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
-        if record.get(metric) is not None:
+        if record.get(metric) is not None and not is_unsolved(record):
             place = values.setdefault((record["problem"], record["strategy"]), {})
             place[record["permutation"]] = record[metric]
     return values
 
 
+def is_unsolved(record: Mapping[str, Any]) -> bool:
+    """Whether a run ended at a limit, or stalled."""
+    return str(record.get("status")).upper() in UNSOLVED
+
+
+def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
+    """Return how many runs with a metric ended unsolved, for each problem and strategy that has some."""
+    measured = (record for record in records if record.get(metric) is not None and is_unsolved(record))
+    return dict(Counter((record["problem"], record["strategy"]) for record in measured))
+
+
 def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield the notes below a table of a metric: refusals, runs that did not converge, seconds that do not compare."""
+    """Yield the notes below a table of a metric: refusals, runs that ended unsolved, seconds that do not compare."""
     refused = [record for record in records if record.get("status") == REFUSED]
     # one sentence for each pair; the last one put into a dict stays, which is the first refusal
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
-        yield f"{record['strategy']} refused {record['problem']}: {record['reason']}"
+        yield f"{record['strategy']} refused {record['problem']}: {record.get('reason', '')}"
     yield from unsolved_notes(records)
     if "seconds" not in metric:
         return
@@ -58,24 +76,31 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
             yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
 
 
-def unsolved_notes(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a sentence for each strategy with runs that did not converge, or rest on machines that did not."""
-    runs: dict[str, list[str]] = {}
-    for record in records:
-        if record.get("status") != REFUSED:
-            runs.setdefault(record["strategy"], []).append(ending_of(record))
-    for strategy, endings in runs.items():
-        if unfinished := [each for each in endings if each]:
-            names = ", ".join(sorted({*unfinished}))
-            yield f"{len(unfinished)} of {len(endings)} runs of {strategy} did not converge ({names})."
+def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a note for each strategy with runs that ended unsolved, or rest on machines that did.
+
+    It says how many, why, and on which problems.
+    """
+    for name in dict.fromkeys(record["strategy"] for record in records):
+        own = [record for record in records if record["strategy"] == name]
+        lost = [record for record in own if is_unsolved(record)]
+        if lost:
+            reasons = ", ".join(sorted({str(record["status"]).upper() for record in lost}))
+            yield (
+                f"{name} did not converge in {len(lost)} of {len(own)} runs ({reasons}; {_where(lost, own)}), "
+                "which are left out."
+            )
+        if resting := [record for record in own if record.get("unfinished") and not is_unsolved(record)]:
+            yield (
+                f"{name} rests on machines that are not solved in {len(resting)} of {len(own)} runs "
+                f"({_where(resting, own)})."
+            )
 
 
-def ending_of(record: Mapping[str, Any]) -> str:
-    """Return why a run is not solved; "" if it is, or says nothing of that."""
-    status = record.get("status", Status.CONVERGED.name)
-    if status not in (Status.CONVERGED.name, REFUSED):
-        return str(status)
-    return "unfinished rounds" if record.get("unfinished") else ""
+def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many of some runs there are on each problem that has one."""
+    count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
+    return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
 
 @dataclass(frozen=True)
@@ -85,13 +110,19 @@ class Summary:
     Attributes
     ----------
     runs : int
-        Number of permutations.
+        Number of permutations that were solved.
     mean, sd : float
-        Over the permutations; sd with divisor runs − 1, None for a single run.
+        Over these; sd with divisor runs − 1, None for a single run. The mean of no run is NaN.
     ratio : float or None
-        Of the mean to the baseline's, over the permutations that both have; None where there is no baseline.
+        Of the mean to the baseline's, over the permutations that both have solved; None where there is no baseline, NaN
+        where no run is solved.
     p : float or None
-        Two-sided Wilcoxon signed-rank test of both over the same permutations; None for fewer than two.
+        Two-sided Wilcoxon signed-rank test of both over the same permutations; None for fewer than two, NaN where no
+        run is solved.
+    pairs : int or None
+        Number of these permutations; None where there is no baseline.
+    unsolved : int
+        Number of permutations whose run ended at a limit or stalled. They count in nothing else.
     """
 
     runs: int
@@ -99,9 +130,13 @@ class Summary:
     sd: float | None
     ratio: float | None = None
     p: float | None = None
+    pairs: int | None = None
+    unsolved: int = 0
 
     def show(self, digits: int = 4) -> str:
-        """Return "mean ± sd"."""
+        """Return "mean ± sd", a dash if no run is solved."""
+        if not self.runs:
+            return number(None)
         spread = "" if self.sd is None else f" ± {number(self.sd, 2)}"
         return f"{number(self.mean, digits)}{spread}"
 
@@ -180,25 +215,39 @@ class Ranking:
     p : float
         Of the Friedman test that all strategies rank alike.
     problems : int
-        How many problems have all strategies.
+        How many problems have all strategies, each with a solved run.
+    notes : tuple of str
+        Those of the comparison: why problems are left out.
     """
 
     mean_rank: Mapping[str, float]
     p: float
     problems: int
+    notes: tuple[str, ...] = ()
 
 
-def summarise(values: Values, baseline: Values | None = None) -> Summary:
-    """Return mean and deviation of a metric, and how it compares with a baseline on the same permutations."""
+def _is_number(value: float | None) -> bool:
+    """Whether a ratio is known."""
+    return value is not None and not math.isnan(value)
+
+
+def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0) -> Summary:
+    """Return mean and deviation of a metric, and how it compares with a baseline on the same permutations.
+
+    `unsolved` counts the runs whose values are none.
+    """
+    if not values:
+        alone = Summary(0, math.nan, None, unsolved=unsolved)
+        return alone if baseline is None else replace(alone, ratio=math.nan, p=math.nan, pairs=0)
     own = np.array(list(values.values()), dtype=np.float64)
     mean, sd = float(own.mean()), float(own.std(ddof=1)) if len(own) > 1 else None
     if baseline is None:
-        return Summary(len(own), mean, sd)
+        return Summary(len(own), mean, sd, unsolved=unsolved)
     shared = [k for k in values if k in baseline]
     first, second = [values[k] for k in shared], [baseline[k] for k in shared]
     total = sum(second)
     ratio = sum(first) / total if shared and total else None
-    return Summary(len(own), mean, sd, ratio, paired_p(first, second))
+    return Summary(len(own), mean, sd, ratio, paired_p(first, second), len(shared), unsolved)
 
 
 @dataclass(frozen=True)
@@ -215,7 +264,8 @@ class Comparison:
     cells : mapping
         The `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str
-        Remarks on the table: runs that were refused, and why; seconds of different engines or machines.
+        Remarks on the table: runs that were refused, and why; how many ended unsolved; seconds of different engines or
+        machines.
     """
 
     metric: str
@@ -230,15 +280,16 @@ class Comparison:
         ratios = [
             cell.ratio
             for problem in self.problems
-            if (cell := self.cells.get((problem, strategy))) is not None and cell.ratio is not None
+            if (cell := self.cells.get((problem, strategy))) is not None and _is_number(cell.ratio)
         ]
-        if not ratios or min(ratios) <= 0.0:
+        known = [ratio for ratio in ratios if ratio is not None]
+        if not known or min(known) <= 0.0:
             return None
-        return math.exp(sum(map(math.log, ratios)) / len(ratios))
+        return math.exp(sum(map(math.log, known)) / len(known))
 
     def adjusted(self) -> dict[tuple[str, str], float]:
         """Return the p of every (problem, strategy) that is compared, adjusted by `holm` for being so many."""
-        return holm({place: cell.p for place, cell in self.cells.items() if cell.p is not None})
+        return holm({place: cell.p for place, cell in self.cells.items() if cell.p is not None and cell.runs})
 
     def friedman(self) -> Ranking:
         """Rank the strategies by their means on each problem, and test whether they rank alike.
@@ -261,7 +312,7 @@ class Comparison:
         whole = [
             problem
             for problem in self.problems
-            if all((problem, name) in self.cells for name in self.strategies)
+            if all((cell := self.cells.get((problem, name))) and cell.runs for name in self.strategies)
         ]
         if len(self.strategies) < 3 or len(whole) < 2:
             raise ValueError(
@@ -274,11 +325,12 @@ class Comparison:
         ranks = rankdata(means, axis=1).mean(axis=0)
         same = bool((means == means[:, :1]).all())  # nothing to rank: the statistic is 0/0
         p = 1.0 if same else float(friedmanchisquare(*means.T).pvalue)
-        return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole))
+        return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole), self.notes)
 
     def _bounds(self) -> tuple[str, ...]:
         """Return a note on the smallest p, if there are too few pairs for one below 0.01."""
-        runs = [cell.runs for cell in self.cells.values() if cell.p is not None]
+        tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
+        runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
         few = min(runs, default=99)  # without a test there is nothing to be said
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
@@ -330,5 +382,9 @@ class Comparison:
         row = [problem, *("–" if cell is None else cell.show(digits) for cell in cells.values())]
         for name in others:
             cell = cells[name]
-            row += ["–", "–"] if cell is None else [ratio_of(cell.ratio), p_value(p.get((problem, name)))]
+            row += (
+                ["–", "–"]
+                if cell is None or not cell.runs
+                else [ratio_of(cell.ratio), p_value(p.get((problem, name)))]
+            )
         return row

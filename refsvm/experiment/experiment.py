@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+import pickle
+import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import product, starmap
+from itertools import product, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import refsvm
 from refsvm import Status
 from refsvm._checks import shown, whole
 from refsvm.engine.limits import interruptible
-from refsvm.engine.pool import by_joblib, resubmitted, worker_count
+from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.experiment.comparison import (
     REFUSED,
@@ -26,13 +28,15 @@ from refsvm.experiment.comparison import (
     notes_of,
     summarise,
     unsolved_notes,
+    unsolved_of,
     values_of,
 )
 from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
-from refsvm.store import RunStore, digest
+from refsvm.identity import IDENTITY, opaque_parts
+from refsvm.store import RESERVED, RunStore, digest, plain
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,12 @@ class Experiment:
 
     Notes
     -----
-    The identity of a run is the version of refsvm and the code of its numerical rooms, the settings of the strategy,
-    the files of the strategy's class and of the classes of its rules and kernel, the values of X and y, kernel, C, seed
-    and k. Names and `n_jobs` do not belong to it; nor do the versions of Python, NumPy, Numba and the BLAS and the
-    processor, which each record tells as ``computed_by``.
+    The identity of a run is the version of refsvm and the code of its numerical rooms, the strategy, its rules and the
+    kernel by value (`refsvm.identity.digest_of`: their fields, their code, and what it closes over and calls), the
+    values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your own
+    reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
+    ``computed_by``. Runs that a store has from refsvm 0.3.0 or before have another identity; they stay there, are not
+    taken for these, and `run` says so.
 
     Examples
     --------
@@ -162,7 +168,8 @@ class Experiment:
         Notes
         -----
         If a strategy refuses a problem, the run is stored with the status "REFUSED" and the sentence as `reason`. The
-        other runs go on, and tables show a dash and the sentence.
+        other runs go on, and tables show a dash and the sentence. Any other error of a strategy ends the call, with a
+        note that names the run; runs that workers finish meanwhile are stored before.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
@@ -172,6 +179,7 @@ class Experiment:
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
         store = RunStore(Path(self.store))
         store.prepare()
+        store.warn_of_old_runs()
         alike = Counter(run.hash for run in self._runs)  # problems with the same values share their runs
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
@@ -181,9 +189,14 @@ class Experiment:
 
         # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
         # joblib each have their own, and joblib ends them when this one is interrupted.
-        def outcomes() -> Iterator[tuple[str, dict[str, Any] | None]]:
+        failures: list[_Failure] = []
+
+        def outcomes() -> Iterator[tuple[str, dict[str, Any] | _Failure | None]]:
             tasks = self._tasks(store, list(missing.values()))
-            return starmap(_carry_out, tasks) if in_this_process else by_joblib(_carry_out, tasks, workers)
+            if in_this_process:
+                return in_turn(_carry_out, tasks)
+            # after a failure no more runs are begun, and those under way are waited for
+            return by_joblib(_try_out, takewhile(lambda _: not failures, tasks), workers)
 
         ended = list[dict[str, Any]]()
         with (
@@ -191,9 +204,13 @@ class Experiment:
             interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
         ):
             for run, metrics in resubmitted(outcomes):
+                if isinstance(metrics, _Failure):
+                    failures.append(metrics)
+                    continue
                 if metrics is not None:
                     store.add(run, metrics=metrics, **missing[run].described())
-                    ended.append({"strategy": missing[run].strategy.name, **metrics})
+                    names = {"problem": missing[run].problem, "strategy": missing[run].strategy.name}
+                    ended.append({**names, **metrics})
                 # what is left here is what another attempt after a crash hands out
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
@@ -202,16 +219,31 @@ class Experiment:
                     break
                 if interrupt.pressed:
                     raise KeyboardInterrupt
-        if said := " ".join(unsolved_notes(ended)):
-            warn(
-                f"{said} What they measure is not that of a solution: raise the limits, or scale the features."
-            )
+        _tell(failures, ended)
         return new
 
     @cached_property
     def _runs(self) -> tuple[_Run, ...]:
         """All runs, those of one problem and order together; every problem is loaded once to learn its values."""
-        return tuple(run for problem in self.problems for run in self._runs_of(problem))
+        runs = tuple(run for problem in self.problems for run in self._runs_of(problem))
+        self._refuse_one_identity_for_two(runs)
+        return runs
+
+    def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
+        """Refuse two runs of one hash that hold different objects, which only an `identity` of the user can give."""
+        kernels = {problem.name: problem.kernel for problem in self.problems}
+        first: dict[str, tuple[_Run, list[Any]]] = {}
+        for run in runs:
+            if run.permutation:
+                continue  # another order of what was looked at
+            held = opaque_parts(run.strategy, kernels[run.problem])
+            other, known = first.setdefault(run.hash, (run, held))
+            if any(one is not two for one, two in zip(held, known, strict=True)):
+                names = f"{other.strategy.name!r} on {other.problem!r} and {run.strategy.name!r} on {run.problem!r}"
+                raise ValueError(
+                    f"{names} have one identity and hold different objects ({shown(known[0])}, {shown(held[0])}); give "
+                    "each an identity='...' of its own."
+                )
 
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
         """Describe the runs of a problem."""
@@ -220,6 +252,7 @@ class Experiment:
             "examples": problem.instance().fingerprint(),
             "seed": int(self.seed),
             **problem.settings(),
+            "identity": IDENTITY,
         }
         own = [
             _renamed(each.settings(), {*common, "permutation", "code"})
@@ -249,9 +282,13 @@ class Experiment:
     # -- look ------------------------------------------------------------------------------------------------------
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the finished runs: problem, strategy, permutation, and the metrics."""
+        """Return the finished runs: problem, strategy, permutation, and the metrics.
+
+        Entries of a strategy's record by a name that is taken, as these are, are called ``record.problem`` and so on.
+        """
         return [
-            {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation} | metrics
+            {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation}
+            | _kept_apart(metrics, _TAKEN)
             for run, metrics in self._finished()
         ]
 
@@ -275,7 +312,10 @@ class Experiment:
         return pd.concat([*frames, pd.DataFrame(machines).add_prefix("computed_by.")], axis="columns")
 
     def compare(self, metric: str, baseline: str | None = None) -> Comparison:
-        """Summarise one metric.
+        """Summarise one metric of the solved runs.
+
+        Runs that ended with the status MAX_ITER, TIME_LIMIT or STALLED are no measurements: they are counted, told in a
+        note, and left out. Their numbers are in `records`.
 
         Parameters
         ----------
@@ -298,14 +338,16 @@ class Experiment:
             raise ValueError(f"baseline={baseline!r} is not a strategy here; choose from {', '.join(names)}.")
         records = self.records()
         values, cells = values_of(records, metric, self.store), {}
-        for (problem, name), runs in values.items():
+        unsolved = unsolved_of(records, metric)
+        for problem, name in (*values, *(place for place in unsolved if place not in values)):
             others = None if baseline in (None, name) else values.get((problem, str(baseline)), {})
-            cells[problem, name] = summarise(runs, others)
+            place = problem, name
+            cells[place] = summarise(values.get(place, {}), others, unsolved.get(place, 0))
         problems = tuple(problem.name for problem in self.problems)
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric of the finished runs, by permutation, for each problem and strategy; errors as `compare`."""
+        """Return a metric of the solved runs, by permutation, for each problem and strategy; errors as `compare`."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -355,35 +397,105 @@ class Experiment:
         return Grid(headers, tuple(rows), labels=2, notes=tuple(notes))
 
 
+_TAKEN: Final = ("problem", "strategy", "permutation", "run")
+"""Names that records and frames have for what a run is."""
+
 _warm: set[str] = set()
 """Descriptions of the strategies that are warmed up in this process."""
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """An error of a strategy in a worker."""
+
+    error: Exception
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
     """Carry out a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
     if instance is None:
         return run.hash, None
-    # once for each strategy and process: what is loaded or compiled is not a part of its seconds
-    settings = digest(run.strategy.settings())
     with interruptible() as interrupt:
-        # warmed up as it is run, with one thread; the experiment tells of all that is not solved at its end
+        # warmed up once for each process, as it is run: what is loaded or compiled is no part of its seconds; the
+        # experiment tells of all that is not solved at its end
         with one_thread(), warnings.catch_warnings():
             for kind in (convergence_warning(), UnsolvedWarning):
                 warnings.simplefilter("ignore", kind)
-            if settings not in _warm:
-                with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
-                    run.strategy.warm_up()
-                _warm.add(settings)
-            try:
-                record = run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
-            # stored, so that a table can say it and a second call does not try again
-            except ValueError as refusal:
-                record = {"status": REFUSED, "reason": str(refusal)}
+            record = _measured(run, instance)
+        metrics = _metrics_of(run, record)
         # a strategy without a status says nothing about Ctrl-C, so that its run does not count after one
-        ended = record.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
+        ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
-    return run.hash, {**record, "computed_by": computed_by()}
+    return run.hash, {**metrics, "computed_by": computed_by()}
+
+
+def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> None:
+    """Raise the first error of the workers; warn of runs that are not solved."""
+    if failures:
+        raise failures[0].error
+    if said := " ".join(unsolved_notes(ended)):
+        warn(f"{said} What they measure is not that of a solution: raise the limits, or scale the features.")
+
+
+def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | _Failure | None]:
+    """Carry out a run in a worker; an error is returned, so that the runs of other workers are not lost with it."""
+    try:
+        return _carry_out(run, instance)
+    except Exception as error:  # noqa: BLE001  whatever a strategy of the user raises
+        text = "".join(traceback.format_exception(error))
+        # not every error survives the way to another process
+        try:
+            same = type(pickle.loads(pickle.dumps(error))) is type(error)
+        except Exception:  # noqa: BLE001  and in whatever way it cannot be sent
+            same = False
+        told = error if same else RuntimeError(f"{type(error).__name__}: {error}")
+        told.add_note(f"In a worker:\n{text}")
+        return run.hash, _Failure(told)
+
+
+def _measured(run: _Run, instance: Instance) -> Any:
+    """Return the record of a run; errors name the run, and one that would end a loop in silence becomes another one."""
+    where = f"strategy {run.strategy.name!r} on the problem {run.problem!r}, order {run.permutation}"
+    try:
+        if (settings := digest(run.strategy.settings())) not in _warm:
+            with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
+                run.strategy.warm_up()
+            _warm.add(settings)
+        try:
+            return run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
+        # stored, so that a table can say it and a second call does not try again
+        except ValueError as refusal:
+            return {"status": REFUSED, "reason": str(refusal)}
+    except (StopIteration, StopAsyncIteration) as error:
+        raise RuntimeError(
+            f"The {where}, raised {type(error).__name__}, as next() does where nothing is left; give next() a default."
+        ) from error
+    except Exception as error:
+        error.add_note(f"Raised by the {where}.")
+        raise
+
+
+def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
+    """Return a record as it is stored; entries by a name that is taken are renamed.
+
+    Raises
+    ------
+    ValueError
+        If it is no dict.
+    """
+    if not isinstance(record, Mapping):
+        raise ValueError(
+            f"The strategy {run.strategy.name!r} returned {shown(record)} on the problem {run.problem!r}; its run() "
+            "must return a dict of measurements by name."
+        )
+    metrics: dict[str, Any] = plain(record)
+    return _kept_apart(metrics, (*_TAKEN, *RESERVED))
+
+
+def _kept_apart(metrics: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
+    """Return metrics; those by a name that is taken are renamed."""
+    return {f"record.{name}" if name in taken else name: value for name, value in metrics.items()}
 
 
 def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:

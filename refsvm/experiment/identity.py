@@ -3,77 +3,70 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import platform
 import re
-import sys
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 
-_NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "testing")
-"""Rooms of this package that no number of a run depends on, but by the examples and the strategy's own file."""
+from refsvm.experiment.strategy import Strategy
+from refsvm.identity import NoIdentityError, digest_of, hash_of_rooms
+from refsvm.identity.code import names_in
+from refsvm.identity.origin import Origin, of_object
 
 
 def code_of(*objects: Any) -> str:
-    """Return a hash of the code that computes: the files of the objects' classes, and this package's numerical rooms.
+    """Return a hash of the code that computes, and of all that it holds.
 
-    The classes are those of the objects, of the objects in their fields, and their bases; what their files import from
-    elsewhere is not looked at. A class without a file, as in a notebook, counts by its source.
+    It is of this package's numerical rooms and of the objects by value (`refsvm.identity.digest_of`): their classes and
+    fields, what their code closes over, and what it calls in files of the user.
 
     Parameters
     ----------
     *objects : object
-        A strategy, whose rules are among its fields, and a kernel.
+        A strategy, whose rules are among its fields, and a kernel. The name of a strategy counts if its code reads it.
 
     Returns
     -------
     str
         32 hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        If something in them has no identity by value.
     """
     summary = hashlib.blake2b(_numerical_rooms(), digest_size=16)
-    classes = {found for each in objects for found in _classes(each)}
-    # sorted by the name: a set has another order in each process
-    for _, code in sorted({(found.__module__, _source(found)) for found in classes}):
-        summary.update(code)
+    for each in objects:
+        is_named = isinstance(each, Strategy) and not _reads_its_name(type(each))
+        try:
+            summary.update(digest_of(each, without=("name",) if is_named else ()).encode())
+        except NoIdentityError as missing:
+            raise ValueError(
+                f"{type(each).__qualname__} cannot be told from another one: {missing}. Make that a field, or a frozen "
+                "dataclass with its fields, or give what holds it an attribute identity='...', a text of your own "
+                "that changes whenever it does."
+            ) from None
     return summary.hexdigest()
 
 
-def _classes(value: Any) -> Iterator[type]:
-    """Classes of an object and of what it holds, those of Python and NumPy left out."""
-    for found in type(value).__mro__:
-        if found.__module__.partition(".")[0] not in {"numpy", *sys.stdlib_module_names}:
-            yield found
-    # a hybrid rule holds others, whose code decides, too
-    held = [getattr(value, field.name) for field in fields(value)] if is_dataclass(value) else value
-    for each in held if isinstance(held, list | tuple) else ():
-        yield from _classes(each)
-
-
-def _source(found: type) -> bytes:
-    """Content of the file of a class; its own source if there is no file."""
-    file = getattr(sys.modules.get(found.__module__), "__file__", None)
-    try:
-        return inspect.getsource(found).encode() if file is None else Path(file).read_bytes()
-    # a class typed into an interpreter has no source; its name and fields have to do
-    except (OSError, TypeError):
-        return b""
+def _reads_its_name(cls: type) -> bool:
+    """Whether the code of a class of the user takes an attribute `name`, so that another name may be another run."""
+    own = [each for each in cls.__mro__ if of_object(each) is Origin.USER]
+    functions = [each for found in own for each in vars(found).values() if isinstance(each, FunctionType)]
+    codes = [each.__code__ for each in functions if of_object(each) is Origin.USER]
+    # what a dataclass makes of its fields shows the name, and computes nothing
+    return any("name" in names_in(code) for code in codes if code.co_filename != "<string>")
 
 
 @cache
 def _numerical_rooms() -> bytes:
     """Hash of the files of this package that compute."""
-    root, summary = Path(__file__).parents[1], hashlib.blake2b(digest_size=16)
-    # whatever the disk lists first, the hash is the same
-    for file in sorted(root.rglob("*.py")):
-        if file.relative_to(root).parts[0] not in _NOT_NUMERICAL:
-            summary.update(file.read_bytes())
-    return summary.digest()
+    return hash_of_rooms(Path(__file__).parents[1])
 
 
 @cache

@@ -12,7 +12,8 @@ from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.formulations import numbered, signed
-from refsvm.store import described, fingerprint
+from refsvm.identity import described
+from refsvm.store import fingerprint
 
 
 @dataclass(frozen=True, eq=False)

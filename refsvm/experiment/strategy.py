@@ -13,7 +13,7 @@ import numpy as np
 from refsvm import RBF, Status
 from refsvm.compiled.twins import numba_compiles
 from refsvm.experiment.problem import Instance
-from refsvm.store import described
+from refsvm.identity import described
 
 Record: TypeAlias = dict[str, Any]
 """The measurements of one run: values by name, as JSON can hold them."""
@@ -91,7 +91,9 @@ class Strategy(ABC):
         Returns
         -------
         dict
-            Numbers can be tabulated; NaN and infinity are stored as null. Use the names of `Solve` where the same is
+            Numbers can be tabulated, those of NumPy too; NaN and infinity are stored as null, arrays and tuples as
+            lists, and what JSON cannot hold as its representation. An entry by a name that records have for what a run
+            is, such as ``problem``, is called ``record.problem`` there. Use the names of `Solve` where the same is
             measured: ``iterations``, ``kernel_rows``, ``seconds``, ``objective``. ``status``, the name of a
             `refsvm.Status`, says how the run ended: ``"INTERRUPTED"`` is never stored, because half the work was done.
 

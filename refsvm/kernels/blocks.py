@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm._checks import is_sparse
 from refsvm.kernels.threads import run_in_pieces
 
 TILE_ROWS: Final = 128
@@ -57,9 +58,45 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
     run_in_pieces(strip, n, TILE_ROWS)
 
 
-def shaped(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
+    """Return what a user's kernel makes of two tables, as a dense array of float64.
+
+    The kernel gets copies, so that it may work in place; one object twice stays one object.
+
+    Raises
+    ------
+    ValueError
+        If it returns complex values, or none that are numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.blocks import called
+    >>> called(lambda X, Z: X @ Z.T, np.array([[1.0], [2.0]]), np.array([[3.0]]))
+    array([[3.],
+           [6.]])
+    """
+    left = X.copy() if hasattr(X, "copy") else X
+    found = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
+    values = np.asarray(found.toarray() if is_sparse(found) else found)
+    if values.dtype.kind == "O":  # numbers of any kind, or something else
+        is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
+        values = values.astype(complex) if is_complex else values
+    if values.dtype.kind == "c":
+        raise ValueError(
+            f"The kernel callable returned complex values ({values.dtype}); a kernel is a real function here: return "
+            "the real part or the modulus, if that is the kernel that you mean."
+        )
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"The kernel callable returned values of type {values.dtype}; it must return one real number for each pair."
+        ) from None
+
+
+def shaped(block: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Refuse a result of a user's kernel that is not one value for each pair."""
-    block = np.ascontiguousarray(values, dtype=np.float64)
     if block.shape != shape:
         raise ValueError(
             f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "

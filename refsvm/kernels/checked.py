@@ -9,12 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples, is_sparse, not_negative, owned, read_only, whole
-from refsvm.kernels.blocks import check_finite_values
+from refsvm.kernels.blocks import called, check_finite_values, shaped
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
 from refsvm.kernels.products import stored_for_products
+from refsvm.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
 """Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
@@ -76,7 +77,20 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
         raise ValueError(
             f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
         )
+    if isinstance(kernel, Kernel) and not is_builtin(type(kernel)):
+        _refuse_complex(kernel)
     return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X, **moving)
+
+
+def _refuse_complex(kernel: Kernel) -> None:
+    """Refuse a kernel of the user whose function is complex, of which a matrix would hold the real part alone."""
+    with np.errstate(all="ignore"):
+        value = kernel.from_inner(np.full((1, 1), 0.5), np.ones(1), np.ones(1))
+    if np.iscomplexobj(value):
+        raise ValueError(
+            f"kernel={kernel!r} returned complex values; a kernel is a real function here: return the real part or the "
+            "modulus, if that is the kernel that you mean."
+        )
 
 
 def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray, **moving: Any) -> Gram:
@@ -117,7 +131,10 @@ def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarra
         return np.asarray(X[:, variables])
     if X.shape[1] != trained.X.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
-    return np.asarray(trained.kernel(around(trained.origin, X), around(trained.origin, trained.X[variables])))
+    data, others = around(trained.origin, X), around(trained.origin, trained.X[variables])
+    if isinstance(trained.kernel, Kernel):
+        return np.asarray(trained.kernel(data, others))
+    return shaped(called(trained.kernel, data, others), (data.shape[0], others.shape[0]))
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
@@ -251,7 +268,9 @@ class GivenMatrix(KernelMatrix):
         """K[rows][:, columns], as the object says, checked."""
         shape = len(rows), self.n if columns is None else len(columns)
         call = f"block of {shape[0]} rows" + ("" if columns is None else f" and {shape[1]} columns")
-        values = self._numbers(call, shape, lambda: self.given.block(rows, columns))
+        # copies: the object may write to what it gets
+        asked = rows.copy(), None if columns is None else columns.copy()
+        values = self._numbers(call, shape, lambda: self.given.block(*asked))
         if out is None:
             return values
         out[...] = values

@@ -13,7 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm import arithmetic
-from refsvm.kernels.blocks import LARGEST_VALUE, check_finite_values, gather, is_all, shaped, write_mirrored
+from refsvm.kernels.blocks import (
+    LARGEST_VALUE, called, check_finite_values, gather, is_all, shaped, write_mirrored,
+)  # fmt: skip
 from refsvm.kernels.functions import RBF, Kernel, Linear, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
@@ -315,7 +317,7 @@ class Gram(KernelMatrix):
         kernel: Any = self.kernel
         all_of_them = columns is None and is_all(rows, self.n)
         X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
-        out[:] = shaped(kernel(X, Z), out.shape)
+        out[:] = shaped(called(kernel, X, Z), out.shape)
         check_finite_values(out)
 
     def _by_columns(

@@ -19,9 +19,9 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm._checks import is_sparse
 from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_threads, is_worth_workers
+from refsvm.kernels.blocks import called
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -67,15 +67,14 @@ class RowKernel:
         return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
 
     def _examples(self, rows: np.ndarray) -> Any:
-        """X[rows]; X itself where those are all rows, because some kernels recognise the object."""
+        """X[rows]; X itself where those are all rows: a kernel may look whether it gets one object twice."""
         numbers = rows.ravel().astype(np.int64)
         return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
 
 
 def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """Return k(x, z) of a user's kernel as a dense array of float64, whatever kind of array it makes."""
-    values = kernel(X, Z)
-    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+    return called(kernel, X, Z)
 
 
 @dataclass(frozen=True, eq=False)

@@ -190,7 +190,7 @@ def _left_out(
     for example in fold.argsort().tolist():
         r, count = int(place[example]), counts[example].item()
         if not count:  # it is not there
-            yield ErrorCurve(path.C[[0, -1]], np.zeros(1), 0.0), 0
+            yield ErrorCurve(path.C[[0, -1]], np.zeros(1), 0.0, path.status), 0
             continue
         # equal examples have one curve: without either of them the same machine is left
         known[r] = known.get(r) or left_out.curve(r, count)

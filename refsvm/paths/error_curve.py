@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from refsvm.engine.unsolved import warn
+from refsvm.result import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +24,8 @@ class ErrorCurve:
         Number of errors for C between two ends; of weighted examples the sum of their weights.
     count : int or float
         Number of examples, or the sum of their weights.
+    status : Status
+        Whether the path reaches its end; what ended it before otherwise.
 
     Examples
     --------
@@ -34,6 +39,7 @@ class ErrorCurve:
     C: np.ndarray
     errors: np.ndarray
     count: float
+    status: Status = Status.CONVERGED
 
     @property
     def error(self) -> np.ndarray:
@@ -64,7 +70,17 @@ class ErrorCurve:
         """Return the ends of the C-interval of least error, and this error.
 
         Of several intervals the widest in log C, and of equally wide ones the first.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the path ended early: the error may be less on the part that is missing.
         """
+        if self.status is not Status.CONVERGED:
+            warn(
+                f"best() sees a part of the path: it ended at C={self.C[-1]:.6g} ({self.status.name}), and the error "
+                "may be less beyond. Allow more time or events, or shorten the range."
+            )
         least = self.errors == self.errors.min()
         begins = np.flatnonzero(least & ~np.append(False, least[:-1]))
         ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1
@@ -102,12 +118,21 @@ class ErrorCurve:
             at.append(curve.C[1:-1][inside])
             change.append(np.diff(curve.errors)[inside])
         count = sum(curve.count for curve in curves)
-        return curve_of_changes((first, last), start, np.concatenate(at), np.concatenate(change), count)
+        status = first_unfinished(curve.status for curve in curves)
+        return curve_of_changes(
+            (first, last), start, np.concatenate(at), np.concatenate(change), count, status
+        )
+
+
+def first_unfinished(ends: Iterable[Status]) -> Status:
+    """Return what ended the first path that does not reach its end, or CONVERGED."""
+    return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
 
 
 def curve_of_changes(
-    ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float
-) -> ErrorCurve:
+    ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float,
+    status: Status = Status.CONVERGED,
+) -> ErrorCurve:  # fmt: skip
     """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`.
 
     Changes are whole numbers, or weights that add up exactly (`refsvm.rounds.weights.in_exact_steps`): two steps of
@@ -120,4 +145,4 @@ def curve_of_changes(
     kept = (jumps != 0) & (places > ends[0]) & (places < ends[1])
     errors += jumps[places <= ends[0]].sum().item()
     steps = errors + np.append(0, np.cumsum(jumps[kept]))
-    return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count)
+    return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count, status)

@@ -165,7 +165,7 @@ class LeftOut:
         is_positive = bool(self._y[r] > 0.0)
         ends = float(self._path.C[0]), float(self._path.C[-1])
         change = np.where(up == is_positive, -count, count)
-        return curve_of_changes(ends, (said != is_positive) * count, C, change, count)
+        return curve_of_changes(ends, (said != is_positive) * count, C, change, count, self._path.status)
 
     def crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,7 +11,11 @@ from refsvm._checks import real
 from refsvm.kernels.checked import cross_values
 from refsvm.paths.tracked import TrackedPath
 from refsvm.problem import DualProblem
+from refsvm.solver.rounding import intercept_of_inside
 from refsvm.walk.line import ProblemLine
+
+AT_BOUND: Final = 1e-9
+"""Share of its bound by which a variable between two breakpoints may be short of it, but for rounding."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -92,8 +96,28 @@ class ParametricPath(TrackedPath):
         return np.where(part == 1.0, own.upper, own.lower + part * (own.upper - own.lower))
 
     def intercept(self, t: float, before: bool = False) -> float:
-        """Return b at t."""
+        """Return b at t; of a one-class problem the least b with which at most the share ν is outside."""
         return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
+
+    def _intercept(self, at: float, before: bool = False) -> float:
+        """Return b; of a one-class problem that end of its interval at which all examples below their bound are inside.
+
+        That makes "at most the share ν is outside" true of the training data, as of `refsvm.OneClassSVM`.
+        """
+        b = super()._intercept(at, before)
+        if not self._is_one_class:
+            return b
+        alpha, (_, _, upper) = self._variables(at, before), self.line.arrays(at)
+        gradient = -(self.kernel_matrix @ alpha)
+        return intercept_of_inside(self._gram, alpha, gradient, alpha < (1.0 - AT_BOUND) * upper, b)
+
+    @property
+    def _is_one_class(self) -> bool:
+        """Whether all problems of the line are those of the one-class SVM: v = 0, L = 0, and a sum of α above 0."""
+        return all(
+            problem.z > 0.0 and not problem.v.any() and not problem.lower.any()
+            for problem in (self.start, self.end)
+        )
 
     def n_support(self, t: float, before: bool = False) -> int:
         """Count the variables with α ≠ 0."""

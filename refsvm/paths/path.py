@@ -160,7 +160,7 @@ class RegularizationPath(TrackedPath):
         errors = counts[said != (labels > 0.0)].sum().item()
         change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
         ends = float(self.C[0]), float(self.C[-1])
-        return curve_of_changes(ends, errors, at, change, counts.sum().item())
+        return curve_of_changes(ends, errors, at, change, counts.sum().item(), self.status)
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

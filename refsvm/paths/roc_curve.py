@@ -10,6 +10,7 @@ import numpy as np
 from refsvm._checks import examples
 from refsvm.formulations import signs_among
 from refsvm.paths.parametric import ParametricPath
+from refsvm.result import Status
 from refsvm.rounds.weights import given_weights, refuse_absent_class, steps_of
 
 
@@ -23,6 +24,8 @@ class RocCurve:
         Ends of the steps, ascending: C₊.
     fpr, tpr : ndarrays of shape (k,)
         Share of class −1, and of class +1, that is said to be +1, for C₊ between two ends.
+    status : Status
+        Whether the path reaches its end; what ended it before otherwise.
 
     Examples
     --------
@@ -36,6 +39,7 @@ class RocCurve:
     t: np.ndarray
     fpr: np.ndarray
     tpr: np.ndarray
+    status: Status = Status.CONVERGED
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the share of false and of true positives at C₊ = t.
@@ -74,7 +78,13 @@ class CostPath(ParametricPath):
         ------
         ValueError
             If shapes differ, or a class is missing or has no weight.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the path ended early: the points beyond, and the area below them, are missing.
         """
+        self.check_not_empty()
         X = examples(X)
         labels = signs_among(y, self.classes, X.shape[0])
         if len(labels) == 0 or np.ptp(labels) == 0.0:
@@ -91,4 +101,5 @@ class CostPath(ParametricPath):
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = labels == label
             shares.append((counts[of_class & said].sum() + steps) / counts[of_class].sum())
-        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), *shares)
+        false, true = shares
+        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), false, true, self.status)

@@ -24,7 +24,7 @@ from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.audit import PathAudit
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
-from refsvm.paths.error_curve import ErrorCurve
+from refsvm.paths.error_curve import ErrorCurve, first_unfinished
 from refsvm.paths.left_out import LeftOut
 from refsvm.paths.path import RegularizationPath
 from refsvm.paths.tracking import kernel_matrix, track
@@ -83,8 +83,7 @@ class OneVsOnePath:
     @property
     def status(self) -> Status:
         """CONVERGED, or what ended the first path that does not reach C_max."""
-        ends = [path.status for path in self.paths]
-        return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
+        return first_unfinished(path.status for path in self.paths)
 
     @cached_property
     def C(self) -> np.ndarray:  # noqa: N802
@@ -166,7 +165,7 @@ class OneVsOnePath:
         """Return that error from kernel values with all examples, shape (t, n), and the numbers of the classes."""
         pairs = zip(combinations(range(len(self.classes)), 2), self.rows, self.paths, strict=True)
         turns = [Turns(*pair, *path.crossings(cross[:, rows])) for pair, rows, path in pairs]
-        return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights)
+        return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
         """Measure how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
@@ -322,8 +321,9 @@ def voted_folds(
             Turns(*pair, *path.crossings(cross[:, rows]))
             for pair, (rows, path) in zip(combinations(present.tolist(), 2), found, strict=True)
         ]
-        ends, own = common_range([path for _, path in found]), None if weights is None else weights[held]
-        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, ends, own)
+        paths, own = [path for _, path in found], None if weights is None else weights[held]
+        status = first_unfinished(path.status for path in paths)
+        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, common_range(paths), own, status)
         yield curve, sum(len(path.C) for _, path in found)
 
 
@@ -354,6 +354,7 @@ def voted_left_out(
             walked[r] += left_out.walked[variable]
         turns.append(Turns(p, q, said, *(np.concatenate(each) for each in zip(*events, strict=True))))
         paths.append(path)
-    curves = voted_curves(turns, codes, k, common_range(paths), weights)
+    status = first_unfinished(path.status for path in paths)
+    curves = voted_curves(turns, codes, k, common_range(paths), weights, status)
     for r in fold.argsort().tolist():
         yield curves[r], int(walked[r])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from refsvm.paths.error_curve import ErrorCurve, curve_of_changes
+from refsvm.result import Status
 from refsvm.rounds.weights import steps_of
 
 
@@ -33,12 +34,9 @@ class Turns(NamedTuple):
 
 
 def voted_curve(
-    turns: Sequence[Turns],
-    codes: np.ndarray,
-    k: int,
-    ends: tuple[float, float],
-    weights: np.ndarray | None = None,
-) -> ErrorCurve:
+    turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
+    weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
+) -> ErrorCurve:  # fmt: skip
     """Return the error of the class with the most votes as a function of C, the first class on a tie.
 
     Parameters
@@ -53,6 +51,8 @@ def voted_curve(
         The range of C.
     weights : ndarray of shape (t,), optional
         How often each example counts.
+    status : Status
+        Of the paths of the pairs.
 
     Examples
     --------
@@ -70,22 +70,20 @@ def voted_curve(
     """
     start, at, index, change = _changes(turns, codes, k)
     counts = steps_of(weights, len(codes))
-    return curve_of_changes(ends, counts[start].sum().item(), at, change * counts[index], counts.sum().item())
+    errors, total = counts[start].sum().item(), counts.sum().item()
+    return curve_of_changes(ends, errors, at, change * counts[index], total, status)
 
 
 def voted_curves(
-    turns: Sequence[Turns],
-    codes: np.ndarray,
-    k: int,
-    ends: tuple[float, float],
-    weights: np.ndarray | None = None,
-) -> list[ErrorCurve]:
+    turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
+    weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
+) -> list[ErrorCurve]:  # fmt: skip
     """Return the error on each example, 0 or its weight, as a function of C; arguments as of `voted_curve`."""
     start, at, index, change = _changes(turns, codes, k)
     counts = steps_of(weights, len(codes))
     parts = np.searchsorted(index, np.arange(len(codes) + 1)).tolist()
     return [
-        curve_of_changes(ends, wrong * count, at[first:last], change[first:last] * count, count)
+        curve_of_changes(ends, wrong * count, at[first:last], change[first:last] * count, count, status)
         for wrong, count, first, last in zip(
             start.tolist(), counts.tolist(), parts[:-1], parts[1:], strict=True
         )

@@ -11,6 +11,7 @@ from typing import Any
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
+from refsvm.solver.validated import validated
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -75,4 +76,4 @@ def iterate(
     """
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, cache_mb)
-    return steps(rules.begin(problem, starting_point(problem, start), rows), *rules)
+    return steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules))

@@ -12,6 +12,7 @@ from refsvm.result import Trace
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules
 from refsvm.solver.stacked import are_stacked, stacked_steps
+from refsvm.solver.validated import validated
 from refsvm.state import SolverState
 
 
@@ -26,7 +27,7 @@ class NumPyBackend:
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
         """Take up to `budget` steps."""
         self.used["numpy"] = None
-        loop = steps(state, *rules)
+        loop = steps(state, *validated(*rules))
         # a generator is given up half way where the budget ends: its state is all in `state`
         with np.errstate(over="ignore"):  # a gain may exceed all numbers where q is hardly above 0
             for _ in range(budget):

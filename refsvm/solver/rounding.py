@@ -7,14 +7,20 @@ from typing import Final
 
 import numpy as np
 
+from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.precision import noise_of_values
 from refsvm.problem import EPSILON, total
 from refsvm.state import SolverState
+from refsvm.stopping.relative import ROUNDED
 
 OFF: Final = 1e-6
 """Largest distance of α from its box, and of Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
 
 NEAR: Final = 1e-6
 """Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
+
+MOST_ROUNDED: Final = 1e-10
+"""Largest share of the terms of a decision value by which b of a one-class problem makes room for rounding."""
 
 TINY: Final = float(np.finfo(float).tiny)
 """In place of max Kⱼⱼ = 0 below a line."""
@@ -86,3 +92,40 @@ def noisy(noise: float, tolerance: float) -> str:
         f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
         "kernel or C."
     )
+
+
+def intercept_of_inside(
+    gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
+) -> float:
+    """Return the least b of a one-class problem for which no example inside has h < 0, and a little for rounding.
+
+    h(xᵢ) = b − Gᵢ. A prediction adds up the same terms in another order: what that moves has the size of the terms, not
+    of the sum.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    alpha, gradient : ndarrays of shape (n,)
+        α and G.
+    inside : ndarray of shape (n,), bool
+        Examples with αᵢ below its bound.
+    otherwise : float
+        b if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.solver.rounding import intercept_of_inside
+    >>> gram, alpha = Gram(Linear(), np.array([[1.0], [3.0]])), np.array([1.0, 0.5])
+    >>> round(intercept_of_inside(gram, alpha, np.array([-2.5, -7.5]), alpha < 1.0, 0.0), 9)
+    -7.5
+    """
+    b = float(gradient[inside].max()) if inside.any() else otherwise
+    largest = float(np.abs(gram.diagonal()).max())
+    terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
+    share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.rounding / EPSILON)
+    # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
+    noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
+    return b + max(min(share, MOST_ROUNDED) * terms, noise)

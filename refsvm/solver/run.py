@@ -26,6 +26,7 @@ from refsvm.solver.polish import polish
 from refsvm.solver.rounding import PointError, drifted, feasibility_error, noisy, snap
 from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, all_variables
+from refsvm.solver.validated import refuse_negative
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule, validated_code
 
@@ -203,8 +204,8 @@ class Run:
                 trace.stamp(began - self._began, now - self._began)
             # a limit reached with the step that solves the problem is none
             code = code or rules.stop.check(state)
-            if code not in own and not is_builtin(type(rules.stop)):
-                code = validated_code(rules.stop, code)
+            if not is_builtin(type(rules.stop)):
+                code = _code_of_user(rules.stop, state, code, own)
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
                 # nothing in this formula changes a step: only how often a callback is asked depends on the clock
@@ -313,6 +314,14 @@ class Run:
                 "stationary point, perhaps not the global optimum.",
                 stacklevel=4,
             )
+
+
+def _code_of_user(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
+    """Return the code of a rule of the user, or one of the run's own, which no rule may return."""
+    if code not in own:
+        return validated_code(stop, code)
+    refuse_negative(stop, stop.check(state))
+    return int(code)
 
 
 def _refuse_impossible(state: SolverState, rules: Rules) -> None:

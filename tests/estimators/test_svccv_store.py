@@ -130,3 +130,27 @@ def test_a_kernel_without_a_lasting_description_is_not_stored(heart, tmp_path):
     SVCCV(**options).fit(X, y)
     with pytest.raises(ValueError, match=r"kernel=<function .* has no lasting description"):
         SVCCV(**options, store=tmp_path / "cells.sqlite").fit(X, y)
+
+
+def test_several_scores_and_weights_are_found_again(heart, tmp_path, monkeypatch):
+    """Whether a score that takes no weights sees copies belongs to a cell, too."""
+    X, y = heart[0][:60], (heart[1][:60] > 0.0) * 1
+    solved, solve_cells = [], search_module.solve_cells
+
+    def counting(*args, **options):
+        for cell in solve_cells(*args, **options):
+            solved.append(cell)
+            yield cell
+
+    monkeypatch.setattr(search_module, "solve_cells", counting)
+    grid = {"Cs": [1.0], "gammas": [0.01], "cv": 3, "refit": False, "store": tmp_path / "cells.sqlite"}
+    weights = np.ones(60)
+    weights[:30] = 2.0
+    for scoring in (["accuracy", "f1"], {"accuracy": "accuracy", "f1": "f1_macro"}, "f1"):
+        for some in (None, weights):
+            first, before = SVCCV(**grid, scoring=scoring).fit(X, y, some), len(solved)
+            again = SVCCV(**grid, scoring=scoring).fit(X, y, some)
+            assert len(solved) == before
+            for name in (each for each in first.cv_results_ if "test_" in each):
+                np.testing.assert_array_equal(again.cv_results_[name], first.cv_results_[name])
+    assert len(solved) == 18

@@ -35,7 +35,8 @@ def nu_path(
     Returns
     -------
     ParametricPath
-        Its t is ν.
+        Its t is ν. At every ν at most that share of the examples has h < 0, as for `refsvm.OneClassSVM`: those on the
+        edge are inside.
 
     Raises
     ------

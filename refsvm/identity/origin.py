@@ -1,0 +1,105 @@
+"""Where code comes from: Python and NumPy, an installed package, this package, or a file of the user."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import sysconfig
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+
+BY_NAME: Final = ("numpy",)
+"""Installed packages whose objects count by their names, as those of Python do; a record tells their versions."""
+
+
+class Origin(Enum):
+    """Whose code it is."""
+
+    PYTHON = "Python or NumPy"
+    LIBRARY = "an installed package"
+    USER = "the user"
+
+
+@cache
+def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders of Python's own modules, and of installed packages; resolved, as files are."""
+    paths = sysconfig.get_paths()
+    own, installed = (
+        tuple(sorted({str(Path(paths[name]).resolve()) + os.sep for name in names}))
+        for names in (("stdlib", "platstdlib"), ("purelib", "platlib"))
+    )
+    return own, installed
+
+
+def of_file(file: str | None, name: str) -> Origin:
+    """Return whose code a file holds; `name` is that of its module."""
+    if file is None:
+        # built in, or typed into an interpreter
+        built_in = name in sys.builtin_module_names or name.startswith("_frozen_importlib")
+        return Origin.PYTHON if built_in else Origin.USER
+    path = str(Path(file).resolve())
+    own, installed = _places()
+    in_packages = path.startswith(installed) or {"site-packages", "dist-packages"} & set(Path(path).parts)
+    if in_packages or path.startswith(f"{_PACKAGE}{os.sep}"):
+        return Origin.PYTHON if name.partition(".")[0] in BY_NAME else Origin.LIBRARY
+    return Origin.PYTHON if path.startswith(own) else Origin.USER
+
+
+def of_module(module: ModuleType) -> Origin:
+    """Return whose code a module is: by its file, as a file of yours may have the name of a module of Python."""
+    return of_file(getattr(module, "__file__", None), module.__name__)
+
+
+def of_object(value: Any) -> Origin:
+    """Return whose code a class or function is, that of the file that made it."""
+    name = getattr(value, "__module__", None)
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    if module is None:
+        return Origin.PYTHON if name in (None, "builtins") else Origin.USER
+    found = of_module(module)
+    if found is Origin.USER or named(value) is value:
+        return found
+    # a class of a file of one's own may bear the name of another module
+    files = {each.__code__.co_filename for each in _functions(value)}
+    alien = [each for each in files if not each.startswith("<") and of_file(each, str(name)) is Origin.USER]
+    return Origin.USER if alien or not files else found
+
+
+def named(value: Any) -> Any:
+    """Return the object of a value's module and name, which may be another one; None if there is none."""
+    place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
+    for name in str(getattr(value, "__qualname__", "<>")).split("."):
+        place = getattr(place, name, None)
+    return place
+
+
+def _functions(value: Any) -> list[FunctionType]:
+    """Return a function itself, or those of a class."""
+    held = [value, *vars(value).values()] if isinstance(value, type) else [value]
+    return [each for each in held if isinstance(each, FunctionType)]
+
+
+def signature(value: Any) -> tuple[str, ...]:
+    """Return what names code that is not the user's: module and name; of a package its version and file, too."""
+    names = str(getattr(value, "__module__", None)), str(getattr(value, "__qualname__", value))
+    return names if of_object(value) is Origin.PYTHON else (*names, *release(names[0]))
+
+
+def release(name: str) -> tuple[str, ...]:
+    """Return the version of a package and a hash of the file of one of its modules."""
+    root = sys.modules.get(name.partition(".")[0])
+    file = getattr(sys.modules.get(name), "__file__", None)
+    content = "" if file is None or not Path(file).is_file() else _hash(file, Path(file).stat().st_mtime_ns)
+    return str(getattr(root, "__version__", "")), content
+
+
+@cache
+def _hash(file: str, modified: int) -> str:
+    """Return a hash of a file that was modified then."""
+    return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

@@ -1,0 +1,237 @@
+"""Displays under all styles of Matplotlib: words and curves can be told from their ground; and of the wrong things."""
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.collections import Collection  # noqa: E402
+from matplotlib.colors import to_rgba  # noqa: E402
+
+from refsvm import (  # noqa: E402
+    RBF,
+    TOP,
+    DualProblem,
+    NewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    cost_path,
+    epsilon_path,
+    iterate,
+    leave_one_out,
+    nu_path,
+    regularization_path,
+    solve,
+)
+from refsvm import display as shown  # noqa: E402
+from refsvm.datasets import Dataset  # noqa: E402
+from refsvm.display.contrast import LEAST, OWN_GROUND, contrast, mixed  # noqa: E402
+from refsvm.experiment import Experiment, Problem, Solve  # noqa: E402
+from refsvm.paths import cross_validate_path  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 2))
+Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=40) > 0, 1.0, -1.0)
+GIVEN = {"kernel": RBF(0.5)}
+PROBLEM = DualProblem.classification(X, Y, C=10.0, **GIVEN)
+PLANNED = {"step": PlanningAheadStep(), "shrinking": False, "trace": True}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One of each kind, by name; called with the axes."""
+    rules = {f"rule {k}": SecondOrder(0.1 + 0.1 * k) for k in range(7)}
+    solved = {
+        name: solve(PROBLEM, trace=True, selector=rule, step=NewtonStep(), shrinking=False)
+        for name, rule in rules.items()
+    }
+    traces = {f"N = {k}": solve(PROBLEM, **PLANNED).trace for k in (1, 2)}
+    loo, path = (
+        leave_one_out(X, Y, C=10.0, **GIVEN),
+        regularization_path(X, Y, C_min=0.1, C_max=10.0, **GIVEN),
+    )
+    left_out = cross_validate_path(X, Y, folds="loo", C_min=0.1, C_max=10.0, **GIVEN)
+    state = next(iterate(PROBLEM))
+    ways = [Solve("whole"), Solve("other", selector=SecondOrder(0.5)), Solve("cut", max_iter=2)]
+    problem = Problem("p", lambda: Dataset("p", X, Y), C=10.0, **GIVEN)
+    runs = Experiment(ways, [problem], tmp_path_factory.mktemp("runs") / "a.sqlite", permutations=3)
+    with pytest.warns(UserWarning, match="cut did not converge in 3 of 3 runs"):
+        runs.run()
+    grid = {
+        "params": [{"C": C, "gamma": g} for C in (1.0, 2.0) for g in (0.1, 0.2)],
+        "mean_test_score": np.array([0.1, 0.4, 0.7, 1.0]),
+        "mean_iterations": np.array([1.0, 2.0, 3.0, 4.0]),
+    }
+    without = PROBLEM.without(0), PROBLEM.without(1)
+    seed = solve(without[0])
+    return {
+        "working set": lambda ax: shown.WorkingSetDisplay.from_state(state, state.top, state.bottom, ax=ax),
+        "path": lambda ax: shown.PathDisplay.from_path(path, ax=ax),
+        "leave-one-out": lambda ax: shown.LOODecisionDisplay.from_result(loo, X, ax=ax),
+        "left-out gap": lambda ax: shown.LOOGapDisplay.from_problem(PROBLEM, 3, ax=ax),
+        "convergence": lambda ax: shown.ConvergenceDisplay.from_solutions(solved, ax=ax),
+        "step sizes": lambda ax: shown.StepSizeDisplay.from_traces(traces, ax=ax),
+        "one trace": lambda ax: shown.StepSizeDisplay.from_trace(traces["N = 1"], ax=ax),
+        "errors": lambda ax: shown.ValidationPathDisplay({"held out": left_out.curve}).plot(ax),
+        "left-out path": lambda ax: shown.LOOPathDisplay.from_result(left_out, ax=ax),
+        "costs": lambda ax: shown.CostPathDisplay({"roc": cost_path(X, Y, C=1.0, **GIVEN).roc(X, Y)}).plot(
+            ax
+        ),
+        "seed": lambda ax: shown.SeedDisplay.from_seeder(TOP(), seed, without[1], ax=ax),
+        "grid": lambda ax: shown.GridDisplay.from_results(grid, ax=ax),
+        "profile": lambda ax: shown.ProfileDisplay.from_experiment(runs, ax=ax),
+        "boxes": lambda ax: shown.BoxDisplay.from_experiment(runs, ax=ax),
+    }
+
+
+def seen(colour, ground, alpha=None):
+    """The colour as it is seen on a ground."""
+    *rgb, own = to_rgba(colour)
+    return mixed(ground, rgb, own if alpha is None else alpha)
+
+
+def unseen(ax):
+    """What cannot be told from its ground: its name, and its contrast."""
+    page = seen(ax.figure.get_facecolor(), "white")
+    ground, found = seen(ax.get_facecolor(), page), []
+
+    def look(name, colour, behind, alpha=None):
+        if (ratio := contrast(seen(colour, behind, alpha), behind)) < LEAST - 1e-9:
+            found.append((name, round(ratio, 2)))
+
+    for line in ax.get_lines():
+        if line.get_gid() != OWN_GROUND:
+            look(f"line {line.get_label()}", line.get_color(), ground, line.get_alpha())
+    for each in ax.collections:
+        if isinstance(each, Collection) and each.get_array() is None and each.get_gid() != OWN_GROUND:
+            for colour in (*np.atleast_2d(each.get_facecolor()), *np.atleast_2d(each.get_edgecolor())):
+                if len(colour) == 4:
+                    look(f"marks {each.get_label()}", colour, ground)
+    labels = [
+        *ax.get_xticklabels(),
+        *ax.get_yticklabels(),
+        ax.xaxis.label,
+        ax.yaxis.label,
+        ax.title,
+        ax._left_title,
+    ]
+    for text in labels:
+        look(f"word {text.get_text()!r}", text.get_color(), page)
+    if (legend := ax.get_legend()) is not None:
+        behind = seen(legend.get_frame().get_facecolor(), ground) if legend.get_frame_on() else ground
+        for text in (*legend.get_texts(), legend.get_title()):
+            look(f"legend {text.get_text()!r}", text.get_color(), behind)
+    return found
+
+
+STYLES = ["default", *(name for name in plt.style.available if not name.startswith("_"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", STYLES)
+def test_words_and_curves_are_legible_in_every_style(made, style):
+    with plt.style.context(style):
+        for name, draw in made.items():
+            # a new figure, and axes of the caller
+            drawn = draw(plt.subplots()[1] if style in ("default", "ggplot") else None)
+            assert [found for each in drawn.figure_.axes for found in unseen(each)] == [], name
+            plt.close("all")
+
+
+def test_words_and_curves_are_legible_in_the_dark(made):
+    with plt.style.context("dark_background"):
+        for name, draw in made.items():
+            drawn = draw(None)
+            assert [found for each in drawn.figure_.axes for found in unseen(each)] == [], name
+            plt.close("all")
+
+
+def test_a_colour_of_the_caller_stays(made):
+    curve = {"a": (np.arange(1.0, 4.0), np.arange(1.0, 4.0))}
+    assert shown.ConvergenceDisplay(curve).plot(color="#ffff00").lines_["a"].get_color() == "#ffff00"
+    _, ax = plt.subplots()
+    (before,) = ax.plot([0.0, 1.0], color="#ffff00")
+    shown.ConvergenceDisplay(curve).plot(ax)
+    assert before.get_color() == "#ffff00"
+    plt.close("all")
+
+
+def test_a_part_of_a_figure_has_the_whole_figure():
+    figure = plt.figure()
+    ax = figure.subfigures(1, 2)[0].subplots()
+    curve = {"a": (np.arange(1.0, 4.0), np.arange(1.0, 4.0))}
+    assert shown.ConvergenceDisplay(curve).plot(ax).figure_ is figure
+    plt.close("all")
+
+
+UNTRACED = solve(PROBLEM)
+WRONG = {
+    "step sizes without a trace": (lambda: shown.StepSizeDisplay.from_trace(UNTRACED.trace), "is no Trace"),
+    "step sizes of a list": (lambda: shown.StepSizeDisplay.from_traces([1]), "has no names"),
+    "a list of solutions": (lambda: shown.ConvergenceDisplay.from_solutions([UNTRACED]), "has no names"),
+    "arrays for solutions": (lambda: shown.ConvergenceDisplay.from_solutions({"a": X}), "is no Solution"),
+    "no trace": (lambda: shown.ConvergenceDisplay.from_solutions({"a": UNTRACED}), "has no trace"),
+    "a path of nu": (
+        lambda: shown.PathDisplay.from_path(nu_path(X, nu=(0.2, 0.5), **GIVEN)),
+        "is no RegularizationPath",
+    ),
+    "a path of epsilon": (
+        lambda: shown.PathDisplay.from_path(epsilon_path(X, X[:, 0], C=1.0, epsilon=(0.1, 0.5), **GIVEN)),
+        "is no RegularizationPath",
+    ),
+    "a path of classes": (
+        lambda: shown.PathDisplay.from_path(regularization_path(X, np.arange(40) % 3, C_max=0.01, **GIVEN)),
+        "one of .paths",
+    ),
+    "no results": (lambda: shown.GridDisplay.from_results({}), "give cv_results_ of a fitted SVCCV"),
+    "a list of results": (lambda: shown.GridDisplay.from_results([1]), "give cv_results_"),
+    "results of nothing": (lambda: shown.GridDisplay.from_results(None), "give cv_results_"),
+    "folds": (lambda: shown.LOOPathDisplay.from_result(X), "is no PathCrossValidation"),
+    "a list of curves": (lambda: shown.ValidationPathDisplay([1]).plot(), "has no names"),
+    "another curve": (lambda: shown.ValidationPathDisplay({"a": X}).plot(), "is no ErrorCurve"),
+    "no roc": (lambda: shown.CostPathDisplay({"a": X}).plot(), "is no RocCurve"),
+    "no leave-one-out": (lambda: shown.LOODecisionDisplay.from_result(UNTRACED, X), "is no LeaveOneOut"),
+    "no problem": (lambda: shown.LOOGapDisplay.from_problem(UNTRACED, 1), "is no DualProblem"),
+    "no state": (lambda: shown.WorkingSetDisplay.from_state(UNTRACED, 0, 1), "is no SolverState"),
+    "no seeder": (lambda: shown.SeedDisplay.from_seeder(None, UNTRACED, PROBLEM), "is no Seeder"),
+    "no experiment": (lambda: shown.ProfileDisplay.from_experiment(X), "is no Experiment"),
+    "no experiment in boxes": (lambda: shown.BoxDisplay.from_experiment(None), "is no Experiment"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_the_wrong_thing_is_a_sentence(what):
+    call, words = WRONG[what]
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011  the words are looked at
+        call()
+    assert words in str(refusal.value)
+    assert str(refusal.value).endswith(".")
+
+
+def test_several_axes_are_a_sentence(made):
+    both = plt.subplots(2)[1]
+    for draw in made.values():
+        for wrong in (both, list(both), plt.figure(), "ax"):
+            with pytest.raises(ValueError, match=r"^ax=.* is no Axes of matplotlib"):
+                draw(wrong)
+    plt.close("all")
+
+
+def test_a_solve_that_is_cut_short_is_told_in_its_picture():
+    solved = {
+        "whole": solve(PROBLEM, trace=True, shrinking=False),
+        "cut": solve(PROBLEM, trace=True, shrinking=False, max_iter=3),
+    }
+    drawn = shown.ConvergenceDisplay.from_solutions(solved)
+    assert drawn.ax_.get_title(loc="left") == "cut did not converge (MAX_ITER)."
+    with pytest.warns(UserWarning, match="The path ends at C="):
+        cut = regularization_path(X, Y, max_events=5, **GIVEN)
+    assert "The path ended at C" in shown.PathDisplay.from_path(cut).ax_.get_title(loc="left")
+    with pytest.warns(UserWarning, match="The error curve ends at C="):
+        curve = cut.validation_error(X, Y)
+    with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path"):
+        drawn = shown.ValidationPathDisplay({"cut": curve}).plot()
+    assert drawn.ax_.get_title(loc="left") == "The path of cut ended early (MAX_ITER)."
+    plt.close("all")

@@ -1,0 +1,373 @@
+"""Two objects have one identity if they differ in nothing that a number depends on, and two if they do."""
+
+import functools
+import logging
+import os
+import random
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from dataclasses import InitVar, dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from sqlite3 import connect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, SVCCV, NewtonStep, SecondOrder
+from refsvm.experiment import Experiment, Problem, RunStore, Solve, Strategy
+from refsvm.identity import described, digest_of
+from refsvm.identity.origin import Origin, of_object
+
+from .echoes import Echo, echoes, numbered, refused, rows_of
+
+
+@dataclass(frozen=True)
+class Holding:
+    """A rule of the user that holds something, shown or not."""
+
+    value: Any = None
+    hidden: Any = field(default=None, repr=False, compare=False)
+    late: InitVar[Any] = None
+
+    def __post_init__(self, late):
+        object.__setattr__(self, "_late", late)
+
+    @functools.cached_property
+    def doubled(self):
+        return 2 * self.value
+
+
+class Slotted:
+    __slots__ = ("_two", "one")
+
+    def __init__(self, one, two):
+        self.one, self._two = one, two
+
+    def __repr__(self):
+        return "Slotted()"
+
+
+class Counted(dict):
+    def __repr__(self):
+        return "Counted()"
+
+
+def bell(gamma, inner=lambda: 1.0):
+    @dataclass(frozen=True)
+    class Bell:
+        def __call__(self, X, Z):
+            return np.exp(-gamma * inner() * ((X[:, None] - Z[None]) ** 2).sum(-1))
+
+    return Bell()
+
+
+def adding(by, *, more=0.0):
+    def add(v, first=by, *, second=more):
+        return v + first + second
+
+    return add
+
+
+PAIRS = {
+    "a field": (Holding(1.0), Holding(2.0)),
+    "a field that is not shown": (Holding(hidden=1.0), Holding(hidden=2.0)),
+    "an attribute that is no field": (Holding(late=1.0), Holding(late=2.0)),
+    "a slot": (Slotted(1, 2), Slotted(1, 3)),
+    "an entry of a kind of dict": (Counted(a=1), Counted(a=2)),
+    "a variable of a closure": (bell(1.0), bell(2.0)),
+    "a function of a closure": (bell(1.0), bell(1.0, lambda: 2.0)),
+    "a default": (Holding(adding(1.0)), Holding(adding(2.0))),
+    "a default by name": (Holding(adding(1.0, more=1.0)), Holding(adding(1.0, more=2.0))),
+    "an operation": (Holding(lambda v: v + 1), Holding(lambda v: v - 1)),
+    "a constant": (Holding(lambda v: v + 1), Holding(lambda v: v + 2)),
+    "a function of NumPy": (Holding(np.exp), Holding(np.log)),
+    "a function called": (Holding(lambda v: np.exp(v) + 1), Holding(lambda v: np.log(v) + 1)),
+    "an argument of a partial": (
+        Holding(functools.partial(adding, 1.0)),
+        Holding(functools.partial(adding, 2.0)),
+    ),
+    "the object of a method": (Holding(Holding(1.0).__eq__), Holding(Holding(2.0).__eq__)),
+    "the type of a number": (Holding(1), Holding(1.0)),
+    "a truth value": (Holding(1), Holding(True)),
+    "the sign of zero": (Holding(0.0), Holding(-0.0)),
+    "the precision of a number": (Holding(np.float32(0.5)), Holding(0.5)),
+    "an entry of an array": (Holding(np.zeros(5000)), Holding(np.eye(1, 5000, 2500)[0])),
+    "the type of an array": (Holding(np.zeros(3)), Holding(np.zeros(3, dtype=np.float32))),
+    "the type of another size": (Holding(np.zeros(4)), Holding(np.zeros(4, dtype=np.int64))),
+    "the shape of an array": (Holding(np.zeros((2, 3))), Holding(np.zeros((3, 2)))),
+    "an array of objects": (
+        Holding(np.array([1, "a"], dtype=object)),
+        Holding(np.array([1, "b"], dtype=object)),
+    ),
+    "a masked entry": (
+        Holding(np.ma.MaskedArray([1.0, 2.0], [0, 1])),
+        Holding(np.ma.MaskedArray([1.0, 2.0], [1, 0])),
+    ),
+    "a list and a tuple": (Holding([1, 2]), Holding((1, 2))),
+    "a key": (Holding({"a": 1}), Holding({"b": 1})),
+    "a member of a set": (Holding({"a", "b"}), Holding({"a", "c"})),
+    "the state of a generator": (Holding(np.random.default_rng(0)), Holding(np.random.default_rng(1))),
+    "the random numbers of Python": (Holding(random.Random(0)), Holding(random.Random(1))),
+    "a rule in a rule": (Holding(SecondOrder(0.5)), Holding(SecondOrder(0.6))),
+    "the class of a rule": (Holding(NewtonStep()), Holding(SecondOrder())),
+    "Nones in another place": (Holding((None, (1,))), Holding((None, 1))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PAIRS)
+def test_what_differs_in_one_thing_has_two_identities(what):
+    one, other = PAIRS[what]
+    assert described("rule", one) != described("rule", other)
+
+
+SAME = {
+    "made twice": lambda: Holding(1.0, (2.0, "a")),
+    "a factory called twice": lambda: bell(1.0, lambda: 3.0),
+    "a function that calls itself": lambda: Holding(recursive),
+    "an object that holds itself": lambda: around(3),
+    "a NumPy number": iter([Holding(0.5), Holding(np.float64(0.5))]).__next__,
+    "a copy of an array": lambda: Holding(np.arange(4.0)),
+    "the order of memory": iter([Holding(np.tri(3)), Holding(np.asfortranarray(np.tri(3)))]).__next__,
+    "the order of a dict": iter([Holding({"a": 1, "b": 2}), Holding({"b": 2, "a": 1})]).__next__,
+    "one object twice, and two equal ones": iter([Holding((bell(1.0),) * 2), Holding((bell(1.0), bell(1.0)))]).__next__,
+    "what is computed when it is first asked for": iter([asked := Holding(1.0), Holding(asked.doubled / 2)]).__next__,
+    "logs, locks and marks": lambda: Holding((logging.getLogger("a"), threading.Lock(), object())),
+}  # fmt: skip
+
+
+def recursive(n):
+    return 1 if n < 1 else n * recursive(n - 1)
+
+
+def around(n):
+    held = [n]
+    held.append(held)
+    return Holding(held)
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_what_differs_in_nothing_has_one_identity(what):
+    assert described("rule", SAME[what]()) == described("rule", SAME[what]())
+
+
+def test_sparse_matrices_and_frames_count_by_content():
+    sparse, pandas = pytest.importorskip("scipy.sparse"), pytest.importorskip("pandas")
+    values = np.array([[0.0, 1.0], [2.0, 3.0]])
+    rows = sparse.csr_array(values)
+    moved = sparse.csr_array(
+        (rows.data[[0, 2, 1]], rows.indices[[0, 2, 1]].astype(np.int64), rows.indptr), (2, 2)
+    )
+    frame = pandas.DataFrame(values, columns=["a", "b"])
+    assert digest_of(rows) == digest_of(rows.copy()) == digest_of(moved)
+    assert digest_of(frame) == digest_of(frame.copy())
+    others = [
+        rows, 2.0 * rows, rows.astype(np.float32), rows.tocsc(), sparse.csr_matrix(rows), sparse.csr_array((2, 2)),
+        frame, frame + 1.0, frame.astype(np.float32), frame.rename(columns={"a": "c"}), frame.set_index("a"),
+        frame["a"], frame["b"], frame["a"].rename("z"), frame["a"].astype("category"), frame.columns,
+    ]  # fmt: skip
+    assert len({digest_of(each) for each in others}) == len(others)
+
+
+MODULE = """
+from dataclasses import dataclass
+import {name}_tools
+
+FACTOR = 1.0
+
+def scaled(v):
+    return {name}_tools.by(v) * FACTOR
+
+@dataclass(frozen=True)
+class Bell:
+    def __call__(self, X, Z):
+        from {name}_tools import shift
+        return scaled(X @ Z.T) + shift()
+"""
+TOOLS = "def by(v):\n    return v * 2.0\ndef shift():\n    return 0.5\n"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A function that writes two files with a kernel, imports them anew and describes the kernel."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def description(name="bell_of_test", module=MODULE, tools=TOOLS):
+        for suffix, text in (("_tools", tools), ("", module)):
+            (tmp_path / f"{name}{suffix}.py").write_text(text.format(name=name))
+            monkeypatch.delitem(sys.modules, f"{name}{suffix}", raising=False)
+        return described("kernel", import_module(name).Bell())
+
+    return description
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"module": MODULE.replace("1.0", "3.0")},
+        {"module": MODULE.replace("* FACTOR", "+ FACTOR")},
+        {"module": MODULE.replace("+ shift()", "- shift()")},
+        {"tools": TOOLS.replace("2.0", "3.0")},
+        {"tools": TOOLS.replace("0.5", "0.6")},
+        {"name": "other_of_test"},
+    ],
+)
+def test_code_that_was_edited_is_other_code(file, change):
+    assert file() != file(**change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"module": MODULE.replace("FACTOR = 1.0", "# a remark\n\nFACTOR = 1.0  # and another")},
+        {"module": MODULE.replace("    return {name}", '    """Documented."""\n    return {name}')},
+        {"module": MODULE + "\ndef elsewhere():\n    return scaled(3.0)\n"},
+        {"tools": TOOLS + "\nUNUSED = 3.0\n"},
+        {},
+    ],
+)
+def test_what_computes_nothing_is_no_part_of_the_code(file, change):
+    assert file() == file(**change)
+
+
+def test_a_file_by_the_name_of_a_module_of_python_is_one_of_the_user(file):
+    assert "colorsys" in sys.stdlib_module_names
+    assert file("colorsys") != file("colorsys", MODULE.replace("1.0", "3.0"))
+
+
+def test_an_edit_that_is_not_loaded_is_seen_and_so_is_one_that_is(tmp_path, file):
+    before = file()
+    kernel = sys.modules["bell_of_test"].Bell()
+    (tmp_path / "bell_of_test.py").write_text(MODULE.format(name="bell_of_test").replace("1.0", "3.0"))
+    edited = described("kernel", kernel)
+    assert len({before, edited, file(module=MODULE.replace("1.0", "3.0"))}) == 3
+
+
+@pytest.mark.slow
+def test_another_process_finds_the_same_identity(tmp_path):
+    """Sets of text have another order in each process."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from dataclasses import dataclass\nfrom refsvm.identity import described\n"
+        "@dataclass(frozen=True)\nclass Mine:\n    names: frozenset = frozenset('abcdefgh')\n"
+        "    def __call__(self, X, Z):\n        return X in {'a', 'b', 'c'}\n"
+        "print(described('kernel', Mine()))\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, script], check=True, capture_output=True, text=True,
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ).stdout
+        for seed in ("0", "1", "2")
+    }  # fmt: skip
+    assert len(found) == 1
+
+
+def test_what_has_no_identity_is_refused_with_the_way_out():
+    way_out = "make it a frozen dataclass", "identity='...'"
+    refused(lambda: described("kernel", lambda X, Z: X @ Z.T), "kernel=<function", *way_out)
+    refused(lambda: described("kernel", object()), "kernel=<object object at", *way_out)
+    handle = Path(__file__).open()  # noqa: SIM115  closed below
+    with handle:
+        for held, where in (
+            (handle, "value"),
+            ([1, {"a": handle}], "value."),
+            (lambda: handle, "value.closure handle"),
+            ((k for k in range(3)), "value is a generator"),
+        ):
+            refused(lambda held=held: described("rule", Holding(held)), f"again ({where}", *way_out)
+
+
+@dataclass(frozen=True)
+class Told(Strategy):
+    """Counts calls of something that has no identity by value."""
+
+    source: Any = None
+
+    def run(self, instance):
+        return {"value": self.source.value}
+
+
+class Source:
+    """Holds a generator; what it is, its user says."""
+
+    def __init__(self, value, identity=None):
+        self.value, self.items = value, (k for k in range(3))
+        if identity is not None:
+            self.identity = identity
+
+    def __repr__(self):
+        return f"Source({self.value})"
+
+
+def test_an_identity_of_ones_own_stands_for_what_has_none(store):
+    problem = Problem("numbered", numbered)
+    refused(
+        lambda: Experiment([Told("a", Source(1.0))], [problem], store).run(), "again (items is a generator)"
+    )
+    ways = [Told("a", Source(1.0, "first")), Told("b", Source(1.0, "second"))]
+    experiment = Experiment(ways, [problem], store)
+    assert experiment.run() == 2
+    assert Experiment([Told("a", Source(1.0, "first"))], [problem], store).run() == 0
+    assert Experiment([Told("a", Source(2.0, "first"))], [problem], store).run() == 1, (
+        "what can be seen counts, too"
+    )
+
+
+def test_two_runs_of_one_identity_with_different_objects_are_an_error(store):
+    ways = [Told("a", Source(1.0, "same")), Told("b", Source(1.0, "same"))]
+    experiment = Experiment(ways, [Problem("numbered", numbered)], store)
+    refused(experiment.run, "'a' on 'numbered' and 'b' on 'numbered' have one identity", "different objects")
+    shared = Source(1.0, "same")
+    assert (
+        Experiment(
+            [replace(each, source=shared) for each in ways], [Problem("numbered", numbered)], store
+        ).run()
+        == 1
+    )
+
+
+def test_the_name_counts_if_the_code_of_a_strategy_reads_it(store):
+    @dataclass(frozen=True)
+    class Named(Strategy):
+        def run(self, instance):
+            return {"length": len(self.name)}
+
+    experiment = Experiment([Named("a"), Named("long")], [Problem("numbered", numbered)], store)
+    assert experiment.run() == 2
+    assert [record["length"] for record in experiment.records()] == [1, 4]
+
+
+def test_runs_of_the_old_identity_are_read_and_not_used(store):
+    echoes(store, 1.0).run()
+    with closing(connect(store)) as connection, connection:
+        connection.execute(
+            "UPDATE runs SET config = json_remove(config, '$.identity'), hash = substr(hash, 2)"
+        )
+        connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
+    with pytest.warns(
+        UserWarning, match=r"runs\.sqlite' holds 12 runs of the old identity, that of refsvm 0\.3\.0"
+    ):
+        assert echoes(store, 1.0).run() == 12
+    old = RunStore(store).old_runs()
+    assert len(old) == 12
+    assert old[0]["metrics"]["status"] == "CONVERGED"
+    assert old[0]["config"]["factor"] == 1.0
+    pytest.importorskip("sklearn")
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.warns(UserWarning, match="12 runs of the old identity"):
+        SVCCV(Cs=[1.0], gammas=[1.0], cv=2, store=store, engine="numpy").fit(X, y)
+    assert len(rows_of(store)) == 26
+
+
+def test_objects_of_the_package_are_described_by_their_fields_alone():
+    assert (
+        described("kernel", RBF(np.float64(0.5))) == described("kernel", RBF(0.5)) == "refsvm: RBF(gamma=0.5)"
+    )
+    assert of_object(RBF) is of_object(Solve) is Origin.LIBRARY
+    assert of_object(np.linalg.norm) is of_object(functools.wraps) is Origin.PYTHON
+    assert of_object(Echo) is Origin.USER

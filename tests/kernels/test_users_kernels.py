@@ -1,0 +1,139 @@
+"""Kernels of the user: they may write to what they get, and must return real numbers."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, Kernel, cross_validate, leave_one_out, regularization_path, solve
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = np.where(X[:, 0] > 0, 1, -1)
+
+
+def cosine(A, B):
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    B /= np.linalg.norm(B, axis=1, keepdims=True)
+    return A @ B.T
+
+
+def doubling(A, B):
+    K = A @ B.T
+    A *= 2.0
+    B[:] = 0.0
+    return K
+
+
+def turning(A, B):
+    return (1.0 + A @ B.T + 1j * (A[:, :1] * B[:, 1] - A[:, 1:2] * B[:, 0])) / 2.0
+
+
+CALLS = {
+    "solve": lambda k, Q: solve(DualProblem.classification(Q, Y, kernel=k)),
+    "solve of few rows": lambda k, Q: solve(DualProblem.classification(Q, Y, kernel=k), cache_mb=0.002),
+    "leave_one_out": lambda k, Q: leave_one_out(Q, Y, kernel=k),
+    "cross_validate": lambda k, Q: cross_validate(Q, Y, kernel=k, folds=3, rng=0),
+    "path": lambda k, Q: regularization_path(X, Y, kernel=k, C_max=0.1).decision_function(Q, 0.1),
+}
+
+
+def estimators():
+    pytest.importorskip("sklearn")
+    from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
+
+    return {
+        "SVC.fit": lambda k, Q: SVC(kernel=k).fit(Q, Y),
+        "SVC.fit of few rows": lambda k, Q: SVC(kernel=k, cache_size=0.002).fit(Q, Y),
+        "SVC.predict": lambda k, Q: SVC(kernel=k).fit(X.copy(), Y).predict(Q),
+        "SVC.partial_fit": lambda k, Q: SVC(kernel=k).partial_fit(Q[:30], Y[:30]).partial_fit(Q[30:], Y[30:]),
+        "SVR.fit": lambda k, Q: SVR(kernel=k).fit(Q, X[:, 1]),
+        "SVR.predict_interval": lambda k, Q: SVR(kernel=k).partial_fit(X.copy(), X[:, 1]).predict_interval(Q),
+        "OneClassSVM.fit": lambda k, Q: OneClassSVM(kernel=k).fit(Q).decision_function(Q),
+        "SVCCV.fit": lambda k, Q: SVCCV(kernel=k, Cs=[1.0], cv=3).fit(Q, Y).predict(Q),
+        "SVRCV.fit": lambda k, Q: SVRCV(kernel=k, Cs=[1.0], cv=3).fit(Q, X[:, 1]).predict(Q),
+    }
+
+
+ALL = [*CALLS, "SVC.fit", "SVC.fit of few rows", "SVC.predict", "SVC.partial_fit", "SVR.fit", "SVR.predict_interval",
+       "OneClassSVM.fit", "SVCCV.fit", "SVRCV.fit"]  # fmt: skip
+
+
+def call_of(name):
+    return CALLS[name] if name in CALLS else estimators()[name]
+
+
+@pytest.mark.parametrize("kernel", [cosine, doubling])
+@pytest.mark.parametrize("name", ALL)
+def test_a_kernel_that_works_in_place_changes_nothing_of_the_callers(name, kernel):
+    call, Q = call_of(name), X.copy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a cosine that knows one point less than the data
+        call(kernel, Q)
+    np.testing.assert_array_equal(Q, X)
+
+
+def test_what_works_in_place_is_trained_as_what_does_not():
+    alike = solve(DualProblem.classification(X, Y, kernel=lambda A, B: A @ B.T, C=1.0), engine="numpy")
+    found = solve(DualProblem.classification(X, Y, kernel=doubling, C=1.0), engine="numpy")
+    np.testing.assert_array_equal(found.alpha, alike.alpha)
+
+
+@pytest.mark.parametrize("kernel", [turning, lambda A, B: turning(A, B).astype(np.complex64),
+                                    lambda A, B: (A @ B.T).astype(complex),
+                                    lambda A, B: turning(A, B).astype(object)])  # fmt: skip
+@pytest.mark.parametrize("name", ALL)
+def test_a_complex_kernel_is_refused(name, kernel):
+    with pytest.raises(ValueError, match="kernel callable returned complex values"):
+        call_of(name)(kernel, X.copy())
+
+
+@dataclass(frozen=True)
+class Turning(Kernel):
+    def from_inner(self, inner, x_norms, z_norms):
+        return inner + 0.5j * inner
+
+
+class Matrix:
+    n = 40
+
+    def block(self, rows, columns=None):
+        K = (X @ X.T)[rows] if columns is None else (X @ X.T)[np.ix_(rows, columns)]
+        rows[:] = 0
+        return K
+
+
+def test_a_complex_kernel_function_and_matrix_are_refused():
+    with pytest.raises(ValueError, match=r"kernel=Turning\(\) returned complex values"):
+        solve(DualProblem.classification(X, Y, kernel=Turning()))
+    with pytest.raises(ValueError, match="gram"):
+        DualProblem.classification(y=Y, gram=Complex())
+
+
+class Complex(Matrix):
+    def block(self, rows, columns=None):
+        return super().block(rows, columns) + 0j
+
+
+def test_an_object_may_write_to_the_rows_that_it_is_asked_for():
+    found = solve(DualProblem.classification(y=Y, gram=Matrix()), engine="numpy")
+    alike = solve(DualProblem.classification(y=Y, gram=X @ X.T), engine="numpy")
+    assert found.objective == pytest.approx(alike.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("value", ["a", {}])
+def test_values_that_are_no_numbers_are_refused(value):
+    with pytest.raises(ValueError, match="must return one real number for each pair"):
+        solve(DualProblem.classification(X, Y, kernel=lambda A, B: [[value] * len(B)] * len(A)))
+
+
+def test_one_object_twice_stays_one_object():
+    seen = []
+
+    def kernel(A, B):
+        seen.append(A is B)
+        return A @ B.T
+
+    solve(DualProblem.classification(X, Y, kernel=kernel))
+    assert seen[0]
+    assert RBF(0.5)(X, X).shape == (40, 40)
