@@ -14,7 +14,13 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm.kernels.blocks import (
-    LARGEST_VALUE, called, check_finite_values, gather, is_all, shaped, write_mirrored,
+    LARGEST_VALUE,
+    called,
+    check_finite_values,
+    gather,
+    is_all,
+    shaped,
+    write_mirrored,
 )  # fmt: skip
 from refsvm.kernels.functions import RBF, Kernel, Linear, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
