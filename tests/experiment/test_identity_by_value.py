@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+pytest.importorskip("sklearn")
+
 from refsvm import RBF, SVCCV, NewtonStep, SecondOrder
 from refsvm.experiment import Experiment, Problem, RunStore, Solve, Strategy
 from refsvm.identity import described, digest_of

@@ -46,6 +46,7 @@ def runs_of(store, *strategies, **options):
 
 @pytest.mark.parametrize("status", ["MAX_ITER", "STALLED", "TIME_LIMIT", "INSEPARABLE", "max_iter"])
 def test_what_is_cut_short_wins_nothing_and_a_note_says_so(store, status):
+    pytest.importorskip("scipy")
     experiment = runs_of(store, Cut("whole"), Cut("cut", 99.0, status, 0.1), Cut("other", factor=2.0))
     comparison = experiment.compare("steps", "whole")
     cell = comparison.cells["p0", "cut"]

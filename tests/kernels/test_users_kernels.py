@@ -66,6 +66,7 @@ def call_of(name):
 @pytest.mark.parametrize("kernel", [cosine, doubling])
 @pytest.mark.parametrize("name", ALL)
 def test_a_kernel_that_works_in_place_changes_nothing_of_the_callers(name, kernel):
+    pytest.importorskip("scipy")  # of paths
     call, Q = call_of(name), X.copy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a cosine that knows one point less than the data

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy")
+
 from refsvm import RBF, DualProblem, Linear, Polynomial, nu_path, parametric_path
 from refsvm.paths import load_path, save_path
 

@@ -6,6 +6,8 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy")
+
 from refsvm import RBF, Status, cost_path, regularization_path
 from refsvm.paths import ErrorCurve, RocCurve, cross_validate_path
 
