@@ -25,7 +25,7 @@ AT_ONCE: Final = 2**14
 
 GROUP: Final = 8
 """Features whose products are summed before they are added to the others. A sum of groups is rounded less often: in
-float32 on 784 features by 3e-8 on average, one by one by 1.3e-7."""
+float32 on 784 uniform features by 1.2e-7 on average, one by one by 3.3e-7."""
 
 
 class Exponential(NamedTuple):
