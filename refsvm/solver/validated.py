@@ -35,7 +35,7 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
     >>> from refsvm import KKTGap, NewtonStep, SecondOrder
     >>> from refsvm.solver.validated import validated
     >>> validated(SecondOrder(), NewtonStep(), KKTGap())
-    (SecondOrder(planned_range=0.9), NewtonStep(), KKTGap(tol=0.001))
+    (SecondOrder(planned_range=0.9), NewtonStep(), KKTGap(tol=0.001, relative=False))
     """
     ours = [*map(is_builtin, map(type, (selector, step, stop)))]
     return (

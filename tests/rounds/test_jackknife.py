@@ -104,8 +104,8 @@ def test_svr_trains_the_machines_once_for_its_examples():
     model.partial_fit(X[24:], y[24:], np.repeat([1.0, 0.0], 3))  # those of weight 0 have no residual
     expected = by_refits(X[:27], y[:27], np.ones(27), new, np.arange(27), 0.8)
     np.testing.assert_allclose(model.predict_interval(new, 0.8, method="jackknife+"), expected, atol=1e-6)
-    expected = by_refits(X[:27], y[:27], np.full(27, 2.0), new, np.arange(27) % 10, 0.8)
-    model.set_params(C=2.0)
+    expected = by_refits(X[:27], y[:27], np.ones(27), new, np.arange(27) % 10, 0.8)
+    model.set_params(C=2.0)  # of the next fit: intervals are those of the machine that predicts
     np.testing.assert_allclose(model.predict_interval(new, 0.8, method="cv+"), expected, atol=1e-6)
     with pytest.raises(ValueError, match='is unknown; choose "full"'):
         model.predict_interval(new, method="minmax")
