@@ -211,3 +211,13 @@ def test_a_block_by_sorting_all_variables(most):
     assert len(rising) > most // 2
     found = sets.block(state, most)
     assert found.tolist() == (sorted(chosen) if len(chosen) <= 24 else [])
+
+
+def test_of_equally_near_variables_the_first_ones_fill_the_set(monkeypatch):
+    """Two in a violating pair and a filling of three out of 58 that are equally far."""
+    state = after(1)
+    state.alpha[:] = state.lower
+    distance = np.ones(60)
+    distance[[40, 50]] = -1.0
+    monkeypatch.setattr(sets, "distance_to_violation", lambda _: distance.copy())
+    assert sets.active_set(state, 5).tolist() == [0, 1, 2, 40, 50]
