@@ -17,6 +17,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from refsvm.engine.unsolved import frames_within
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.result import Solution, Status
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule
@@ -70,6 +71,10 @@ class Guard:
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Look at the last point of a solve."""
+
+    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+        """Whether it has to look at solutions that compiled rounds find with this matrix."""
+        return False
 
     def look_at(self, solved: Solution, stop: StoppingRule) -> None:
         """Look at a solution of compiled rounds."""

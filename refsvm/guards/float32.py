@@ -14,6 +14,7 @@ import numpy as np
 
 from refsvm.engine.limits import Limits
 from refsvm.guards.base import Guard, Verdict, tolerance_of
+from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import SHARE, decision_error
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
@@ -100,11 +101,16 @@ class Float32Rows(Guard):
         if error > 0.0:
             self._say(error, rules.stop.absolute(state).tolerance)
 
+    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+        """Where its values are float32."""
+        return gram.keeps_float32
+
     def look_at(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `after` does."""
         gram = solved.problem.gram
-        largest = float(np.abs(gram.diagonal()).max())
-        self._say(decision_error(gram, solved.alpha, largest), tolerance_of(solved, stop))
+        if gram.keeps_float32:
+            largest = float(np.abs(gram.diagonal()).max())
+            self._say(decision_error(gram, solved.alpha, largest), tolerance_of(solved, stop))
 
     def _say(self, error: float, tolerance: float) -> None:
         if not self.can_leave and error > SHARE * tolerance:

@@ -22,6 +22,7 @@ from refsvm.guards.base import Guard, Verdict
 from refsvm.guards.chosen import guards_for, with_rules
 from refsvm.guards.users_rules import located
 from refsvm.kernels.rows import KernelRows
+from refsvm.problem import DualProblem
 from refsvm.result import Ending, Solution, Status, Trace
 from refsvm.rule import is_builtin
 from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
@@ -177,6 +178,10 @@ class Run:
                 verdict = verdict and guard.review(state, rules, verdict)
             if verdict is not None:
                 return verdict
+
+    def may_speak(self, problem: DualProblem) -> bool:
+        """Whether the guards have to look at solutions that compiled rounds find."""
+        return any(guard.may_speak(self.rows.gram, problem.fixed_noise) for guard in self.guards)
 
     def look_at(self, solved: Solution, stop: StoppingRule) -> None:
         """Let the guards look at a solution that compiled rounds have found on these rows."""
