@@ -13,6 +13,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    Linear,
     MostViolatingPair,
     NewtonStep,
     SecondOrder,
@@ -20,6 +21,8 @@ from refsvm import (
     solve,
 )
 from refsvm.compiled.twins import twins_of
+from refsvm.kernels.cached_rows import TIMED
+from refsvm.kernels.rows import megabytes
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
@@ -165,3 +168,41 @@ def test_a_session_releases_its_arrays(selector):
     del state
     gc.collect()
     assert alpha() is None
+
+
+def examples_in_many_orders():
+    """Return problems of 90 examples: of two classes and of a regression, whose rows are copies."""
+    rng = np.random.default_rng(5)
+    X, noise = rng.normal(size=(90, 4)), rng.normal(size=90)
+    for kernel in (RBF(0.4), Linear()):
+        yield DualProblem.classification(X, np.sign(X[:, 0] + noise), kernel=kernel, C=3.0)
+        yield DualProblem.regression(X, X[:, 0] + 0.2 * noise, kernel=kernel, C=3.0, epsilon=0.1)
+
+
+@needs_jit
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("capacity", [7, 40, 200])
+def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeypatch):
+    """As the store makes them: the same rows give way, and as many are computed and found. Python makes the first."""
+    asked, fetch = [], sessions.fetch
+
+    def counted(state, missing):
+        asked.append(missing)
+        fetch(state, missing)
+
+    monkeypatch.setattr(sessions, "fetch", counted)
+    for problem in examples_in_many_orders():
+        size = {
+            "cache_mb": megabytes(capacity, problem.gram.n, np.float64 if dtype == "float64" else np.float32)
+        }
+        for shrinking in (False, True):
+            asked.clear()
+            one, other = (
+                solve(problem, engine=engine, shrinking=shrinking, cache_dtype=dtype, **size)
+                for engine in ("numba", "numpy")
+            )
+            assert (one.iterations, one.kernel_rows, one.kernel_hits) == (
+                other.iterations, other.kernel_rows, other.kernel_hits,
+            )  # fmt: skip
+            assert one.alpha.tobytes() == other.alpha.tobytes()
+            assert shrinking or len(asked) <= TIMED

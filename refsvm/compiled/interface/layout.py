@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AT_ONCE", "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP",
-    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "Source", "State", "fresh_state",
-    "support_of",
+    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "Source", "State", "Store",
+    "fresh_state", "support_of",
 ]  # fmt: skip
 
 AT_ONCE = 16
@@ -84,16 +84,28 @@ class State(NamedTuple):
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
-class Source(NamedTuple):
-    """What a missing kernel row is made of, and the store that keeps it; empty where Python computes the rows."""
+class Store(NamedTuple):
+    """`refsvm.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
 
-    X: np.ndarray  # `refsvm.kernels.products.RowParts`
+    values: np.ndarray
+    slots: np.ndarray
+    stamps: np.ndarray
+    owners: np.ndarray
+    numbers: (
+        np.ndarray
+    )  # filled; `ready`, up to where that may rise, −1 where Python computes the rows; the clock
+
+
+class Source(NamedTuple):
+    """Where a missing kernel row is computed and kept, and where the loop reads it: there, or in a store of copies."""
+
+    X: np.ndarray  # `refsvm.kernels.products.RowParts`; no entries where Python computes the rows
     features: np.ndarray
     norms: np.ndarray
     gamma: float
-    rows: np.ndarray  # KernelRows.values, to be written to
-    owners: np.ndarray
-    numbers: np.ndarray  # KernelRows.filled, and `ready` up to where it may rise in compiled code
+    kept: Store
+    copies: Store  # the store that is read: `kept`, or one of a view of it
+    indices: np.ndarray  # of such a view
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
@@ -129,14 +141,14 @@ LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
 SOURCE, SOURCE_OF_SINGLE_ROWS = (
-    types.NamedTuple(
+    types.NamedTuple((rows, rows, line, float64, store, store, _indices), Source)
+    for rows, line, store in (
         (
-            types.Array(kind, 2, "C", readonly=True), types.Array(kind, 2, "C", readonly=True),
-            types.Array(kind, 1, "C", readonly=True), float64, types.Array(kind, 2, "C"), _indices, _indices,
-        ),
-        Source,
+            types.Array(kind, 2, "C", readonly=True), types.Array(kind, 1, "C", readonly=True),
+            types.NamedTuple((types.Array(kind, 2, "C"), *[_indices] * 4), Store),
+        )
+        for kind in (float64, float32)
     )
-    for kind in (float64, float32)
 )  # fmt: skip
 
 STEPS, STEPS_WITH_SINGLE_ROWS = (

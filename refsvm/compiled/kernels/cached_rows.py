@@ -1,4 +1,4 @@
-"""Twin of `refsvm.kernels.CachedRows`: a missing row of dense data is computed and stored without leaving the loop."""
+"""Twin of `refsvm.kernels.CachedRows`: a missing row is made and stored without leaving the loop."""
 
 from __future__ import annotations
 
@@ -22,27 +22,50 @@ def write_row(x, x_norm, features, norms, gamma, out):  # type: ignore[no-untype
 
 
 @called
-def store_row(state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.kernels.cached_rows.CachedRows._store_one` for the row asked for; whether it is stored now."""
-    now, filled, ready = state.now[0], source.numbers[0], source.numbers[1]
-    i = now.missing
-    # what is no missing row Python refuses, in a sentence
-    if ready < 0 or i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
-        return False
-    slot = filled
-    if filled < len(source.rows):
-        if filled >= ready:
-            return False
-        source.numbers[0] = filled + 1
+def slot_for(i, store):  # type: ignore[no-untyped-def]
+    """Return a free slot for row i, or that of the least recently used one; −1 where Python has to do it."""
+    numbers, stamps = store.numbers, store.stamps
+    slot, ready = numbers[0], numbers[1]
+    if ready < min(slot + 1, len(stamps)):
+        return -1
+    if slot < len(stamps):
+        numbers[0] = slot + 1
     else:
         slot = 0
-        for k in range(1, len(state.stamps)):
-            slot = k if state.stamps[k] < state.stamps[slot] else slot
-        if source.owners[slot] >= 0:
-            state.slots[source.owners[slot]] = -1
-    norm, gamma = source.norms[i], source.rows.dtype.type(source.gamma)
-    write_row(source.X[i], norm, source.features, source.norms, gamma, source.rows[slot])
-    now.computed += 1
-    now.clock += 1
-    source.owners[slot], state.slots[i], state.stamps[slot] = i, slot, now.clock
+        for k in range(1, len(stamps)):
+            slot = k if stamps[k] < stamps[slot] else slot
+        if store.owners[slot] >= 0:
+            store.slots[store.owners[slot]] = -1
+    numbers[2] += 1
+    store.owners[slot], store.slots[i], stamps[slot] = i, slot, numbers[2]
+    return slot
+
+
+@called
+def store_row(state, source):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.kernels.cached_rows.CachedRows._store_one` for the row asked for; whether it is stored now."""
+    now, kept, copies, indices = state.now[0], source.kept, source.copies, source.indices
+    i = now.missing
+    # what is no missing row Python refuses, in a sentence
+    if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
+        return False
+    copies.numbers[2] = now.clock
+    there = indices[i] if len(indices) > 0 else i
+    if kept.slots[there] < 0:
+        slot = slot_for(there, kept) if len(source.X) > 0 else -1
+        if slot < 0:
+            return False
+        gamma = kept.values.dtype.type(source.gamma)
+        write_row(
+            source.X[there], source.norms[there], source.features, source.norms, gamma, kept.values[slot]
+        )
+        now.computed += 1
+    if len(indices) > 0:
+        slot = slot_for(i, copies)
+        if slot < 0:
+            return False
+        row, out = kept.values[kept.slots[there]], copies.values[slot]
+        for t in range(len(out)):
+            out[t] = row[indices[t]]
+    now.clock = copies.numbers[2]
     return True
