@@ -14,7 +14,7 @@ from refsvm.compiled.interface.layout import NOW, Source, State, Store, support_
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.compiled.twins import parameters_of
 from refsvm.kernels.cached_rows import CachedRows
-from refsvm.kernels.products import RowParts
+from refsvm.kernels.products import RowParts, no_parts
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.solver.rules import Rules
@@ -130,7 +130,7 @@ def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]
     stores, indices = [rows], np.empty(0, dtype=np.int64)
     if isinstance(behind, CachedRows) and behind.values.dtype == line.dtype:
         stores, indices = [behind, rows], rows.gram.indices
-    parts: RowParts = stores[0].gram.parts(line.dtype) or RowParts(line[:, None], line[:, None], line, 0.0)
+    parts: RowParts = stores[0].gram.parts(line.dtype) or no_parts(line.dtype)
     filled = [(s, Store(s.values, s.slots, s.stamps, s.owners, np.array([0, -1, 0]))) for s in stores]
     return Source(*parts, filled[0][1], filled[-1][1], indices), filled
 

@@ -30,6 +30,7 @@ from refsvm.testing import Case, check_engines, practice_problems, smallest_cach
 from ..settings import needs_jit
 
 numba = pytest.importorskip("numba")
+csr_array = pytest.importorskip("scipy.sparse").csr_array
 sessions = pytest.importorskip("refsvm.compiled.session")
 row_or_ask = pytest.importorskip("refsvm.compiled.interface.rows").row_or_ask
 
@@ -170,13 +171,14 @@ def test_a_session_releases_its_arrays(selector):
     assert alpha() is None
 
 
-def examples_in_many_orders():
-    """Return problems of 90 examples: of two classes and of a regression, whose rows are copies."""
+def problems_of_rows():
+    """Yield problems of 90 examples, dense and sparse: of two classes and of a regression, whose rows are copies."""
     rng = np.random.default_rng(5)
-    X, noise = rng.normal(size=(90, 4)), rng.normal(size=90)
-    for kernel in (RBF(0.4), Linear()):
-        yield DualProblem.classification(X, np.sign(X[:, 0] + noise), kernel=kernel, C=3.0)
-        yield DualProblem.regression(X, X[:, 0] + 0.2 * noise, kernel=kernel, C=3.0, epsilon=0.1)
+    X, noise = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.6), rng.normal(size=90)
+    for data in (X, csr_array(X)):
+        for kernel in (RBF(0.4), Linear()):
+            yield DualProblem.classification(data, np.sign(X[:, 0] + noise), kernel=kernel, C=3.0)
+            yield DualProblem.regression(data, X[:, 0] + 0.2 * noise, kernel=kernel, C=3.0, epsilon=0.1)
 
 
 @needs_jit
@@ -191,7 +193,7 @@ def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeyp
         fetch(state, missing)
 
     monkeypatch.setattr(sessions, "fetch", counted)
-    for problem in examples_in_many_orders():
+    for problem in problems_of_rows():
         size = {
             "cache_mb": megabytes(capacity, problem.gram.n, np.float64 if dtype == "float64" else np.float32)
         }

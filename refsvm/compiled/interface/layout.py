@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
-from numba import float32, float64, int8, int64, types
+from numba import float32, float64, int8, int32, int64, types
 
 from refsvm._checks import read_only
 from refsvm.result import TRACE_ROW
@@ -101,6 +101,7 @@ class Source(NamedTuple):
 
     X: np.ndarray  # `refsvm.kernels.products.RowParts`; no entries where Python computes the rows
     features: np.ndarray
+    entries: tuple[np.ndarray, ...]
     norms: np.ndarray
     gamma: float
     kept: Store
@@ -109,7 +110,7 @@ class Source(NamedTuple):
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
-_bytes = types.Array(int8, 1, "C")
+_bytes, _places = types.Array(int8, 1, "C"), types.Array(int32, 1, "C", readonly=True)
 _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
 _rows, _single_rows = (types.Array(kind, 2, "C", readonly=True) for kind in (float64, float32))
 _now = types.Array(numba.from_dtype(NOW), 1, "C")
@@ -140,23 +141,22 @@ LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> (μ, κ), of a step with momentum"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
-SOURCE, SOURCE_OF_SINGLE_ROWS = (
-    types.NamedTuple((rows, rows, line, float64, store, store, _indices), Source)
-    for rows, line, store in (
-        (
-            types.Array(kind, 2, "C", readonly=True), types.Array(kind, 1, "C", readonly=True),
-            types.NamedTuple((types.Array(kind, 2, "C"), *[_indices] * 4), Store),
-        )
-        for kind in (float64, float32)
-    )
-)  # fmt: skip
+
+
+def _source(kind: Any) -> types.NamedTuple:
+    """Return the type of a source of rows of this type."""
+    line, rows = (types.Array(kind, k, "C", readonly=True) for k in (1, 2))
+    entries = types.Tuple((line, _places, _places) * 2)
+    store = types.NamedTuple((types.Array(kind, 2, "C"), *[_indices] * 4), Store)
+    return types.NamedTuple((rows, rows, entries, line, float64, store, store, _indices), Source)
+
 
 STEPS, STEPS_WITH_SINGLE_ROWS = (
     (
         types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
-        _vector, _vector, _vector, state, source,
+        _vector, _vector, _vector, state, _source(kind),
     )
-    for state, source in ((STATE, SOURCE), (STATE_WITH_SINGLE_ROWS, SOURCE_OF_SINGLE_ROWS))
+    for state, kind in ((STATE, float64), (STATE_WITH_SINGLE_ROWS, float32))
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state, source"""
 

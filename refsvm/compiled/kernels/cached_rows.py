@@ -5,20 +5,27 @@ from __future__ import annotations
 from refsvm.compiled.interface.twin import called
 from refsvm.compiled.kernels.functions.rbf import gaussian_values
 from refsvm.compiled.kernels.products import COLUMNS, add_products
+from refsvm.compiled.kernels.sparse import sparse_row
 
 
 @called
-def write_row(x, x_norm, features, norms, gamma, out):  # type: ignore[no-untyped-def]
-    """Write one whole row, of the Gaussian kernel or, where γ < 0, of the linear one: the bits of `gaussian_rows`."""
-    zero = out.dtype.type(0)
+def write_row(i, source, out):  # type: ignore[no-untyped-def]
+    """Write one whole row, of the Gaussian kernel or, where γ < 0, of the linear one: the bits of `Gram`."""
+    zero, is_sparse, gamma = out.dtype.type(0), len(source.X) == 0, out.dtype.type(source.gamma)
+    if is_sparse:
+        data, indices, indptr, values, examples, ends = source.entries
+        sparse_row(i, data, indices, indptr, values, examples, ends, out)
     for left in range(0, len(out), COLUMNS):
         right = min(left + COLUMNS, len(out))
         sums = out[left:right]
-        for t in range(len(sums)):
-            sums[t] = zero
-        add_products(x, features, left, 0, len(features), sums)
+        if not is_sparse:
+            for t in range(len(sums)):
+                sums[t] = zero
+            add_products(source.X[i], source.features, left, 0, len(source.features), sums)
         if gamma >= zero:
-            gaussian_values(sums, gamma, x_norm, norms[left:right])
+            gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
+    if gamma >= zero:
+        out[i] = 1.0  # which rounding of sparse ‖x − x‖² as float32 would miss
 
 
 @called
@@ -52,13 +59,10 @@ def store_row(state, source):  # type: ignore[no-untyped-def]
     copies.numbers[2] = now.clock
     there = indices[i] if len(indices) > 0 else i
     if kept.slots[there] < 0:
-        slot = slot_for(there, kept) if len(source.X) > 0 else -1
+        slot = slot_for(there, kept) if len(source.norms) > 0 else -1
         if slot < 0:
             return False
-        gamma = kept.values.dtype.type(source.gamma)
-        write_row(
-            source.X[there], source.norms[there], source.features, source.norms, gamma, kept.values[slot]
-        )
+        write_row(there, source, kept.values[slot])
         now.computed += 1
     if len(indices) > 0:
         slot = slot_for(i, copies)
