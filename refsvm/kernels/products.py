@@ -93,12 +93,19 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays of which one pass makes a row of the Gaussian or the linear kernel on dense examples."""
+    """The arrays of which compiled code makes a row of the Gaussian or the linear kernel; without norms of no row."""
 
-    X: np.ndarray  # shape (n, d), of the type of the row
+    X: np.ndarray  # dense examples, shape (n, d), of the type of the row; no rows of sparse ones
     features: np.ndarray  # Xᵀ
+    entries: tuple[np.ndarray, ...]  # of sparse examples: `SparseProducts.entries`
     norms: np.ndarray
     gamma: float  # γ; −1 of the linear kernel
+
+
+def no_parts(dtype: np.dtype) -> RowParts:
+    """Return empty arrays of these types."""
+    line, places = np.empty(0, dtype), np.empty(0, np.int32)
+    return RowParts(line[:, None], line[:, None], (line, places, places) * 2, line, -1.0)
 
 
 class Columns(NamedTuple):
