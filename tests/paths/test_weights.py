@@ -87,3 +87,20 @@ def test_the_curve_of_other_examples_counts_weights() -> None:
     both = ErrorCurve.total([curve, path.validation_error(X, y, w)])
     assert both.count == 2.0 * curve.count
     assert path.validation_error(X, y).errors.dtype == np.int64
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("largest", [1e154, 1e200, 1e299])
+def test_weights_beyond_what_can_be_computed_with_are_refused(k: int, largest: float) -> None:
+    X, y, w = examples(0, k, whole=True)
+    w[0] = largest
+    path = regularization_path(X, y, **RANGE)
+    for call in (
+        lambda: regularization_path(X, y, sample_weight=w, **RANGE),
+        lambda: cross_validate_path(X, y, folds=3, sample_weight=w, **RANGE),
+        lambda: path.validation_error(X, y, w),
+    ):
+        with pytest.raises(
+            ValueError, match=r"sample_weight contains 1e\+\d+, .* give weights of moderate size"
+        ):
+            call()
