@@ -103,3 +103,20 @@ def test_each_example_leaves_with_its_own_weight_and_no_other(seed: int, k: int)
         expected = w * (loo.predictions != y)
         for r in np.flatnonzero(certain & (w > 0.0)):
             assert found.curves[r].at(C) * w[r] == pytest.approx(expected[r], abs=1e-9), (r, C)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("largest", [1e154, 1e200, 1e299])
+def test_weights_beyond_what_can_be_computed_with_are_refused(k: int, largest: float) -> None:
+    X, y, w = examples(0, k, whole=True)
+    w[0] = largest
+    path = regularization_path(X, y, **RANGE)
+    for call in (
+        lambda: regularization_path(X, y, sample_weight=w, **RANGE),
+        lambda: cross_validate_path(X, y, folds=3, sample_weight=w, **RANGE),
+        lambda: path.validation_error(X, y, w),
+    ):
+        with pytest.raises(
+            ValueError, match=r"sample_weight contains 1e\+\d+, .* give weights of moderate size"
+        ):
+            call()
