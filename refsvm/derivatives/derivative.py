@@ -172,9 +172,9 @@ def derivative(solution: Solution, name: str, along: Any = None, *, least_norm: 
     >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0))
     >>> by_C = solution.derivative("C")
     >>> by_C.alpha.round(4), round(by_C.intercept, 4)
-    (array([-0.5706,  1.    , -0.5713,  0.1419]), -0.1409)
+    (array([-0.5284,  1.    , -0.5389,  0.0672]), -0.0053)
     >>> solution.derivative("gamma").decision_function(np.array([[3.0]])).round(4)
-    array([-0.3594])
+    array([-0.6711])
     """
     optimum = Optimum(solution)
     rates = rates_of(optimum.problem, name)

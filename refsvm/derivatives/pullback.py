@@ -183,8 +183,8 @@ def pullback(
     >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
     >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0))
     >>> gradients = solution.pullback(X=np.array([[3.0]]), decision_function=[1.0])
-    >>> {name: np.round(value, 4) for name, value in gradients.items()}["gamma"]
-    np.float64(-0.3594)
+    >>> list(gradients), round(gradients["gamma"], 4), gradients["weights"].round(4)
+    (['C', 'weights', 'gamma'], -0.6711, array([ 0.    , -0.4855,  0.    ,  0.    ]))
     """
     optimum = Optimum(solution)
     problem = optimum.problem
