@@ -327,7 +327,7 @@ print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps))
 #    :object: SolverState.shift SolverState.refresh
 #    :fold: How the state moves by any δ
 #
-# .. shipped:: solver/rounding.py
+# .. shipped:: guards/rounding.py
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #

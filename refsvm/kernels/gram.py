@@ -390,9 +390,7 @@ def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
     return _holding(gram.block(np.arange(gram.n), out=reused((gram.n, gram.n), dtype)), gram, is_checked=True)
 
 
-def held_from_products(
-    gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray, dtype: type = np.float64
-) -> Gram:
+def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> Gram:
     """Return the matrix of `gram`, held as an array, made of inner products that several kernels share.
 
     Parameters
@@ -404,10 +402,8 @@ def held_from_products(
         x·z of all pairs, from any origin that the kernel allows; not changed.
     norms : ndarray of shape (n,), float64
         ‖x‖² from the same origin.
-    dtype : numpy type
-        float32 halves the memory that each step of a solve reads.
     """
-    K = reused(inner.shape, dtype)
+    K = reused(inner.shape, np.float64)
 
     def evaluate(rows: slice, columns: slice) -> np.ndarray:
         tile = scratch((rows.stop - rows.start, columns.stop - columns.start))

@@ -158,6 +158,7 @@ def agree(solution, name, slope, b_slope, along=None):
 
 
 def test_slope_of_the_path_of_c():
+    pytest.importorskip("scipy")  # of paths
     path = regularization_path(X, y, kernel=RBF(0.4), C_min=0.3, C_max=5.0)
     one, other, C = middle(path.C)
     slope, b_slope = ((ends(other) - ends(one)) / (other - one) for ends in (path.alpha, path.intercept))
@@ -165,6 +166,7 @@ def test_slope_of_the_path_of_c():
 
 
 def test_slope_of_epsilon_and_nu():
+    pytest.importorskip("scipy")  # of paths
     path = epsilon_path(X, score, kernel=RBF(0.3), C=2.0, epsilon=(0.4, 0.05))
     one, other, t = middle(np.sort(path.t))
     slope, b_slope = ((ends(other) - ends(one)) / (other - one) for ends in (path.alpha, path.intercept))
@@ -181,6 +183,7 @@ def test_slope_of_epsilon_and_nu():
 
 
 def test_slope_of_weights():
+    pytest.importorskip("scipy")  # of paths
     C = 1.0 + (np.arange(30) % 3), 3.0 - (np.arange(30) % 3)
     path = weight_path(X, y, kernel=RBF(0.4), C=C)
     points = np.sort(path.t)
@@ -197,6 +200,7 @@ def test_slope_of_weights():
 
 
 def at_an_event():
+    pytest.importorskip("scipy")  # of paths
     path = regularization_path(X, y, kernel=RBF(0.4), C_min=0.3, C_max=5.0)
     k = len(path.C) // 2
     problem = DualProblem.classification(X, y, kernel=RBF(0.4), C=path.C[k])

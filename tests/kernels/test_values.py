@@ -17,10 +17,8 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import origin_of
 from refsvm.kernels.precision import (
     FLOAT32_CROWDED_FROM,
-    FLOAT32_HELD_FROM,
     is_worthwhile,
     largest_value,
-    share_held,
 )
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import stored_rows
@@ -189,33 +187,6 @@ def test_when_float32_values_are_worthwhile(n, tolerance, reads, given, worthwhi
 def test_crowded_rows_are_worthwhile_from_a_size_on(past, crowded):
     gram = SimpleNamespace(n=FLOAT32_CROWDED_FROM + past, supports_float32=False, has_unit_diagonal=False)
     assert is_worthwhile(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
-
-
-@pytest.mark.parametrize("past", [-1, 0, 1])
-def test_a_matrix_that_is_held_is_worthwhile_from_a_size_on(past):
-    """The diagonal is 1, and the kernel may have no float32 values of its own."""
-    gram = SimpleNamespace(n=FLOAT32_HELD_FROM + past, supports_float32=False, has_unit_diagonal=True)
-    assert is_worthwhile(gram, 1e-3, True, held=True) == (past >= 0)
-    assert not is_worthwhile(gram, 1e-3, False, held=True)
-
-
-@pytest.mark.parametrize(
-    ("C", "tolerance", "cache_mb", "share"),
-    [
-        (10.0, 1e-3, np.inf, 0.1),  # 4 · 2⁻²⁴ √1500 C ≤ a tenth of the tolerance, up to C = 10.8
-        (12.0, 1e-3, np.inf, 0.0),
-        (1.0, 1e-4, np.inf, 0.1),
-        (1.2, 1e-4, np.inf, 0.0),
-        (0.1, 0.9e-4, np.inf, 0.0),  # a tolerance that float32 values never allow
-        (12.0, 1e-3, 1500**2 * 7 / 2**20, 1.0),  # the budget holds K as float32 alone
-        (12.0, 1e-3, 1500**2 * 4 / 2**20, 1.0),
-        (12.0, 1e-3, 1500**2 * 8 / 2**20, 0.0),  # as float64, too
-        (12.0, 1e-3, 1500**2 * 3.99 / 2**20, 0.0),  # not at all
-    ],
-)
-def test_how_far_a_held_matrix_of_float32_may_move_decision_values(C, tolerance, cache_mb, share):
-    gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 1500)[:, None])
-    assert share_held(gram, np.full(1500, C), tolerance, cache_mb) == share
 
 
 @pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])

@@ -362,7 +362,7 @@ class Lazy(Shrinking):
 
 def test_calls_without_a_step_are_counted_from_the_last_step(monkeypatch):
     """Two in succession are allowed here, as often as it may be."""
-    monkeypatch.setattr(run, "IDLE", 2)
+    monkeypatch.setattr("refsvm.guards.users_rules.IDLE", 2)
     expected = solve(FEW, shrinking=False, engine="numpy")
     lazy = solve(FEW, shrinking=Lazy(3), engine="numpy")
     assert lazy.status is Status.CONVERGED
