@@ -13,9 +13,7 @@ import numpy as np
 from refsvm.walk.walk import ABOVE, BELOW, FREE, Walk
 
 
-def blocking(
-    walk: Walk, noise: tuple[float, float], shortest: float, regular: bool
-) -> list[tuple[int, int]]:
+def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
     """Return the examples that let λ fall by no more than `shortest`, each with where it should be.
 
     (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
