@@ -262,7 +262,7 @@ print("without slack:", hard.status.value)
 # E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005),
 # which is in LIBSVM; T. Glasmachers and C. Igel chose by gain (2006), and Glasmachers planned ahead (2008). T. Hastie
 # and colleagues followed the solution along :math:`C` (2004). The chapters of this book are these papers in their order
-# of ideas. :doc:`/bibliography` has them all.
+# of ideas.
 
 # fold: The code of this figure
 # alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks, regression
@@ -288,7 +288,9 @@ for axes, (name, row) in zip(rows, events.items(), strict=True):
         at, height = place.get(year, year), (1.0, -1.0, 2.0, -2.0)[k % 4]
         axes.vlines(at, 0.0, height, color="0.7", lw=1)
         axes.plot(at, 0.0, "o", color=POSITIVE, ms=5)
-        axes.annotate(f"{year}\n{words}", (at, height), ha="center", va="bottom" if height > 0 else "top", fontsize=8)
+        axes.annotate(
+            f"{year}\n{words}", (at, height), ha="center", va="bottom" if height > 0 else "top", fontsize=8
+        )
     axes.set(title=name, ylim=(-3.6, 3.6), xlim=(1981, 2024), yticks=[])
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(bottom=False, labelbottom=False)

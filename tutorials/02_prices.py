@@ -105,7 +105,9 @@ for i in (0, 2):
 
 line, sides = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
 by_hand = solve(DualProblem.classification(line, sides, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
-print(f"α = {by_hand.alpha.round(6) + 0.0}, w = {by_hand.alpha @ line[:, 0]:.3f}, b = {by_hand.intercept:.3f}")
+print(
+    f"α = {by_hand.alpha.round(6) + 0.0}, w = {by_hand.alpha @ line[:, 0]:.3f}, b = {by_hand.intercept:.3f}"
+)
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
@@ -120,7 +122,9 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 from scipy.spatial import ConvexHull
 
 figure, axes = plt.subplots(figsize=(4.8, 4.8))
-parts = np.random.default_rng(3).normal(scale=0.6, size=(20, 2)) + np.outer(np.repeat([-1, 1], 10), [1.0, 0.8])
+parts = np.random.default_rng(3).normal(scale=0.6, size=(20, 2)) + np.outer(
+    np.repeat([-1, 1], 10), [1.0, 0.8]
+)
 of = np.repeat([-1, 1], 10)
 hulls = solve(DualProblem.classification(parts, of, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
 nearest = []
@@ -138,7 +142,9 @@ axes.set(xticks=[], yticks=[], aspect="equal")
 figure.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 w_hulls = hulls.alpha @ parts
-print(f"distance of the hulls {np.linalg.norm(direction):.4f}, width of the street {2 / np.linalg.norm(w_hulls):.4f}")
+print(
+    f"distance of the hulls {np.linalg.norm(direction):.4f}, width of the street {2 / np.linalg.norm(w_hulls):.4f}"
+)
 
 # %%
 # Never above

@@ -179,7 +179,9 @@ right.plot(np.convolve(wrong, np.ones(50) / 50, "valid"), color=POSITIVE, lw=1)
 right.set(xlabel="steps", ylabel="left out, though they end elsewhere", title="mean of 50 steps")
 plt.show()
 last = np.flatnonzero(wrong)[-1] + 1
-print(f"{len(active)} steps; after step {last} no variable is left out wrongly; at most {max(wrong)} are at once")
+print(
+    f"{len(active)} steps; after step {last} no variable is left out wrongly; at most {max(wrong)} are at once"
+)
 
 # %%
 # So shrinking makes mistakes: a variable ruled out now may be needed later. No harm is done as long as the excluded

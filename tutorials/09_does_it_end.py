@@ -221,7 +221,11 @@ for name, sample, gamma, C in (
     ("banana", make_banana(1000, rng=0), 0.5, 1.0),
     ("two of 20", corner, 0.05, 1.0),
 ):
-    rivals = SVC(gamma=gamma, C=C), LogisticRegression(max_iter=1000), RandomForestClassifier(100, random_state=0)
+    rivals = (
+        SVC(gamma=gamma, C=C),
+        LogisticRegression(max_iter=1000),
+        RandomForestClassifier(100, random_state=0),
+    )
     wrong = [1 - cross_val_score(rival, sample.X, sample.y, cv=folds).mean() for rival in rivals]
     print(f"{name:12s}{wrong[0]:16.1%}{wrong[1]:10.1%}{wrong[2]:8.1%}")
 

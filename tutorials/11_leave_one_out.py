@@ -142,7 +142,13 @@ for (name, end), colour in zip(ends.items(), ("#D55E00", "#0072B2"), strict=True
     fall = [problem.objective(whole.alpha + t * (end - whole.alpha)) - whole.objective for t in share]
     axes.plot(share, fall, color=colour, label=name)
     assert fall[-1] >= -a * xi[r] - R2 * a**2 - 1e-9
-axes.plot(share, -share * a * xi[r] - R2 * (share * a) ** 2, "--", color="#222222", label=r"at least $-a\xi_r-R^2a^2$")
+axes.plot(
+    share,
+    -share * a * xi[r] - R2 * (share * a) ** 2,
+    "--",
+    color="#222222",
+    label=r"at least $-a\xi_r-R^2a^2$",
+)
 axes.set(xlabel="share of the way", ylabel=r"$f-f^*$")
 axes.legend(frameon=False)
 plt.show()
@@ -222,7 +228,10 @@ def avg(alpha, lower, upper, r):
     """Return α with the weight of r shared by the free variables."""
     alpha, weight = np.where(np.arange(len(alpha)) == r, 0.0, alpha), alpha[r]
     free = np.flatnonzero((lower < alpha) & (alpha < upper) & (np.arange(len(alpha)) != r))
-    while abs(weight) > 1e-12 and len(free):
+    while abs(weight) > 1e-12:
+        if not len(free):  # all others then
+            others = (alpha < upper) if weight > 0.0 else (alpha > lower)
+            free = np.flatnonzero(others & (np.arange(len(alpha)) != r))
         taken = np.clip(alpha[free] + weight / len(free), lower[free], upper[free]) - alpha[free]
         alpha[free], weight = alpha[free] + taken, weight - taken.sum()
         free = free[(alpha[free] < upper[free]) if weight > 0.0 else (alpha[free] > lower[free])]

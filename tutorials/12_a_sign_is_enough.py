@@ -109,7 +109,7 @@ distance = np.linalg.norm(centre - w_left)
 print(f"example {left}: radius {radius:.4f}, distance of the machine without it {distance:.4f}")
 x_r, b = two.X[left], machine.intercept
 to_line = (centre @ x_r + b) / np.linalg.norm(x_r)
-print(f"its y = {two.y[left]:+d}; the line w·x + b = 0 is {to_line:+.4f} from the centre")
+print(f"its y = {two.y[left]:+.0f}; the line w·x + b = 0 is {to_line:+.4f} from the centre")
 assert distance <= radius < abs(to_line)
 
 # %%

@@ -264,7 +264,7 @@ for name, classes in predicted.items():
 pairs = [np.isin(kind, two) for two in ((0, 1), (0, 2), (1, 2))]
 of_pairs = [SVC(kernel="rbf", gamma=1.0, C=3.0).fit(plane[of], kind[of]) for of in pairs]
 cost = {
-    name: (sum(int(m.n_iter_) * len(m.alpha_) for m in machines), sum(len(m.support_) for m in machines), asked)
+    name: (sum(int(np.sum(m.n_iter_)) * m.alpha_.size for m in machines), sum(len(m.support_) for m in machines), asked)
     for name, machines, asked in (
         ("votes of pairs", of_pairs, 3), ("one-vs-rest", rest, 3), ("graph of pairs", of_pairs, 2),
     )

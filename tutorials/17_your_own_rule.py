@@ -110,7 +110,7 @@ plt.show()
 # and so on down a strictly descending chain, which is impossible. The factor ½ keeps :math:`\ell>\varepsilon/2`; without
 # it :math:`\ell` has no positive lower bound and the argument fails.
 #
-# What the half is worth, as a benchmark: the steps with several shares of :math:`\psi`, on problems of both kinds.
+# A benchmark of the half: the steps with several shares of :math:`\psi`, for two values of :math:`C`.
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,9 @@ small = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=
 print(f"{'share of ψ':>12s}{'C = 1':>8s}{'C = 10':>8s}")
 for share in (0.0, 0.1, 0.5, 0.9):
     counts = [
-        solve(each, selector=InTurnAbove(share), step=NewtonStep(), shrinking=False, max_iter=20_000).iterations
+        solve(
+            each, selector=InTurnAbove(share), step=NewtonStep(), shrinking=False, max_iter=20_000
+        ).iterations
         for each in (small, problem)
     ]
     print(f"{share:12g}{counts[0]:8d}{counts[1]:8d}")
