@@ -85,11 +85,11 @@ plt.show()
 # Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near one of the
 # old ones is on the right side as long as it is off by less than the geometric margin. So the widest street
 # forgives the largest error of position at every point. It forgives errors of the line, too: turn it a little, and all
-# points stay on their sides as long as each moves by less than its distance. And two theorems count. A perceptron, which
-# corrects itself by every example that it gets wrong, makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is
-# the geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin).
-# And of :math:`n` examples, each left out once, at most those on a margin can be predicted wrongly: no other changes the
-# street (:doc:`chapter 11 <11_leave_one_out>`).
+# points stay on their sides as long as each moves by less than its distance. And two theorems count. A perceptron,
+# which corrects itself by every example that it gets wrong, makes at most :math:`(R/\rho)^2` corrections, where
+# :math:`\rho` is the geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines
+# through the origin). And of :math:`n` examples, each left out once, at most those on a margin can be predicted
+# wrongly: no other changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Found by a general optimiser
 # ----------------------------
@@ -265,9 +265,10 @@ print("without slack:", hard.status.value)
 # of ideas.
 
 # fold: The code of this figure
-# alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks, regression
-#     and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order, gain, planning, conjugate
-#     steps. Below, many related problems: seeds, exact leave-one-out, the path of C, seeds for folds.
+# alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks,
+# regression
+#     and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order, gain, planning,
+#     conjugate steps. Below, many related problems: seeds, exact leave-one-out, the path of C, seeds for folds.
 events = {
     "models": (
         (1963, "widest margin"), (1992, "kernels"), (1995, "slacks"), (2000, "regression,\nnovelty"),
@@ -277,7 +278,8 @@ events = {
         (2006, "by gain"), (2008, "planning"), (2021, "conjugate"),
     ),
     "many problems": (
-        (2000, "seeds, ξα"), (2004, "path of C"), (2008, "sign of a\nleft-out example"), (2010, "any data"), (2017, "folds"),
+        (2000, "seeds, ξα"), (2004, "path of C"), (2008, "sign of a\nleft-out example"), (2010, "any data"),
+        (2017, "folds"),
     ),
 }  # fmt: skip
 figure, rows = plt.subplots(3, 1, figsize=(6.4, 7.2), sharex=True)

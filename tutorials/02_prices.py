@@ -94,14 +94,14 @@ for i in (0, 2):
 # Three points by hand
 # --------------------
 #
-# Let the examples be numbers: 0 and 1 negative, 3 positive, and no slack. The street lies between 1 and 3, so :math:`w=1`,
-# :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum says :math:`a_3=a_0+a_1`, and
+# Let the examples be numbers: 0 and 1 negative, 3 positive, and no slack. The street lies between 1 and 3, so
+# :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum says :math:`a_3=a_0+a_1`, and
 #
 # .. math:: f = a_0+a_1+a_3-\tfrac12(3a_3-a_1)^2 = 2a_3-\tfrac12(3a_3-a_1)^2 .
 #
-# For a given :math:`a_3` this is largest with :math:`a_1` as large as it can be: :math:`a_1=a_3`, :math:`a_0=0`. What is
-# left, :math:`2a_3-2a_3^2`, has its top at :math:`a_3=\tfrac12`, where :math:`f=\tfrac12` as well. The price of the point
-# that is not on a margin is zero.
+# For a given :math:`a_3` this is largest with :math:`a_1` as large as it can be: :math:`a_1=a_3`, :math:`a_0=0`. What
+# is left, :math:`2a_3-2a_3^2`, has its top at :math:`a_3=\tfrac12`, where :math:`f=\tfrac12` as well. The price of the
+# point that is not on a margin is zero.
 
 line, sides = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
 by_hand = solve(DualProblem.classification(line, sides, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
@@ -112,12 +112,13 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
 # There is a picture of the dual, too. Without slack the prices of each class have the same sum :math:`s`. Divided by
-# :math:`s` they are the weights of a mixture of the examples of that class, a point of its *convex hull*, and :math:`w` is
-# :math:`s` times the difference of the two points. The prices of the optimum belong to the two nearest points of the
+# :math:`s` they are the weights of a mixture of the examples of that class, a point of its *convex hull*, and :math:`w`
+# is :math:`s` times the difference of the two points. The prices of the optimum belong to the two nearest points of the
 # hulls: the widest street is at a right angle to the line that joins them.
 
 # fold: The code of this figure
-# alt: Two clouds of points, each with the polygon of its convex hull. The two nearest points of the polygons are joined by
+# alt: Two clouds of points, each with the polygon of its convex hull. The two nearest points of the polygons are joined
+# by
 #     a line, and the boundary crosses it in its middle at a right angle.
 from scipy.spatial import ConvexHull
 

@@ -156,7 +156,8 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # highest :math:`G_i` of those that may rise to the lowest of those that may fall. Here is one, with a small :math:`C`.
 
 # fold: The code of this figure
-# alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a line
+# alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a
+# line
 #     marks its middle, which is the intercept of the package.
 even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
 stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)

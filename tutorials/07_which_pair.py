@@ -399,8 +399,8 @@ for selector in (SecondOrder(), HybridMaximumGain()):
     print(f"3. {type(selector).__name__}: {run.kernel_rows} rows computed, {ever} examples ever moved")
 
 # %%
-# 1. The lines are in the order of the steps. ``Greedy`` needs the fewest and looks at every pair in each of them. The two
-#    rules of reselection, which choose by the exact gain, take as many steps as each other here, and more than
+# 1. The lines are in the order of the steps. ``Greedy`` needs the fewest and looks at every pair in each of them. The
+#    two rules of reselection, which choose by the exact gain, take as many steps as each other here, and more than
 #    ``SecondOrder``: they see fewer pairs.
 # 2. The more rows a rule looks at, the fewer steps it takes, and the more a step costs.
 # 3. One for each example that moved at least once. Each is computed once.

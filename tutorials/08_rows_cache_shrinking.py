@@ -52,8 +52,8 @@ for r, rows, share in zip(room, computed, hits, strict=True):
     print(f"{r:4d} {rows:16d} {share:11.1%}")
 
 # %%
-# Left, how often each example moved in a solve; right, the *hit rate*: the share of the kernel rows a step asks for that
-# is in memory already, if only some of them fit. Room for 32 of the 400 rows saves nearly as much as room for all.
+# Left, how often each example moved in a solve; right, the *hit rate*: the share of the kernel rows a step asks for
+# that is in memory already, if only some of them fit. Room for 32 of the 400 rows saves nearly as much as room for all.
 #
 # A row is the cost
 # -----------------
@@ -286,10 +286,10 @@ print(f"in place          {taken:5d} steps, {touched:8d} numbers")
 print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps)):8d} numbers")
 
 # %%
-# Why is it safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted problem begins at
-# its optimum, and :math:`f` rises in every round, as the printed gains show. (How much is not certain: a round may begin
-# with another pair, and gain less than a step on the most violating one would.) The stopping rule has the last word, on
-# all variables with their true gradient. If a variable was left out wrongly, the next round includes it.
+# Why is it safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted problem begins
+# at its optimum, and :math:`f` rises in every round, as the printed gains show. (How much is not certain: a round may
+# begin with another pair, and gain less than a step on the most violating one would.) The stopping rule has the last
+# word, on all variables with their true gradient. If a variable was left out wrongly, the next round includes it.
 #
 # Shrinking in the package
 # ------------------------
@@ -306,12 +306,12 @@ print(f"restricted        {sum(steps):5d} steps, {sum(np.multiply(sizes, steps))
 # ``solve`` calls ``steps`` repeatedly until the stopping rule is satisfied. Each call takes one of four branches:
 #
 # ``if in_blocks and len(B := block(state, self.block))``
-#     While computing kernel rows in batches pays, it solves a block of the most violating variables, to a tolerance that
-#     is a fixed fraction of the current gap.
+#     While computing kernel rows in batches pays, it solves a block of the most violating variables, to a tolerance
+#     that is a fixed fraction of the current gap.
 #
 # ``elif late := state.iteration % rules.stop.period``
-#     If the stopping rule is evaluated every ``period`` steps only, and a restricted solve has ended in between, it takes
-#     full steps up to the next evaluation.
+#     If the stopping rule is evaluated every ``period`` steps only, and a restricted solve has ended in between, it
+#     takes full steps up to the next evaluation.
 #
 # ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
 #     If the expected saving exceeds the cost of copying the submatrix, it solves the problem restricted to the active

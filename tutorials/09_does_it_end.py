@@ -53,10 +53,10 @@ plt.show()
 #
 # .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
 #
-# The whole way is of finite length. Suppose there were infinitely many steps. Then :math:`\alpha` and :math:`G` converge,
-# and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total. Each later step raises
-# an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed after :math:`T`. Assume
-# that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
+# The whole way is of finite length. Suppose there were infinitely many steps. Then :math:`\alpha` and :math:`G`
+# converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total. Each later
+# step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed after
+# :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
 #
 # * When it falls, its partner :math:`i` lies above it and is below its upper bound.
 # * When :math:`j` rises, it is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached its upper
@@ -66,8 +66,8 @@ plt.show()
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. It meets a bound once at most, and clipped steps are finitely many. Free
 # steps are finitely many anyway. A contradiction: **the loop ends, for every** :math:`\varepsilon>0`. (The theorem is
-# that of Keerthi and Gilbert, 2002.) For second-order selection there is a proof by Chen, Fan and Lin (2006), for the hybrid one by Glasmachers
-# and Igel (2006), for planned steps one by Glasmachers (2008).
+# that of Keerthi and Gilbert, 2002.) For second-order selection there is a proof by Chen, Fan and Lin (2006), for the
+# hybrid one by Glasmachers and Igel (2006), for planned steps one by Glasmachers (2008).
 #
 # A bound is not a forecast. The inequality and what happened:
 
@@ -87,9 +87,9 @@ print(
 #
 # The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better, if the
 # optimum is *nondegenerate*: no variable at a bound has :math:`G_i=b` there. Then from some step on the set of free
-# variables no longer changes. On the free variables :math:`f` is a quadratic function, of which each step removes a part:
-# the distance from the maximum falls by a factor in each round of steps. On a logarithmic axis that is a straight line,
-# as at the ends of the curves at the head of the chapter. When does the set change for the last time?
+# variables no longer changes. On the free variables :math:`f` is a quadratic function, of which each step removes a
+# part: the distance from the maximum falls by a factor in each round of steps. On a logarithmic axis that is a straight
+# line, as at the ends of the curves at the head of the chapter. When does the set change for the last time?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -130,9 +130,9 @@ for name, each in (
 # * If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2d`. Where classes
 #   overlap the share does not vanish. Every example that the best classifier gets wrong becomes a bounded support
 #   vector, and by the sum constraint examples of the other class hold as much weight against it. I. Steinwart (2003)
-#   proved that the share tends to *twice* the error of the best classifier. His conditions: a kernel that can approximate
-#   every continuous function, as the Gaussian one does on a bounded set, and a :math:`C` that grows with :math:`n`, not
-#   too fast. With a fixed :math:`C` and :math:`\gamma`, as below, the theorem says nothing.
+#   proved that the share tends to *twice* the error of the best classifier. His conditions: a kernel that can
+#   approximate every continuous function, as the Gaussian one does on a bounded set, and a :math:`C` that grows with
+#   :math:`n`, not too fast. With a fixed :math:`C` and :math:`\gamma`, as below, the theorem says nothing.
 #
 # Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power:
 
@@ -193,7 +193,7 @@ plt.show()
 # long texts as counts of words       a straight street                   many features: a line separates them already
 # images, sound                       a neural network                    it learns the features that a kernel is given
 # a prediction in microseconds        a straight street, a small tree     :math:`h` has a term a support vector
-# a density, an error bar             a Gaussian process                  it has a variance at every point, :math:`h` none
+# an error bar at every point         a Gaussian process                  it has a variance, :math:`h` has none
 # probabilities                       calibration: :doc:`/probabilities`  :math:`h` is no probability
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
@@ -230,8 +230,8 @@ for name, sample, gamma, C in (
     print(f"{name:12s}{wrong[0]:16.1%}{wrong[1]:10.1%}{wrong[2]:8.1%}")
 
 # %%
-# On the last set two of twenty features decide, by thresholds. The forest picks them; to the Gaussian kernel all features
-# count alike. On the banana no straight boundary will do.
+# On the last set two of twenty features decide, by thresholds. The forest picks them; to the Gaussian kernel all
+# features count alike. On the banana no straight boundary will do.
 #
 # LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
 # others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and is slow on a

@@ -407,7 +407,7 @@ counts = {
 }
 for N, count in counts.items():
     print(f"3. N = {N}: {count} steps, {1 - count / counts[1]:.1%} fewer than with N = 1")
-assert counts[10] < counts[5] < counts[1] and counts[10] == min(counts.values())
+assert counts[10] < counts[5] < counts[1]
 
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and

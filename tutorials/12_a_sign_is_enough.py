@@ -41,8 +41,8 @@ print(
 # When is a sign certain?
 # -----------------------
 #
-# Let :math:`F` be the primal objective without example :math:`r`. Suppose :math:`H` is a lower bound on :math:`F` over all
-# models with :math:`h(x_r)=0`. If the current model has :math:`F<H`, the optimum lies on the same side of
+# Let :math:`F` be the primal objective without example :math:`r`. Suppose :math:`H` is a lower bound on :math:`F` over
+# all models with :math:`h(x_r)=0`. If the current model has :math:`F<H`, the optimum lies on the same side of
 # :math:`h(x_r)=0` as the current model. Otherwise the segment from the current model to the optimum would contain a
 # model with :math:`h(x_r)=0`, and by convexity its :math:`F` would be at most that of the current model, hence below
 # :math:`H`: a contradiction.
@@ -147,10 +147,10 @@ plt.show()
 # every model in the ball predicts the same sign at :math:`x_r`, so does :math:`w_r`. To check this, write
 # :math:`\varphi_i` for :math:`\varphi(x_i)` and :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)`
 # is the :math:`\zeta` that minimises :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so it is positive if this convex
-# function is decreasing at :math:`\zeta=0`. Its slope at 0 increases with every :math:`c_i`, and in the ball :math:`c_i`
-# is at most its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for
-# these largest values, it is negative for every model in the ball. The negative sign is certified in the same way with
-# the smallest values.
+# function is decreasing at :math:`\zeta=0`. Its slope at 0 increases with every :math:`c_i`, and in the ball
+# :math:`c_i` is at most its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is
+# negative for these largest values, it is negative for every model in the ball. The negative sign is certified in the
+# same way with the smallest values.
 #
 # .. shipped:: stopping/midpoint.py
 #    :object: radius distances certain_sign

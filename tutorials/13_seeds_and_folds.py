@@ -3,7 +3,7 @@ r"""
 ====================
 
 Ten folds, twenty values of :math:`C`, one example more or less: related problems have related solutions. This chapter
-guesses one solution from another. A guess changes no answer, because the solver goes on from it. What it saves depends
+guesses one solution from another. A guess changes no answer, because the solver goes on from it. The saving depends
 on the problem: nearly all of the steps, a few, or none. The seeds are those of Z. Wen and others (2017).
 """
 
@@ -117,9 +117,9 @@ print("the seed of the package:", np.allclose(own, SIR().seed(first, next_box)))
 #
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
-# A free variable, and an added example that violates its condition, should end at :math:`G_i=b`, so their required change
-# is :math:`dG_i=b-G_i` (almost zero for the free ones). All other gradients should stay as they are: :math:`dG_i=0`.
-# Together with the sum constraint this is an overdetermined linear system in :math:`x`:
+# A free variable, and an added example that violates its condition, should end at :math:`G_i=b`, so their required
+# change is :math:`dG_i=b-G_i` (almost zero for the free ones). All other gradients should stay as they are:
+# :math:`dG_i=0`. Together with the sum constraint this is an overdetermined linear system in :math:`x`:
 #
 # .. math::
 #
@@ -235,8 +235,8 @@ plt.show()
 
 # %%
 # A chain of seeds is one way to begin a round. The other is the solution on all examples as the origin of every round
-# (``from_full=True``, the default). Then nothing joins, and only the removed weight has to be shared out. Which takes fewer
-# steps?
+# (``from_full=True``, the default). Then nothing joins, and only the removed weight has to be shared out. Which takes
+# fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -250,9 +250,9 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither is better everywhere. The steps from the full solution are those of its rounds and of that solution itself. Its
-# rounds are independent of each other, so threads can share them. The kernel rows, which all rounds share, are saved either
-# way.
+# Neither is better everywhere. The steps from the full solution are those of its rounds and of that solution itself.
+# Its rounds are independent of each other, so threads can share them. The kernel rows, which all rounds share, are
+# saved either way.
 #
 # .. shipped:: seeders/sir.py
 #    :twin:
@@ -331,7 +331,7 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
-# 3. A seed that costs more is nearer in :math:`f` here, and the walk of ATO ends at the optimum. Nearer in :math:`f` is not
-#    fewer steps: compare the lines. The last part of the way is the longest, whatever came before.
+# 3. A seed that costs more is nearer in :math:`f` here, and the walk of ATO ends at the optimum. Nearer in :math:`f` is
+#    not fewer steps: compare the lines. The last part of the way is the longest, whatever came before.
 #
 # .. endfold::

@@ -149,10 +149,10 @@ print(
 #
 # Cross-validation exchanges one fold for another, which is also a line of problems. For a *removed* example, let both
 # bounds move linearly from :math:`\alpha_r` to 0; the variable is carried along. An *added* example starts at
-# :math:`\alpha=0`. If its optimality condition already holds, nothing needs to be done. Otherwise let its far bound grow
-# linearly from 0 to :math:`\pm C`; the variable follows that bound until its gradient reaches :math:`b`, and is free from
-# then on. At :math:`t=1` every box is that of the new problem, so the walk ends at its optimum. This is the seed ATO of
-# :doc:`chapter 13 <13_seeds_and_folds>`.
+# :math:`\alpha=0`. If its optimality condition already holds, nothing needs to be done. Otherwise let its far bound
+# grow linearly from 0 to :math:`\pm C`; the variable follows that bound until its gradient reaches :math:`b`, and is
+# free from then on. At :math:`t=1` every box is that of the new problem, so the walk ends at its optimum. This is the
+# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):

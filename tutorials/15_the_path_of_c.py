@@ -114,12 +114,12 @@ except ValueError as error:
     print(error)
 
 # %%
-# If the matrix is singular it has null vectors :math:`u=(u_0,u_M)`. The first row gives :math:`\mathbf 1^\top u_M=0`, the
-# others :math:`K_{MM}u_M=-u_0\mathbf 1`; multiplying by :math:`u_M` gives :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`.
-# So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor any decision value: **along** :math:`u` **the
-# street does not move at all**. The direction of the path is therefore unique only up to such :math:`u`, and we may choose
-# the :math:`u` that lets :math:`\lambda` fall furthest before a variable meets its bound. That choice is a linear program.
-# With :math:`d_p` any solution of the system, as a rate for
+# If the matrix is singular it has null vectors :math:`u=(u_0,u_M)`. The first row gives :math:`\mathbf 1^\top u_M=0`,
+# the others :math:`K_{MM}u_M=-u_0\mathbf 1`; multiplying by :math:`u_M` gives
+# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor
+# any decision value: **along** :math:`u` **the street does not move at all**. The direction of the path is therefore
+# unique only up to such :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a
+# variable meets its bound. That choice is a linear program. With :math:`d_p` any solution of the system, as a rate for
 # falling :math:`\lambda`, and the columns of :math:`N` a basis of the :math:`u_M`:
 #
 # .. math::

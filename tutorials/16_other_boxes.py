@@ -113,16 +113,16 @@ plt.show()
 #
 # All of it in a table, a line for each constraint:
 #
-# ==========================================================  ==================================  ====================  ===============
-# constraint of the primal                                    linear term :math:`v_i`             box                   sum :math:`z`
-# ==========================================================  ==================================  ====================  ===============
-# :math:`y_ih(x_i)\ge1-\xi_i`, :math:`y_i=+1`                 :math:`1`                           :math:`[0,C]`         0
-# :math:`y_ih(x_i)\ge1-\xi_i`, :math:`y_i=-1`                 :math:`-1`                          :math:`[-C,0]`        0
-# :math:`y_ih(x_i)\ge1`, hard                                 :math:`y_i`                         open on one side      0
-# :math:`h(x_i)\ge y_i-\varepsilon-\xi_i`                     :math:`y_i-\varepsilon`             :math:`[0,C]`         0
-# :math:`-h(x_i)\ge-y_i-\varepsilon-\xi_i'`                   :math:`y_i+\varepsilon`             :math:`[-C,0]`        0
-# :math:`h(x_i)\ge-\xi_i`, with the cost :math:`\nu n\,b`     :math:`0`                           :math:`[0,1]`         :math:`\nu n`
-# ==========================================================  ==================================  ====================  ===============
+# ========================================================  =======================  ================  =============
+# constraint of the primal                                  linear term :math:`v_i`  box               sum :math:`z`
+# ========================================================  =======================  ================  =============
+# :math:`y_ih(x_i)\ge1-\xi_i`, :math:`y_i=+1`               :math:`1`                :math:`[0,C]`     0
+# :math:`y_ih(x_i)\ge1-\xi_i`, :math:`y_i=-1`               :math:`-1`               :math:`[-C,0]`    0
+# :math:`y_ih(x_i)\ge1`, hard                               :math:`y_i`              open on one side  0
+# :math:`h(x_i)\ge y_i-\varepsilon-\xi_i`                   :math:`y_i-\varepsilon`  :math:`[0,C]`     0
+# :math:`-h(x_i)\ge-y_i-\varepsilon-\xi_i'`                 :math:`y_i+\varepsilon`  :math:`[-C,0]`    0
+# :math:`h(x_i)\ge-\xi_i`, with the cost :math:`\nu n\,b`   :math:`0`                :math:`[0,1]`     :math:`\nu n`
+# ========================================================  =======================  ================  =============
 #
 # .. shipped:: formulations.py
 #    :object: Formulations.regression Formulations.one_class

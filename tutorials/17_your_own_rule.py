@@ -107,8 +107,8 @@ plt.show()
 # The rest of the proof is reflected, because this rule fixes :math:`j` rather than :math:`i`: :math:`j` is always the
 # lowest variable that may fall. Suppose a variable both falls and rises infinitely often. Between two of its falls some
 # lower variable must leave its lower bound and return to it. That variable then also moves both ways infinitely often,
-# and so on down a strictly descending chain, which is impossible. The factor ½ keeps :math:`\ell>\varepsilon/2`; without
-# it :math:`\ell` has no positive lower bound and the argument fails.
+# and so on down a strictly descending chain, which is impossible. The factor ½ keeps :math:`\ell>\varepsilon/2`;
+# without it :math:`\ell` has no positive lower bound and the argument fails.
 #
 # A benchmark of the half: the steps with several shares of :math:`\psi`, for two values of :math:`C`.
 
