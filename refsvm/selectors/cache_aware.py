@@ -23,8 +23,8 @@ class CacheAware(HybridMaximumGain):
         m = n:                 i and j as in the first line: no row is missing
 
     m is the number of rows in memory, capacity the number that fits. A row that has been computed is not computed again
-    before the cache is full, so second order computes at most as many rows as there are variables, and takes fewer steps.
-    With a full cache rows
+    before the cache is full, so second order computes at most as many rows as there are variables, and takes fewer
+    steps. With a full cache rows
     are evicted and computed anew; hybrid maximum gain needs one new row a step at most. A cache for all n rows is never
     full. The cache frees no slot during a solve, so the selection changes over once at most, and the convergence proof
     of the later rule holds.
