@@ -118,8 +118,7 @@ print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # fold: The code of this figure
 # alt: Two clouds of points, each with the polygon of its convex hull. The two nearest points of the polygons are joined
-# by
-#     a line, and the boundary crosses it in its middle at a right angle.
+#     by a line, and the boundary crosses it in its middle at a right angle.
 from scipy.spatial import ConvexHull
 
 figure, axes = plt.subplots(figsize=(4.8, 4.8))

@@ -157,8 +157,7 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 
 # fold: The code of this figure
 # alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a
-# line
-#     marks its middle, which is the intercept of the package.
+#     line marks its middle, which is the intercept of the package.
 even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
 stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)
 end = solve(stiff, stop=KKTGap(1e-9))
