@@ -266,7 +266,8 @@ print("without slack:", hard.status.value)
 
 # fold: The code of this figure
 # alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks,
-#     regression and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order, gain, planning,
+#     regression and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order,
+#     gain, planning,
 #     conjugate steps. Below, many related problems: seeds, exact leave-one-out, the path of C, seeds for folds.
 events = {
     "models": (
