@@ -197,7 +197,8 @@ class PreparedExamples:
 def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -> Any:
     """Return dense data with few non-zero entries as CSR, for cheaper products; other data as they are.
 
-    Data that are to be multiplied around an origin of their own stay dense: the move would fill a sparse matrix.
+    Data that are to be multiplied around an origin, given here or found because they are far from zero, stay dense: the
+    move would fill a sparse matrix. So do data of a kernel that has no ``distance_scale``.
 
     Parameters
     ----------

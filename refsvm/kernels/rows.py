@@ -147,8 +147,9 @@ class KernelRows(KernelMatrix):
     ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
-        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
-        does not depend on which rows are stored, but for the rounding of rows as float32.
+        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The bits
+        of the sum do not depend on which rows are stored, with two exceptions: rows kept as float32, and a callable
+        kernel whose values round differently in a block and alone.
 
         Parameters
         ----------
