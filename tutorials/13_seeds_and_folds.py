@@ -188,16 +188,15 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # before it, as in the paper: then ``full`` is replaced by ``run`` at the end of each pass.
 #
 # .. shipped:: rounds/cross_validate.py
-#    :object: hold_out planned
+#    :object: planned FoldTable.take
 #    :fold: The loop over the folds in the package
 #
 # .. shipped:: rounds/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# The loop of the package is ``hold_out``. ``planned`` lists the rounds, each with its empty box and the name of
-# the solution that it starts from. ``rounds.run`` carries them out, in compiled code where it can, and yields them one
-# by one; the line ``values[examples] = ended.values`` is the last line of the loop above. The lines after the loop
-# decide whether more threads would end sooner.
+# ``planned`` lists the rounds, each with its empty box and the name of the solution that it starts from.
+# ``Rounds.run`` carries them out, in compiled code where it can and by several threads where that pays, and yields them
+# one by one. ``take`` reads the decision values off each, as the last line of the loop above does.
 #
 # What a seed saves
 # -----------------
