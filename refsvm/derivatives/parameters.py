@@ -24,7 +24,7 @@ from refsvm.problem import DualProblem
 
 
 class Rates(NamedTuple):
-    """What one unit of a parameter changes.
+    """The changes that one unit of a parameter makes.
 
     Attributes
     ----------

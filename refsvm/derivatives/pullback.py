@@ -161,7 +161,7 @@ def pullback(
     X : array-like or CSR of shape (t, d), optional
         Examples whose decision values the loss depends on; as in `Derivative.decision_function`.
     decision_function : array-like of shape (t,), optional
-        ∂ℓ/∂h(x) of these. What the kernel values k(x, xᵢ) change with a parameter of the kernel is counted; a loss that
+        ∂ℓ/∂h(x) of these. Changes of the kernel values k(x, xᵢ) with a parameter of the kernel are counted; a loss that
         was given by α and b alone takes it as none.
     least_norm : bool
         Where dα is not unique, take the smallest one.
