@@ -205,7 +205,7 @@ class Optimum:
 
     @property
     def offsets(self) -> np.ndarray | float:
-        """Return by how much the intercept around the mean of the data grows with each α, shape (n,); 0 without a mean."""
+        """Return how much the intercept around the mean of the data gains with each α, shape (n,); 0 without a mean."""
         if self.problem.gram.origin is None:
             return 0.0
         gram, places = examples_of(self.problem.gram)
