@@ -236,6 +236,12 @@ class Solution:
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
 
+    derivative: ClassVar[Callable[..., Any]]
+    """``derivative(name)``: `refsvm.derivatives.derivative.derivative`, which that file puts here."""
+
+    pullback: ClassVar[Callable[..., Any]]
+    """``pullback(alpha, intercept)``: `refsvm.derivatives.pullback.pullback`, which that file puts here."""
+
     @property
     def _exact(self) -> np.ndarray:
         """G up to one number in all components."""

@@ -78,13 +78,18 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> Non
         "duality\ngap": "{duality_gap:.1e}",
         "training\nerror": "{training_error:.4f}",
         "support\nvectors": "{support_vectors}",
-        "status": None if all(converged) else lambda row: row["status"].lower().replace("_", " "),
+        "status": None if all(converged) else status_of,
     }
     print_table(heading(problem), columns, rows)
     if sum(converged) > 1:
         typer.echo(f"The objectives agree to {objective_spread(rows):.1e} (relative).")
     first_use = sum(row["first_use_seconds"] for row in rows)
     typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
+
+
+def status_of(row: Mapping[str, Any]) -> str:
+    """Return why a run ended, in words."""
+    return str(row["status"]).lower().replace("_", " ")
 
 
 def scores_of(row: Mapping[str, Any]) -> Columns:

@@ -43,7 +43,7 @@ def guards_for(
     >>> from refsvm.solver.shrinking import NoShrinking
     >>> rows = stored_rows(Gram(RBF(0.5), np.array([[0.0], [1.0]])))
     >>> [type(guard).__name__ for guard in guards_for(rows, NoShrinking(), Limits(n=2))]
-    ['FreshGradient', 'Snap', 'Noise']
+    ['FreshGradient', 'Snap']
     """
     may_leave = rows.keeps_float32 and not rows.exact.keeps_float32
     applies: list[tuple[bool, Callable[[], Guard]]] = [

@@ -20,6 +20,7 @@ from refsvm.kernels.precision import (
     is_worthwhile,
     largest_value,
 )
+from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import stored_rows
 
@@ -238,6 +239,14 @@ def test_memory_is_asked_for_before_a_row_is_written_to(monkeypatch):
     rows.ensure(5)
     rows.fetch(np.array([8, 0, 7]))
     assert asked == [3, 4, 6]
+
+
+def test_rows_are_mapped_before_a_block_takes_the_last_slots(monkeypatch):
+    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1))), megabytes(350, 400)), []
+    monkeypatch.setattr(rows._buffer, "ensure_ready", asked.append)
+    rows.fetch(np.arange(340))
+    rows.fetch(np.arange(330, 360))
+    assert asked == [340, 350]
 
 
 @pytest.mark.parametrize("n", [1, 64, 65, 130])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import not_negative
+from refsvm.kernels.differences import named
 from refsvm.kernels.functions.base import Kernel
-from refsvm.kernels.products import Columns, PreparedExamples
+from refsvm.kernels.products import Columns, PreparedExamples, squared_distances
 
 
 @dataclass(frozen=True)
@@ -63,3 +65,8 @@ class RBF(Kernel):
             arithmetic.current.gaussian_rows(
                 examples.products.Z, rows, examples.norms, features, norms, start, self.gamma, out
             )
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """∂k/∂γ = −‖x − z‖² k, shape (m, n)."""
+        named(self, name)
+        return -squared_distances(self, X, Z) * self(X, Z)
