@@ -278,7 +278,7 @@ class Formulations:
 def classification_given(
     X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0
 ) -> tuple[KernelMatrix, Any, Any]:
-    """Return the kernel matrix, the labels and the penalties of a front door; X may be a whole problem.
+    """Return the kernel matrix, the labels and the penalties of a public function; X may be a whole problem.
 
     Raises
     ------

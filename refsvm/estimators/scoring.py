@@ -39,15 +39,15 @@ class HeldOut:
 
     _part: tuple[Any, np.ndarray]
 
-    def _decision_values(self, X: Any, told: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return what is told of the decision values of the test part; nothing else is known."""
+    def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+        """Return what `reduce` makes of the decision values of the test part; nothing else is known."""
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
                 "scoring= may ask for predictions of the test part only, the X that it is called with; search by "
                 f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...) where a scorer needs more."
             )
-        return told(values)
+        return reduce(values)
 
     def _check_fitted(self) -> None:
         """Pass: the decision values are here, though no support vectors are."""

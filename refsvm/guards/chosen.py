@@ -53,7 +53,7 @@ def guards_for(
         (True, Snap),
         (rows.keeps_float32, lambda: Float32Rows(limits, in_float64 if may_leave else None, allowed)),
         (not rows.is_psd, Indefinite),
-        (rows.gram.noise != 0.0, Noise),
+        (rows.gram.kernel_error != 0.0, Noise),
     ]
     return [guard() for does, guard in applies if does]
 

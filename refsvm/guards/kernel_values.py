@@ -44,7 +44,7 @@ class Noise(Guard):
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:
             s = problem.decision_range(state.alpha, state.gradient)
-            wanted = rules.stop.wanted(problem, state.alpha, s)
+            wanted = rules.stop.tolerance_for_rounding(problem, state.alpha, s)
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:

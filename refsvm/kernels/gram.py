@@ -92,7 +92,7 @@ class Gram(KernelMatrix):
     full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them. True for callables: they
         may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
-    rounding : float
+    data_error : float
         About how far a kernel value may be from the true one, see `refsvm.kernels.products.PreparedExamples`.
     is_psd : bool
         Whether the kernel is known to be positive semi-definite.
@@ -117,33 +117,33 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._noise: float | None = None
+        self._kernel_error: float | None = None
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
             self.prefers_batches = self._examples.products.prefers_batches
-            self.rounding, self.is_psd = self._examples.rounding, kernel.is_psd
+            self.data_error, self.is_psd = self._examples.data_error, kernel.is_psd
             self.has_unit_diagonal = kernel.has_unit_diagonal
         elif isinstance(kernel, Precomputed):
             self.dense = X
             if X.dtype == np.float32:
-                self.rounding = float(np.finfo(np.float32).eps) / 2.0
+                self.data_error = float(np.finfo(np.float32).eps) / 2.0
             if not is_checked:
                 check_finite_values(X)
-            self._noise = 0.0 if is_checked else None
+            self._kernel_error = 0.0 if is_checked else None
         else:
             self.full_matrix_only = True
 
     @property
-    def noise(self) -> float | None:
+    def kernel_error(self) -> float | None:
         """Estimated rounding error of a kernel value, of the product x·x and of the kernel function.
 
         0 for an array of the package itself, such as that of a path, which has a bound of its own.
         """
         # measured when asked for: it takes passes over the data that many solves never need
-        if self._noise is None and isinstance(self.kernel, Kernel):
-            self._noise = self._measured_noise(self.kernel)
-        return self._noise
+        if self._kernel_error is None and isinstance(self.kernel, Kernel):
+            self._kernel_error = self._measured_noise(self.kernel)
+        return self._kernel_error
 
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
@@ -420,5 +420,6 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
-    held.rounding, held.is_psd, held._noise = max(held.rounding, gram.rounding), gram.is_psd, gram.noise
+    held.data_error, held.is_psd = max(held.data_error, gram.data_error), gram.is_psd
+    held._kernel_error = gram.kernel_error
     return held

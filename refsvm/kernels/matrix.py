@@ -31,7 +31,7 @@ class KernelMatrix(ABC):
         Whether several rows in one product cost far less than the same rows one by one.
     full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them.
-    rounding : float
+    data_error : float
         About how far a value may be from the true one.
     is_psd : bool
         Whether the matrix is known to be positive semi-definite for any data.
@@ -47,9 +47,9 @@ class KernelMatrix(ABC):
         A number for each variable; those that are known to have the same row of K share one.
     origin : ndarray of shape (d,) or None
         Where a linear kernel is evaluated around; None for 0.
-    noise : float or None
-        About how far rounding puts a value from the true one, whose effect on decision values is about noise · ‖α‖.
-        None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
+    kernel_error : float or None
+        About how far rounding puts a value from the true one, whose effect on decision values is about ‖α‖ times
+        that. None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
     """
 
     n: int
@@ -60,7 +60,7 @@ class KernelMatrix(ABC):
     repeats: bool = False
     prefers_batches: bool = False
     full_matrix_only: bool = False
-    rounding: float = 0.0
+    data_error: float = 0.0
     is_psd: bool = False
     has_unit_diagonal: bool = False
     origin: np.ndarray | None = None
@@ -90,7 +90,7 @@ class KernelMatrix(ABC):
         return np.arange(self.n)
 
     @property
-    def noise(self) -> float | None:
+    def kernel_error(self) -> float | None:
         """About how far rounding puts a value from the true one; None for that of one operation."""
         return None
 
@@ -160,7 +160,7 @@ class View(KernelMatrix):
     def __init__(self, source: KernelMatrix, indices: np.ndarray) -> None:
         self.source, self.indices = source, indices
         self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
-        self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
+        self.prefers_batches, self.data_error = source.prefers_batches, source.data_error
         self.is_psd, self.has_unit_diagonal, self.origin = (
             source.is_psd,
             source.has_unit_diagonal,
@@ -188,9 +188,9 @@ class View(KernelMatrix):
         return self.source.distinct[self.indices]
 
     @property
-    def noise(self) -> float | None:
+    def kernel_error(self) -> float | None:
         """That of the source."""
-        return self.source.noise
+        return self.source.kernel_error
 
     @property
     def centred(self) -> KernelMatrix:

@@ -82,7 +82,7 @@ class KernelRows(KernelMatrix):
 
     def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0, values: np.ndarray | None = None) -> None:
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
-        self.rounding, self.is_psd = gram.rounding, gram.is_psd
+        self.data_error, self.is_psd = gram.data_error, gram.is_psd
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
         self.values: np.ndarray = values if values is not None else np.asarray(self.dense)
         self.capacity, self.holds_all = len(self.values), len(self.values) == self.n
@@ -165,9 +165,9 @@ class KernelRows(KernelMatrix):
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
     @property
-    def noise(self) -> float | None:
+    def kernel_error(self) -> float | None:
         """That of the matrix."""
-        return self.gram.noise
+        return self.gram.kernel_error
 
     @property
     def store(self) -> KernelRows:

@@ -147,7 +147,7 @@ class BinaryResult:
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
             math.inf if status is Status.CONVERGED else solution.decision_range,
-            *where_solved(solution),
+            *in_solver_coordinates(solution),
         )  # fmt: skip
 
     @property
@@ -168,9 +168,9 @@ class BinaryResult:
         return full
 
 
-def where_solved(solution: Solution) -> tuple[np.ndarray | None, float]:
+def in_solver_coordinates(solution: Solution) -> tuple[np.ndarray | None, float]:
     """Return the origin around which the kernel was evaluated, None for 0, and b there."""
-    there = solution.where_solved()
+    there = solution.in_solver_coordinates()
     return there.problem.gram.origin, there.intercept
 
 

@@ -16,7 +16,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
 from refsvm.solver.rules import Rules, chosen_rules, warn_of_rounding
-from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
+from refsvm.solver.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.solver.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 
 
@@ -115,7 +115,7 @@ def are_small(
     cache_dtype: str = "auto", cache_mb: float = 200.0, callback: Any = None, **_: Any,
 ) -> bool:  # fmt: skip
     """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
-    if callback is not None or cache_dtype == "float32" or not takes(chosen_rules(selector, step, stop)):
+    if callback is not None or cache_dtype == "float32" or not supports(chosen_rules(selector, step, stop)):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
     # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
@@ -136,7 +136,7 @@ def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     # one origin for all pairs, as their machines are asked together
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
-    warn_of_rounding(gram.rounding, rules.stop.tolerance)
+    warn_of_rounding(gram.data_error, rules.stop.tolerance)
     limit, late = min(max_iter, MOST_STEPS), None
     computed = 0 if gram.dense is not None else gram.n
     for stack in stacks(gram, codes[known], penalties[known], cache_mb):

@@ -205,7 +205,7 @@ def has_several_classes(y: Any) -> bool:
 def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
     """Return the matrix as an array, of which those of all pairs are parts."""
     held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
-    held.is_psd, held._noise = True, gram.noise
+    held.is_psd, held._kernel_error = True, gram.kernel_error
     return held
 
 

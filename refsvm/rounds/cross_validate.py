@@ -126,7 +126,7 @@ def cross_validate(
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     # threads share one kernel matrix; each process computes its own rows
     if is_small or workers == 1 or not joblib_is_set_up():
-        task = task.held(cache_mb, single=options.get("cache_dtype") == "float32")
+        task = task.with_shared_matrix(cache_mb, single=options.get("cache_dtype") == "float32")
     if megabytes(task.gram.n, task.gram.n) <= cache_mb and options.get("cache_dtype", "auto") == "auto":
         options["cache_dtype"] = "float64"
     held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
+from refsvm._checks import frames_within, positive, positive_or_inf
 from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.unsolved import REMEDY, frames_within, warn
+from refsvm.engine.unsolved import REMEDY, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
 from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
@@ -198,7 +198,7 @@ def decided(
         "trace": trace,
         "cache_dtype": "float64",  # the proofs need float64 rows
     }  # fmt: skip
-    found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
+    found = TaskProgress(task if task.has_one_machine else task.with_shared_matrix(cache_mb), callback, began)
     with interruptible():  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
             rounds = Rounds(part.machine.problem, **options)

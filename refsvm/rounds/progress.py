@@ -17,7 +17,7 @@ from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Asked, Task
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, LeftOutMachine, Task
 from refsvm.rounds.walked import few_steps, walked
 from refsvm.stopping import KKTGap, StoppingRule
 
@@ -36,7 +36,7 @@ class LOOProgress:
 
     Parameters
     ----------
-    part : Asked
+    part : LeftOutMachine
     rounds : Rounds
     callback : callable, optional
         Called with the number of examples that this machine has decided.
@@ -45,7 +45,11 @@ class LOOProgress:
     """
 
     def __init__(
-        self, part: Asked, rounds: Rounds, callback: Callable[[int], object] | None, start: np.ndarray | None
+        self,
+        part: LeftOutMachine,
+        rounds: Rounds,
+        callback: Callable[[int], object] | None,
+        start: np.ndarray | None,
     ) -> None:
         self.part, self.rounds, self._callback, self._start = part, rounds, callback, start
         self.status, self.proves = Status.CONVERGED, rounds.problem.has_labels
@@ -72,7 +76,7 @@ class LOOProgress:
             if self.is_hard:
                 rounds, self.given = walked(rounds, self.given, kkt)
                 self.rounds = rounds
-        self.full = rounds.solutions["all"] = self.given.where_solved(rounds.problem)
+        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
         self.check(())
@@ -164,7 +168,7 @@ class TaskProgress:
         """CONVERGED, or what ends the call."""
         return self._parts[-1].status if self._parts else Status.CONVERGED
 
-    def begin(self, part: Asked, rounds: Rounds) -> LOOProgress:
+    def begin(self, part: LeftOutMachine, rounds: Rounds) -> LOOProgress:
         """Return the empty results of another machine."""
         start = None
         if self.task.kind == NOVELTY and self._parts:  # the same machine, but for z

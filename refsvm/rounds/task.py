@@ -62,7 +62,7 @@ class Machine(NamedTuple):
         return np.concatenate([examples, examples + self.problem.n // 2])
 
 
-class Asked(NamedTuple):
+class LeftOutMachine(NamedTuple):
     """A machine, and which examples leave-one-out asks it about.
 
     Attributes
@@ -147,27 +147,29 @@ class Task:
         """Whether all examples are asked of one machine."""
         return len(self.classes) == 2 or self.kind == REGRESSION
 
-    def held(self, cache_mb: float, single: bool = False) -> Task:
+    def with_shared_matrix(self, cache_mb: float, single: bool = False) -> Task:
         """Return the task on a kernel matrix that several machines share: `shared_gram`."""
         gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
         computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
         return replace(self.on(gram), rows_computed=computed)
 
-    def parts(self) -> Iterator[Asked]:
+    def parts(self) -> Iterator[LeftOutMachine]:
         """Yield the machines that leave-one-out trains; that of novelty detection of all examples first."""
         n, every = self.gram.n, np.arange(self.gram.n)
         if len(self.classes) > 2:
             for pair in self.pairs:
                 examples = np.flatnonzero(np.isin(self.codes, pair))
-                yield Asked(Machine(self._gathered(pair[0], examples), pair, 1), examples, None, self.gram)
+                yield LeftOutMachine(
+                    Machine(self._gathered(pair[0], examples), pair, 1), examples, None, self.gram
+                )
             return
         machine = next(self.machines())
         if self.kind != NOVELTY:
-            yield Asked(machine, every, None, self.gram)
+            yield LeftOutMachine(machine, every, None, self.gram)
             return
-        yield Asked(machine, every, [], self.gram)
+        yield LeftOutMachine(machine, every, [], self.gram)
         for family, asked in self.families(machine, [*every.reshape(n, 1)]):
-            yield Asked(family, every, asked, self.gram)
+            yield LeftOutMachine(family, every, asked, self.gram)
 
     def _gathered(self, positive: int, examples: np.ndarray) -> DualProblem:
         """Return the problem of the examples of two classes alone."""
