@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
-from itertools import combinations
 from numbers import Number
 from typing import Any, ClassVar, Final
 
@@ -27,6 +26,7 @@ from refsvm.identity import described, digest_of
 from refsvm.kernels.names import is_precomputed
 from refsvm.rounds.grid import Split
 from refsvm.rounds.weights import copies
+from refsvm.scheme import OneVsOne
 
 VOTES: Final = "decision_function_shape"
 
@@ -247,8 +247,7 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     """
     if len(present) == k:
         return values
-    pairs = [*combinations(range(k), 2)]
-    chosen = values[:, [pairs.index(pair) for pair in combinations(present.tolist(), 2)]]
+    chosen = values[:, OneVsOne(k).places(present)]
     return -chosen if len(present) == 2 else chosen  # of two classes the second is the positive one
 
 
