@@ -28,7 +28,7 @@ class Renamed:
     >>> from refsvm import KKTGap
     >>> with warnings.catch_warnings(record=True, action="always") as said:
     ...     KKTGap(1e-3).absolute(None), str(said[0].message)[:68]
-    (KKTGap(tol=0.001), 'KKTGap.absolute is called with_absolute_tolerance from refsvm 0.4.0 ')
+    (KKTGap(tol=0.001, relative=False), 'KKTGap.absolute is called with_absolute_tolerance from refsvm 0.4.0 ')
     """
 
     def __init__(self, old: str, new: str) -> None:
