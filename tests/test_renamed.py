@@ -112,5 +112,5 @@ def test_an_object_with_an_old_name_for_the_error_of_its_data():
 
     with warned("Words.rounding", "data_error") as said:
         problem = DualProblem.classification(y=[1, -1], gram=Words())
-    assert problem.gram.data_error == 1e-7
+    assert problem.gram.facts.data_error == 1e-7
     assert said[0].filename == __file__

@@ -97,18 +97,18 @@ class Float32Rows(Guard):
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Note how far the rows have moved G; warn if that is far, and they could not be left."""
         error = error_of(state)
-        self.error = 0.0 if state.rows.exact.keeps_float32 else error
+        self.error = 0.0 if state.rows.exact.facts.keeps_float32 else error
         if error > 0.0:
             self._say(error, rules.stop.with_absolute_tolerance(state).tolerance)
 
     def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
         """Where its values are float32."""
-        return gram.keeps_float32
+        return gram.facts.keeps_float32
 
     def look_at(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `after` does."""
         gram = solved.problem.gram
-        if gram.keeps_float32:
+        if gram.facts.keeps_float32:
             largest = float(np.abs(gram.diagonal()).max())
             self._say(decision_error(gram, solved.alpha, largest), tolerance_of(solved, stop))
 
@@ -123,6 +123,6 @@ class Float32Rows(Guard):
 
 def error_of(state: SolverState) -> float:
     """Return about how far rows kept as float32 have moved G; 0 with float64."""
-    if not state.rows.keeps_float32:
+    if not state.rows.facts.keeps_float32:
         return 0.0
     return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import examples, frames_within, is_sparse, not_negative, owned, read_only, whole
 from refsvm.kernels.blocks import called, check_finite_values, shaped
+from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -252,13 +254,12 @@ class GivenMatrix(KernelMatrix):
                     "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
                 )
         self.n = whole(f"{type(given).__name__}.n", given.n, 1)
-        for name in ("full_matrix_only", "prefers_batches", "is_psd", "data_error"):
-            setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
+        self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
         if hasattr(given, "rounding") and not hasattr(given, "data_error"):
             said = SAID.format(f"{type(given).__name__}.rounding", "data_error")
             warnings.warn(said, DeprecationWarning, stacklevel=frames_within() + 1)
-            self.data_error = given.rounding
-        not_negative(f"{type(given).__name__}.data_error", self.data_error)
+            self.facts = replace(self.facts, data_error=given.rounding)
+        not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
         # asked for once: an object on another machine may be slow to ask
         self._diagonal = self._all_diagonal()
         self._probe()

@@ -122,7 +122,7 @@ def largest_value(gram: KernelMatrix) -> float:
     """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
     return (
         1.0
-        if gram.has_unit_diagonal or gram.full_matrix_only
+        if gram.facts.has_unit_diagonal or gram.full_matrix_only
         else float(np.abs(gram.diagonal()).max(initial=0.0))
     )
 
@@ -136,7 +136,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
     largest : float
         max |kᵢᵢ|, of which a matrix that says nothing of its rounding is right to 2⁻⁵².
     """
-    noise = EPSILON * largest if gram.kernel_error is None else gram.kernel_error
+    noise = EPSILON * largest if gram.facts.kernel_error is None else gram.facts.kernel_error
     return noise if noise > SLIGHT else 0.0
 
 
@@ -175,11 +175,11 @@ def decision_noise(
     sizes = np.abs(diagonal)
     largest = float(sizes.max(initial=0.0))
     noise, shares = noise_of_values(gram, largest), np.ones(len(alpha))
-    if gram.kernel_error is None and noise > 0.0:
+    if gram.facts.kernel_error is None and noise > 0.0:
         shares = np.sqrt(sizes / largest)
     parts = alpha * shares
     moved = math.hypot(noise * math.sqrt(dot(parts, parts)), fixed)
-    if moved > tolerance and gram.kernel_error is None and (K := gram.dense) is not None:
+    if moved > tolerance and gram.facts.kernel_error is None and (K := gram.dense) is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = (np.square(K) * np.square(alpha)).sum(axis=1)
         moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
@@ -200,17 +200,17 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
     return float(np.abs(alpha).sum() * np.ptp(values, axis=1).max(initial=0.0))
 
 
-def noise_of_distances(gram: Any) -> float:
+def noise_of_distances(gram: Any, data_error: float) -> float:
     """Return what γ‖x − z‖² loses of a `Gram` of CSR data, ε γ max ‖x‖², times the largest k between a few examples.
 
     0 where that is slight, and for dense data, which are moved to their mean: no digit is lost there.
     """
-    if not is_sparse(gram.X) or gram.data_error < SLIGHT or gram.n < 2:
+    if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
     some = np.unique(np.linspace(0, gram.n - 1, FEW).astype(np.int64))
     values = gram.block(some, some)
     np.fill_diagonal(values, 0.0)
-    return float(gram.data_error * values.max())
+    return float(data_error * values.max())
 
 
 def distinct_rows(X: Any) -> np.ndarray:

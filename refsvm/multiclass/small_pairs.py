@@ -135,7 +135,7 @@ def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     # one origin for all pairs, as their machines are asked together
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
-    warn_of_rounding(gram.data_error, rules.stop.tolerance)
+    warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(max_iter, MOST_STEPS), None
     computed = 0 if gram.dense is not None else gram.n
     for stack in stacks(gram, codes[known], penalties[known], cache_mb):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -205,7 +205,7 @@ def has_several_classes(y: Any) -> bool:
 def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
     """Return the matrix as an array, of which those of all pairs are parts."""
     held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
-    held.is_psd, held._kernel_error = True, gram.kernel_error
+    held.facts = replace(held.facts, is_psd=True, kernel_error=gram.facts.kernel_error)
     return held
 
 

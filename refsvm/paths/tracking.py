@@ -227,7 +227,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
     # the twin reads whole rows of float64; what is held otherwise is copied once
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(gram.block(np.arange(n)))
-    if not gram.is_psd:
+    if not gram.facts.is_psd:
         _refuse_indefinite(K)
     return K
 

@@ -224,7 +224,7 @@ def algorithm_1(
         return
     warn_if_stalled(found.full, rounds.rules, kkt.tol)
     # 2. the sufficiency checks, those that hold for this kernel
-    if not rounds.problem.gram.is_psd and found.proves:
+    if not rounds.problem.gram.facts.is_psd and found.proves:
         checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
     found.check(checks)
     # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied

@@ -42,7 +42,9 @@ def are_many_and_small(task: Task, fold: np.ndarray, options: dict[str, Any]) ->
     left = np.zeros((int(fold.max()) + 1, len(task.classes)), dtype=np.int64)
     np.add.at(left, (fold, task.codes), 1)
     is_left = (np.bincount(task.codes) > left).all()
-    held_as_float64 = options.get("cache_dtype", "auto") != "float32" and task.gram.data_error <= TIGHTEST
+    held_as_float64 = (
+        options.get("cache_dtype", "auto") != "float32" and task.gram.facts.data_error <= TIGHTEST
+    )
     is_open = not np.isfinite(task.C).all() or not (task.C > 0.0).all()
     return bool(sizes[-1] + sizes[-2] <= FEW and is_left and held_as_float64 and not is_open)
 

@@ -161,8 +161,8 @@ def row_store(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
-    if gram.data_error > TIGHTEST:
-        warn_of_rounding(gram.data_error, rules.stop.tolerance)
+    if gram.facts.data_error > TIGHTEST:
+        warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     return rows
 
 

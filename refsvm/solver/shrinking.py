@@ -178,7 +178,7 @@ class Restriction(Shrinking):
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # the matrix behind all stores: whether batches pay depends on what evaluates the kernel
         whole = state.rows.evaluator.gram
-        in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
+        in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)

@@ -77,13 +77,18 @@ def test_the_least_and_the_most_that_an_object_may_have():
             return K.diagonal()
 
     least, most = GivenMatrix(GIVEN), GivenMatrix(Rich(STRINGS))
-    assert (least.full_matrix_only, least.prefers_batches, least.is_psd, least.data_error) == (
+    assert (
+        least.full_matrix_only,
+        least.facts.prefers_batches,
+        least.facts.is_psd,
+        least.facts.data_error,
+    ) == (
         False,
         False,
         False,
         0.0,
     )
-    assert (most.full_matrix_only, most.prefers_batches, most.is_psd, most.data_error) == (
+    assert (most.full_matrix_only, most.facts.prefers_batches, most.facts.is_psd, most.facts.data_error) == (
         True,
         True,
         True,

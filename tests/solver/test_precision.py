@@ -102,7 +102,9 @@ def test_a_start_for_which_float32_rows_are_too_coarse_takes_no_step_on_them(
     monkeypatch.setattr(
         NumPyBackend,
         "steps",
-        lambda backend, state, *rest: dtypes.add(state.rows.keeps_float32) or steps(backend, state, *rest),
+        lambda backend, state, *rest: (
+            dtypes.add(state.rows.facts.keeps_float32) or steps(backend, state, *rest)
+        ),
     )
     assert (solve(problem, engine="numpy", start=start, max_iter=20).rounding == 0.0) == is_coarse
     assert dtypes == {not is_coarse}
