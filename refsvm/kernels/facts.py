@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class KernelFacts:
     """What is known of the numbers of a kernel matrix.
 
@@ -23,10 +23,10 @@ class KernelFacts:
     kernel_error : float or None
         About how far rounding puts a value from the true one, whose effect on decision values is about ‖α‖ times that.
         None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
-    dtype : type
-        np.float32 if values are given or stored so anywhere behind the matrix, else np.float64.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
+    dtype : type
+        np.float32 if values are given or stored so anywhere behind the matrix, else np.float64.
 
     Examples
     --------
@@ -42,8 +42,8 @@ class KernelFacts:
     has_unit_diagonal: bool = False
     data_error: float = 0.0
     kernel_error: float | None = None
-    dtype: type = np.float64
     prefers_batches: bool = False
+    dtype: type = np.float64
 
     @property
     def keeps_float32(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf, vector
+from refsvm._checks import vector
 from refsvm.kernels import precision
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -148,9 +148,6 @@ def row_store(
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
-    if dtype not in ("auto", "float64", "float32"):
-        raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    cache_mb = positive_or_inf("cache_mb", cache_mb)
     pays = dtype == "auto" and bool(shrinking) and n >= precision.FLOAT32_FROM
     chosen = pays and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
