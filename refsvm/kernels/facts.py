@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class KernelFacts:
@@ -25,8 +23,8 @@ class KernelFacts:
         None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
-    dtype : type
-        np.float32 if values are given or stored so anywhere behind the matrix, else np.float64.
+    keeps_float32 : bool
+        Whether values are given or stored as float32 anywhere behind the matrix.
 
     Examples
     --------
@@ -43,15 +41,10 @@ class KernelFacts:
     data_error: float = 0.0
     kernel_error: float | None = None
     prefers_batches: bool = False
-    dtype: type = np.float64
-
-    @property
-    def keeps_float32(self) -> bool:
-        """Whether values are given or stored as float32 anywhere behind the matrix."""
-        return self.dtype == np.float32
+    keeps_float32: bool = False
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
         """Return the facts that an object says of itself, as attributes of these names."""
-        names = [each.name for each in fields(cls) if each.name != "dtype"]
+        names = [each.name for each in fields(cls) if each.name != "keeps_float32"]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

@@ -135,8 +135,8 @@ class Gram(KernelMatrix):
             )
         if self.dense is None:
             return KernelFacts()
-        error, own = 2.0**-24 if self.dense.dtype == np.float32 else 0.0, 0.0 if self._is_checked else None
-        return KernelFacts(data_error=error, kernel_error=own, dtype=self.dense.dtype.type)
+        single, own = self.dense.dtype == np.float32, 0.0 if self._is_checked else None
+        return KernelFacts(data_error=2.0**-24 * single, kernel_error=own, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
@@ -414,5 +414,7 @@ def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
     error = max(held.facts.data_error, gram.facts.data_error)
-    held.facts = replace(gram.facts, data_error=error, dtype=K.dtype.type, prefers_batches=False)
+    held.facts = replace(
+        gram.facts, data_error=error, prefers_batches=False, keeps_float32=K.dtype == np.float32
+    )
     return held
