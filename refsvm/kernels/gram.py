@@ -113,7 +113,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._is_checked = is_checked
+        self._own_error = 0.0 if is_checked else None  # of an array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -129,14 +129,11 @@ class Gram(KernelMatrix):
         """What is known of the numbers; of an array of the package itself, such as that of a path, it has no error."""
         if isinstance(kernel := self.kernel, Kernel):
             # when asked for: to measure the error of a value takes passes over the data that predictions never need
-            error, batches = self._examples.data_error, self._examples.products.prefers_batches
-            return KernelFacts(
-                kernel.is_psd, kernel.has_unit_diagonal, error, self._measured_noise(kernel), batches
-            )
-        if self.dense is None:
-            return KernelFacts()
-        single, own = self.dense.dtype == np.float32, 0.0 if self._is_checked else None
-        return KernelFacts(data_error=2.0**-24 * single, kernel_error=own, keeps_float32=single)
+            examples, error = self._examples, self._measured_noise(kernel)
+            known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
+            return KernelFacts(*known, examples.data_error, error, batches)
+        single = self.dense is not None and self.dense.dtype == np.float32
+        return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
@@ -413,8 +410,6 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
-    error = max(held.facts.data_error, gram.facts.data_error)
-    held.facts = replace(
-        gram.facts, data_error=error, prefers_batches=False, keeps_float32=K.dtype == np.float32
-    )
+    error, single = max(held.facts.data_error, gram.facts.data_error), K.dtype == np.float32
+    held.facts = replace(gram.facts, data_error=error, prefers_batches=False, keeps_float32=single)
     return held

@@ -115,10 +115,9 @@ def cross_validate(
     """
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
-    # before the kernel matrix: a wrong argument should not cost its computation
+    # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
-    stop = RELATIVE if stop is None else stop
-    asked = RunOptions(stop=stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)  # one time for all machines
+    asked = RunOptions(stop=RELATIVE if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
     default = AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
     is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)
