@@ -46,5 +46,5 @@ class KernelFacts:
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
         """Return the facts that an object says of itself, as attributes of these names."""
-        names = [each.name for each in fields(cls) if each.name != "keeps_float32"]
+        names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

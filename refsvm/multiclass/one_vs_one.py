@@ -204,11 +204,8 @@ def pairs(
 
 
 def solve_pairs(
-    problems: Iterable[Pair],
-    previous: list[BinaryResult] | None,
-    interrupt: interruptible,
-    options: RunOptions,
-) -> Iterator[BinaryResult]:
+    problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
+) -> Iterator[BinaryResult]:  # fmt: skip
     """Solve every pair, one after another or several at the same time.
 
     Parameters

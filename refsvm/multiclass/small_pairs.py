@@ -91,20 +91,9 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
     """Return the machine of two classes of which one is not there: the optimum with α = 0."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
-        q,
-        p,
-        nothing,
-        np.zeros(0),
-        b,
-        0.0,
-        0.0,
-        0.0,
-        0,
-        0,
-        Status.CONVERGED,
-        origin=origin,
-        centred_intercept=b,
-    )
+        negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
+        kkt_gap=0.0, iterations=0, kernel_rows=0, status=Status.CONVERGED, origin=origin, centred_intercept=b,
+    )  # fmt: skip
 
 
 def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:

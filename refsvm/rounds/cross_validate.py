@@ -170,12 +170,8 @@ def warn_of_rounds(result: CrossValidation) -> None:
     found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
     if left and not found:
         found = unsolved([result.status])
-    rests = (
-        f"{left} of {len(result.labels)} examples are not predicted"
-        if left
-        else "predict their folds all the same"
-    )
-    total = int(result.fold.max() + 1) * result.decision_values.shape[1]
+    n, total = len(result.labels), int(result.fold.max() + 1) * result.decision_values.shape[1]
+    rests = f"{left} of {n} examples are not predicted" if left else "predict their folds all the same"
     warn_of_unsolved("rounds of cross-validation", found, total, rests)
 
 

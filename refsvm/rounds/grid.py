@@ -244,10 +244,8 @@ def left_out_cells(
     >>> [cell.score for cell in cells]
     [1.0, 1.0, 1.0, 1.0]
     """
-    test, factors = (
-        np.concatenate([split.test for split in splits]),
-        np.maximum(splits[0].factors, splits[1].factors),
-    )
+    test = np.concatenate([split.test for split in splits])
+    factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
         weighted = task_given(None, task.labels, None, task.gram, Cs[place] * factors, epsilon=epsilon)
         loo = decided(weighted, RunOptions(**options), checks=checks).result()

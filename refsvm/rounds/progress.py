@@ -196,10 +196,9 @@ class LeftOutTable:
     def warn(self, result: LeaveOneOut) -> None:
         """Warn of examples whose machines are not solved, or not trained at all after a limit."""
         found = unsolved([*self.unsolved.values(), result.status])
-        left, n = int((~result.is_known).sum()), len(result.labels)
-        rests = (
-            f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
-        )
+        left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
+        if left:
+            rests = f"{left} of {len(result.labels)} examples are not decided"
         warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
 
     def result(self) -> LeaveOneOut:
