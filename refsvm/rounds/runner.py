@@ -114,7 +114,7 @@ class Runner:
         self.holds_float32 = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
-            watched = watched or family.time_limit or family.problem.is_open
+            watched = watched or family.limits.deadline.is_set or family.problem.is_open
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or self.holds_float32)
         self.limit = limit if may_be_short else -1

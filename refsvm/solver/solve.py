@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from refsvm.backend import chosen_backend
-from refsvm.engine.limits import Limits
+from refsvm.engine.limits import Deadline, Limits
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
@@ -31,7 +31,7 @@ def solve(
     cache_mb: float = 200.0,
     cache_dtype: str = "auto",
     max_iter: int | None = None,
-    time_limit: float | None = None,
+    time_limit: float | Deadline | None = None,
     callback: Callable[[SolverState], object] | None = None,
     trace: bool | int = False,
     polish: bool = False,
