@@ -318,21 +318,21 @@ class KernelMachine(KernelEstimator):
         """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
         return pair_sums(self.dual_coef_, self.n_support_, values)
 
-    def _decision_values(self, X: Any, told: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+    def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at.
 
-        Or what `told` makes of some rows of them at a time: all values of hundreds of classes may not fit into memory.
+        Or what `reduce` makes of some rows of them at a time: those of hundreds of classes may not fit into memory.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
         if is_user_kernel(self.kernel_):
-            return told(self._users_values(X) + self.intercept_)
+            return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
         if self._centred is not None:  # what the caller has added to intercept_ counts, too
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
-            self.kernel_, X, vectors, self._sums, origin, lambda sums: told(sums + intercept)
+            self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)
         )
 
     def _users_values(self, X: Any) -> np.ndarray:

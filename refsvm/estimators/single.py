@@ -120,7 +120,7 @@ class SingleMachine(Incremental):
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
         self._examples = X if is_user_kernel(self.kernel_) else None  # a copy of its own
         self.dual_coef_ = alpha[self.support_][None]
-        there = solution.where_solved()
+        there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")
         self._set_intercepts([self._intercept(there)], origin)
         self.n_iter_ = max(1, solution.iterations)

@@ -10,7 +10,6 @@ import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -37,12 +36,12 @@ from refsvm.estimators.validation import (
     refuse_to_forget,
     scaled,
 )
-from refsvm.formulations import votes
 from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
 from refsvm.multiclass.small_pairs import train_pairs, train_present
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
+from refsvm.scheme import OneVsOne
 
 
 @reject_probability
@@ -404,7 +403,7 @@ class SVC(ClassifierMixin, Incremental):
         k = len(self.classes_)
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-        return np.asarray(self.classes_[self._decision_values(X, partial(votes, k=k))])
+        return np.asarray(self.classes_[self._decision_values(X, OneVsOne(k).votes)])
 
     @property
     def alpha_(self) -> np.ndarray:

@@ -1,8 +1,7 @@
 """One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
 
-The pairs are (0, 1), (0, 2), …, (k − 2, k − 1). Each is a dual problem of its own on the examples of its two classes,
-with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b. The first class of a pair is the positive one; a single pair (two
-classes) is turned round, as in scikit-learn, so that h(x) > 0 means the second class.
+The pairs are those of `refsvm.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two classes,
+with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
 
 The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
 pairs, and column s holds its α in each of them, ordered by the other class.
@@ -14,7 +13,6 @@ import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -25,6 +23,7 @@ from refsvm.kernels.blocks import called
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
+from refsvm.scheme import OneVsOne
 from refsvm.solver.solve import solve
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -147,7 +146,7 @@ class BinaryResult:
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
             math.inf if status is Status.CONVERGED else solution.decision_range,
-            *where_solved(solution),
+            *in_solver_coordinates(solution),
         )  # fmt: skip
 
     @property
@@ -168,9 +167,9 @@ class BinaryResult:
         return full
 
 
-def where_solved(solution: Solution) -> tuple[np.ndarray | None, float]:
+def in_solver_coordinates(solution: Solution) -> tuple[np.ndarray | None, float]:
     """Return the origin around which the kernel was evaluated, None for 0, and b there."""
-    there = solution.where_solved()
+    there = solution.in_solver_coordinates()
     return there.problem.gram.origin, there.intercept
 
 
@@ -195,22 +194,17 @@ def pairs(
     ------
     Pair
     """
-    n, k = len(codes), int(codes.max()) + 1
+    n, scheme = len(codes), OneVsOne.of(codes)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
     # one origin for all pairs, as their machines are asked together; that of two classes is its own
-    moving = {} if k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
-    for number, (p, q) in enumerate(combinations(range(k), 2)):
+    moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
+    for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
             continue
-        negative, positive = (p, q) if k == 2 else (q, p)
-        rows = everyone if k == 2 else everyone[(codes[everyone] == p) | (codes[everyone] == q)]
-        labels = np.where(codes[rows] == positive, 1.0, -1.0)
-        signed = labels * penalties[rows]
-        gram = gram_of_rows(kernel, X, rows, **moving)
-        yield Pair(
-            negative, positive, rows,
-            DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed)),
-        )  # fmt: skip
+        there = codes[everyone]
+        rows = everyone if scheme.k == 2 else everyone[(there == pair[0]) | (there == pair[1])]
+        gram, labels = gram_of_rows(kernel, X, rows, **moving), scheme.labels(codes[rows], pair)
+        yield Pair(*scheme.sides(pair), rows, DualProblem._of_labels(gram, labels, penalties[rows]))
 
 
 def solve_pairs(
@@ -329,7 +323,7 @@ def _layout_of_several(
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])
-        for classes in np.array([*combinations(range(k), 2)]).T
+        for classes in np.array(OneVsOne(k).pairs).T
     )
     rows = np.concatenate([result.rows for result in results])
     alpha = np.concatenate([result.alpha for result in results])

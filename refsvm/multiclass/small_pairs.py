@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from refsvm.kernels.products import stored_for_products
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
+from refsvm.scheme import OneVsOne
 from refsvm.solver.rules import Rules, chosen_rules, warn_of_rounding
-from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
+from refsvm.solver.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.solver.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 
 
@@ -38,17 +38,17 @@ def train_pairs(
     list of BinaryResult
         One for each pair, in order. Kernel rows that were computed for several pairs count for the first of them.
     """
-    deadline, k = Deadline.after(time_limit), int(codes.max()) + 1
+    deadline, scheme = Deadline.after(time_limit), OneVsOne.of(codes)
     found = dict[int, BinaryResult]()
     X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
-    if k > 2 and previous is None and are_small(codes, penalties, **options):
+    if scheme.k > 2 and previous is None and are_small(codes, penalties, **options):
         chosen = (
             chosen_backend(options["engine"]),
             chosen_rules(*map(options.get, ("selector", "step", "stop"))),
         )
         budget, most = options["cache_mb"], options["max_iter"] or MOST_STEPS
         found = small_pairs(kernel, X, codes, penalties, interrupt, *chosen, budget, most, deadline)
-    left = [number for number in range(k * (k - 1) // 2) if number not in found]
+    left = [number for number in range(len(scheme)) if number not in found]
     if left:
         earlier = None if previous is None else [previous[number] for number in left]
         problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
@@ -66,15 +66,14 @@ def train_present(
     A pair with a class that has none gets a constant machine, for the other class. So the class never has the most
     votes: it has one at most from each other that is not there either, and each that is there has one from all of them.
     """
-    k, numbers = int(codes.max()) + 1, np.full(int(codes.max()) + 1, 0)
+    scheme, numbers = OneVsOne.of(codes), np.full(int(codes.max()) + 1, 0)
     numbers[present] = np.arange(len(present))
-    places = [*combinations(range(k), 2)]
-    there = [number for number, pair in enumerate(places) if np.isin(pair, present).all()]
+    there = scheme.places(present)
     earlier = None if previous is None else [facing(previous[number], len(present) == 2) for number in there]
     trained = train_pairs(kernel, X, numbers[codes], penalties, earlier, interrupt, **options)
-    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in places]
+    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in scheme.pairs]
     for number, result in zip(there, trained, strict=True):
-        p, q = places[number]
+        p, q = scheme.pairs[number]
         turned = facing(result, len(present) == 2)
         results[number] = replace(turned, negative=q, positive=p)
     return results
@@ -115,7 +114,7 @@ def are_small(
     cache_dtype: str = "auto", cache_mb: float = 200.0, callback: Any = None, **_: Any,
 ) -> bool:  # fmt: skip
     """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
-    if callback is not None or cache_dtype == "float32" or not takes(chosen_rules(selector, step, stop)):
+    if callback is not None or cache_dtype == "float32" or not supports(chosen_rules(selector, step, stop)):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
     # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
@@ -136,7 +135,7 @@ def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     # one origin for all pairs, as their machines are asked together
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
-    warn_of_rounding(gram.rounding, rules.stop.tolerance)
+    warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(max_iter, MOST_STEPS), None
     computed = 0 if gram.dense is not None else gram.n
     for stack in stacks(gram, codes[known], penalties[known], cache_mb):

@@ -11,9 +11,8 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.pool import joblib_is_set_up, worker_count
+from refsvm.engine.pool import share_memory
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
-from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Status
@@ -120,13 +119,13 @@ def cross_validate(
     options = {"cache_mb": positive_or_inf("cache_mb", cache_mb), **options}
     if "time_limit" in options:  # that of all machines together
         options["time_limit"] = Deadline.after(options["time_limit"])
-    workers, default = worker_count(n_jobs), AVG() if from_full else SIR()
+    default = AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
     is_small = walk is not None and are_many_and_small(task, fold, options)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    # threads share one kernel matrix; each process computes its own rows
-    if is_small or workers == 1 or not joblib_is_set_up():
-        task = task.held(cache_mb, single=options.get("cache_dtype") == "float32")
+    # each process computes its own rows
+    if share_memory(n_jobs) or is_small:
+        task = task.with_shared_matrix(cache_mb, single=options.get("cache_dtype") == "float32")
     if megabytes(task.gram.n, task.gram.n) <= cache_mb and options.get("cache_dtype", "auto") == "auto":
         options["cache_dtype"] = "float64"
     held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
@@ -229,17 +228,11 @@ class FoldTable:
     def result(self) -> CrossValidation:
         """Return the result, in the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
-        if task.kind == CLASSIFICATION:
-            codes = task.codes.copy()
-            codes[known] = votes(self.values[known], len(task.classes))
-            predictions = task.classes[codes]
-        else:
-            predictions = task.predicted(self.values[:, 0])
         # workers finish in any order, and results do not depend on it
         self.reports.sort(key=lambda each: (each.pair, each.fold))
         ends = [each.status for each in self.reports] + self.endings
         return CrossValidation(
-            kind=task.kind, classes=task.classes, predictions=predictions, labels=task.labels,
+            kind=task.kind, classes=task.classes, predictions=task.predicted(self.values, known), labels=task.labels,
             decision_values=self.values, fold=self.fold, rounds=tuple(self.reports),
             status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
             iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=time.perf_counter() - self.began,

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm.engine.limits import interruptible
-from refsvm.formulations import votes
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.round import Round, RoundResult
@@ -88,7 +87,7 @@ def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> flo
     """Return the weighted share of right predictions; of a regression R² as scikit-learn has it, NaN of one example."""
     labels, weights = task.labels[split.test], split.test_weights
     if task.kind != REGRESSION:
-        return float((votes(values, len(task.classes)) == task.codes[split.test]) @ weights) / split.total
+        return float((task.scheme.votes(values) == task.codes[split.test]) @ weights) / split.total
     counts = weights > 0.0
     labels, weights, predicted = labels[counts], weights[counts], values[counts, 0]
     if len(labels) < 2:

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
+from refsvm._checks import frames_within, positive, positive_or_inf
 from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.unsolved import REMEDY, frames_within, warn
+from refsvm.engine.unsolved import REMEDY, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
-from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
+from refsvm.rounds.progress import ALL_AT_ONCE, LeftOutTable
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks
@@ -179,7 +179,7 @@ def decided(
     checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
     engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
     callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
-) -> TaskProgress:  # fmt: skip
+) -> LeftOutTable:  # fmt: skip
     """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     if task.gram.n < 2:
@@ -198,19 +198,19 @@ def decided(
         "trace": trace,
         "cache_dtype": "float64",  # the proofs need float64 rows
     }  # fmt: skip
-    found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
+    found = LeftOutTable(task if task.has_one_machine else task.with_shared_matrix(cache_mb), callback, began)
     with interruptible():  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
-            rounds = Rounds(part.machine.problem, **options)
+            found.begin(part, Rounds(part.machine.problem, **options))
             hard = seeder if has_seeder else WALK
-            algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
+            algorithm_1(found, (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
     return found
 
 
 def algorithm_1(
-    found: LOOProgress, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    found: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
     """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
@@ -224,7 +224,7 @@ def algorithm_1(
         return
     warn_if_stalled(found.full, rounds.rules, kkt.tol)
     # 2. the sufficiency checks, those that hold for this kernel
-    if not rounds.problem.gram.is_psd and found.proves:
+    if not rounds.problem.gram.facts.is_psd and found.proves:
         checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
     found.check(checks)
     # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
@@ -237,13 +237,12 @@ def algorithm_1(
         stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
     found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
     if seeder.is_exact:
-        # without a step it was the walk that has led to the optimum
-        found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
+        found.by_walk()
     settle_signs(found, seeder, kkt)
-    # 4. the error is the share of wrong predictions, over all machines: `TaskProgress.result`
+    # 4. the error is the share of wrong predictions, over all machines: `LeftOutTable.result`
 
 
-def settle_signs(found: LOOProgress, seeder: Seeder, kkt: KKTGap) -> None:
+def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
     """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
 
     A round begins anew at its seed: few do, and no others have to be kept for them.

@@ -22,7 +22,7 @@ from refsvm._checks import whole
 from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Deadline, Limits, interruptible
 from refsvm.engine.pool import worker_count
-from refsvm.kernels.precision import SHARE
+from refsvm.kernels.precision import SHARE_OF_TOLERANCE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -127,14 +127,15 @@ class Rounds:
         self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
         self._given, self.problem = problem, problem.with_gram(self.rows)
         self._grams = [problem.gram, self.rows]  # of problems that belong here
-        self._is_moved = problem.centred is not problem
+        self._is_centred = problem.centred is not problem
         self.backend = chosen_backend(engine)
         self._run = self._made_run()
 
     def _made_run(self) -> Run:
         """Return a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
         return Run(
-            self.backend, self.limits, self.rows, shrinking=self.shrinking, polish=self.polish, allowed=SHARE,
+            self.backend, self.limits, self.rows, shrinking=self.shrinking, polish=self.polish,
+            allowed=SHARE_OF_TOLERANCE,
             in_float64=(
                 partial(float64_rows, self._given, self.rules, self.cache_mb) if self.cache_dtype == "auto" else None
             ),
@@ -230,7 +231,7 @@ class Rounds:
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
-            self.solutions[name] = kept.where_solved(self._stored(kept.problem))
+            self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._run.may_speak(self.problem):  # compiled rounds say nothing
             return runner.run(rounds)
@@ -286,9 +287,9 @@ class Rounds:
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
         start = None if start is None else starting_point(problem, start)
-        origin = None if origin is None else origin.where_solved(problem)
+        origin = None if origin is None else origin.in_solver_coordinates(problem)
         solution = self.steps(problem, start, origin, rules, most, trace=trace)
-        return solution.of(problem.with_gram(self._given.gram)) if self._is_moved else solution
+        return solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
 
     def steps(
         self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,

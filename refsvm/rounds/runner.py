@@ -22,7 +22,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Round, RoundResult
-from refsvm.rounds.workers import in_parts, is_worth_sharing
+from refsvm.rounds.workers import in_parts, sharing_pays
 from refsvm.rule import Rule, is_builtin, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import extrapolate
@@ -146,7 +146,7 @@ class Runner:
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
             # long rounds come one by one from compiled code, too
-            if shared and is_worth_sharing(waiting, each, family.backend.name == "numba"):
+            if shared and sharing_pays(waiting, each, family.backend.name == "numba"):
                 yield from in_parts(self, [*waiting], each)
                 break
 
@@ -214,7 +214,7 @@ class Runner:
         _, steps, memory = self._shared
         if memory is None:
             left_out = [NONE_LEFT_OUT if each.left_out is None else each.left_out for each in rounds]
-            if not self.seeder.is_worthwhile(solved, steps, left_out):
+            if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
             memory = memory_of(self.seeder, solved, steps)
             self._shared = solved, steps, memory

@@ -18,10 +18,10 @@ from refsvm.rounds.results import FoldReport
 from refsvm.rounds.rounds import RELATIVE
 from refsvm.rounds.task import CLASSIFICATION, Task
 from refsvm.solver.rules import TIGHTEST, Rules, chosen_rules
-from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
+from refsvm.solver.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.solver.small_pairs import stacks
 
-MANY: Final = 10
+STACKED_FROM_CLASSES: Final = 10
 """Classes from which on the pairs are stacked; the rounds of fewer share seeds."""
 
 TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "cache_dtype"}
@@ -33,16 +33,18 @@ def are_many_and_small(task: Task, fold: np.ndarray, options: dict[str, Any]) ->
     rules = rules_of(options)
     if (
         task.kind != CLASSIFICATION
-        or len(task.classes) < MANY
+        or len(task.classes) < STACKED_FROM_CLASSES
         or not options.keys() <= TAKEN
-        or not takes(rules)
+        or not supports(rules)
     ):
         return False
     sizes = np.sort(np.bincount(task.codes))
     left = np.zeros((int(fold.max()) + 1, len(task.classes)), dtype=np.int64)
     np.add.at(left, (fold, task.codes), 1)
     is_left = (np.bincount(task.codes) > left).all()
-    held_as_float64 = options.get("cache_dtype", "auto") != "float32" and task.gram.rounding <= TIGHTEST
+    held_as_float64 = (
+        options.get("cache_dtype", "auto") != "float32" and task.gram.facts.data_error <= TIGHTEST
+    )
     is_open = not np.isfinite(task.C).all() or not (task.C > 0.0).all()
     return bool(sizes[-1] + sizes[-2] <= FEW and is_left and held_as_float64 and not is_open)
 

@@ -11,7 +11,7 @@ from refsvm._checks import positive_or_inf, vector
 from refsvm.kernels import precision
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
+from refsvm.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, float32_pays, largest_value
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.rule import is_builtin, memory_of
@@ -79,10 +79,10 @@ class Rules(NamedTuple):
         What all α do together is known when they are (`refsvm.solver.run.Run`).
         """
         gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
-        if not is_worthwhile(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
+        if not float32_pays(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
             return False
         C = max(float(-problem.lower.min()), float(problem.upper.max()))
-        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE * self.stop.tolerance
+        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE_OF_TOLERANCE * self.stop.tolerance
 
 
 class DefaultRules(Rules):
@@ -161,8 +161,8 @@ def row_store(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
-    if gram.rounding > TIGHTEST:
-        warn_of_rounding(gram.rounding, rules.stop.tolerance)
+    if gram.facts.data_error > TIGHTEST:
+        warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     return rows
 
 

@@ -94,7 +94,7 @@ class Run:
 
     def __enter__(self) -> Run:
         """Begin a solve: from here on its seconds and kernel rows count, and Ctrl-C ends it."""
-        now = self.limits.last_look = time.perf_counter()
+        now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
         self.rows.evaluator.reserve()  # which a solve that failed may have left released

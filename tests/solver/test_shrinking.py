@@ -33,7 +33,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.solver import run
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.solver.shrinking import ShrinkingPolicy, owed, restricted
+from refsvm.solver.shrinking import ShrinkingPolicy, restricted, seconds_to_full_gradient
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
@@ -397,7 +397,9 @@ def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_on
         alpha=np.array([0.0, 0.0, 5.0, 0.0]),
     )  # fmt: skip
     inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
-    seconds = owed(inner if nested else part, SimpleNamespace(deadline=Deadline(deadline)))
+    seconds = seconds_to_full_gradient(
+        inner if nested else part, SimpleNamespace(deadline=Deadline(deadline))
+    )
     if deadline == np.inf:
         assert (seconds, asked) == (0.0, [])
     elif nested:  # 0 and 2 of the part have moved, which are 4 and 0
