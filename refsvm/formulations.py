@@ -72,7 +72,7 @@ class Formulations:
         penalties : ndarray of shape (n,), float64
             C of each example.
         """
-        scheme = OneVsOne.of(codes)
+        scheme = OneVsOne(int(codes.max()) + 1)
         for pair in scheme.pairs:
             yield cls._of_labels(gram, scheme.labels(codes, pair), penalties)
 
@@ -276,22 +276,6 @@ class Formulations:
                 "extended takes problems of classification, regression and one_class; this is another kind."
             )
         return type(self).one_class(gram=gram, nu=min(self.z / float(width.sum()), 1.0), weights=C)
-
-
-def classification_given(
-    X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0
-) -> tuple[KernelMatrix, Any, Any]:
-    """Return the kernel matrix, the labels and the penalties of a public function; X may be a whole problem.
-
-    Raises
-    ------
-    ValueError
-        As `refsvm.kernels.checked.matrix_given` and `labelled`.
-    """
-    if not isinstance(X, Formulations):
-        return matrix_given(X, kernel, gram), y, C
-    problem = labelled(X, y, kernel, gram, C)
-    return problem.gram, problem.v.astype(np.int64), problem.upper - problem.lower
 
 
 Problem = TypeVar("Problem", bound=Formulations)

@@ -37,8 +37,7 @@ class Renamed:
     def __get__(self, thing: Any, owner: type) -> Any:
         if thing is None:
             return self
-        name = f"{owner.__name__}.{self.old}"
-        warnings.warn(SAID.format(name, self.new), DeprecationWarning, stacklevel=2)
+        warnings.warn(SAID.format(f"{owner.__name__}.{self.old}", self.new), DeprecationWarning, stacklevel=2)
         for base in owner.__mro__:
             # what overrides the old name has both, and may have called the old one of its base
             if self.new in vars(base) and vars(base)[self.new] is not vars(base).get(self.old):

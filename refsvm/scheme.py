@@ -6,6 +6,7 @@ What trains, stores or asks the machines of several classes takes their order, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 
+@dataclass(frozen=True)
 class OneVsOne:
     """One machine for each two of k classes, in the order and with the signs and votes of LIBSVM.
 
@@ -34,16 +36,7 @@ class OneVsOne:
     array([1, 0])
     """
 
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-    @classmethod
-    def of(cls, codes: np.ndarray) -> OneVsOne:
-        """Return the scheme of class numbers 0 … k − 1 that all occur."""
-        return cls(int(codes.max()) + 1)
-
-    def __len__(self) -> int:
-        return self.k * (self.k - 1) // 2
+    k: int
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

@@ -57,7 +57,7 @@ def path(
         show(f"{n} examples: a kernel matrix of {n**2 / 2**17:.3g} MiB, and the start")
         # no callback where nothing is shown: each call takes time from the path
         k = len(np.unique(labels)) if opened.task == CLASSIFICATION else 2
-        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, len(OneVsOne(k)))
+        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, len(OneVsOne(k).pairs))
         found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:

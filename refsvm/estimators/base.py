@@ -34,6 +34,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values, pair_sums
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.options import RunOptions
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -235,14 +236,14 @@ class KernelMachine(KernelEstimator):
         """The stopping rule: `tol` if it is one, and the relative KKT gap of this tolerance otherwise."""
         return stopping_rule_of(self.tol)
 
-    def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
-        """Return the arguments of `refsvm.solve`."""
-        return {
-            "selector": self.selector, "step": self.step, "stop": self._stopping_rule,
-            "engine": self.engine, "shrinking": self.shrinking, "callback": progress,
-            "cache_mb": self.cache_size, "cache_dtype": self.cache_dtype,
-            "max_iter": None if self.max_iter == -1 else self.max_iter, "time_limit": self.time_limit,
-        }  # fmt: skip
+    def _run_options(self, progress: Progress | None) -> RunOptions:
+        """Return the options of the solves of `fit`; the clock begins here."""
+        return RunOptions(
+            selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
+            shrinking=self.shrinking, callback=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
+            max_iter=None if self.max_iter == -1 else self.max_iter, time_limit=self.time_limit, polish=True,
+            n_jobs=getattr(self, "n_jobs", None),
+        )  # fmt: skip
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:

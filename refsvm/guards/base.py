@@ -88,6 +88,5 @@ class Guard:
 
 def tolerance_of(solved: Solution, stop: StoppingRule) -> float:
     """Return what decision values of this solution are right to, by its stopping rule and by its KKT gap."""
-    return max(
-        stop.tolerance_for_rounding(solved.problem, solved.alpha, solved.decision_range), solved.kkt_gap
-    )
+    least = stop.tolerance_for_rounding(solved.problem, solved.alpha, solved.decision_range)
+    return max(least, solved.kkt_gap)

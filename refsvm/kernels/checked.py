@@ -214,6 +214,8 @@ class GivenMatrix(KernelMatrix):
     ``data_error = 1e-7``              about how far a value may be from the true one, if that is much
     =================================  ==========================================================================
 
+    It may say whatever else `refsvm.kernels.facts.KernelFacts` names, too.
+
     Rows are stored and counted by `refsvm.kernels.rows.KernelRows` as those of any kernel. With ``n_jobs`` several
     threads call `block` at the same time.
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class KernelFacts:
     """What is known of the numbers of a kernel matrix.
 
@@ -23,10 +21,10 @@ class KernelFacts:
     kernel_error : float or None
         About how far rounding puts a value from the true one, whose effect on decision values is about ‖α‖ times that.
         None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
-    dtype : type
-        np.float32 if values are given or stored so anywhere behind the matrix, else np.float64.
     prefers_batches : bool
         Whether several rows in one product cost far less than the same rows one by one.
+    keeps_float32 : bool
+        Whether values are given or stored as float32 anywhere behind the matrix.
 
     Examples
     --------
@@ -42,16 +40,11 @@ class KernelFacts:
     has_unit_diagonal: bool = False
     data_error: float = 0.0
     kernel_error: float | None = None
-    dtype: type = np.float64
     prefers_batches: bool = False
-
-    @property
-    def keeps_float32(self) -> bool:
-        """Whether values are given or stored as float32 anywhere behind the matrix."""
-        return self.dtype == np.float32
+    keeps_float32: bool = False
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
         """Return the facts that an object says of itself, as attributes of these names."""
-        names = [each.name for each in fields(cls) if each.name != "dtype"]
+        names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

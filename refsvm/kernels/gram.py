@@ -113,7 +113,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._is_checked = is_checked
+        self._own_error = 0.0 if is_checked else None  # of an array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -127,19 +127,13 @@ class Gram(KernelMatrix):
     @cached_property
     def facts(self) -> KernelFacts:
         """What is known of the numbers; of an array of the package itself, such as that of a path, it has no error."""
-        kernel = self.kernel
-        if isinstance(kernel, Kernel):
+        if isinstance(kernel := self.kernel, Kernel):
             # when asked for: to measure the error of a value takes passes over the data that predictions never need
             examples, error = self._examples, self._measured_noise(kernel)
-            return KernelFacts(
-                is_psd=kernel.is_psd, has_unit_diagonal=kernel.has_unit_diagonal, data_error=examples.data_error,
-                kernel_error=error, prefers_batches=examples.products.prefers_batches,
-            )  # fmt: skip
-        if self.dense is None:
-            return KernelFacts()
-        own, dtype = 0.0 if self._is_checked else None, self.dense.dtype.type
-        error = float(np.finfo(np.float32).eps) / 2.0 if dtype == np.float32 else 0.0
-        return KernelFacts(kernel_error=own, data_error=error, dtype=dtype)
+            known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
+            return KernelFacts(*known, examples.data_error, error, batches)
+        single = self.dense is not None and self.dense.dtype == np.float32
+        return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
@@ -416,7 +410,6 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
-    own, facts = held.facts, gram.facts
-    error = max(own.data_error, facts.data_error)
-    held.facts = replace(facts, data_error=error, dtype=own.dtype, prefers_batches=False)
+    error, single = max(held.facts.data_error, gram.facts.data_error), K.dtype == np.float32
+    held.facts = replace(gram.facts, data_error=error, prefers_batches=False, keeps_float32=single)
     return held

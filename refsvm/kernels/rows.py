@@ -170,7 +170,7 @@ class KernelRows(KernelMatrix):
     def facts(self) -> KernelFacts:
         """Those of the matrix, and whether these rows are float32."""
         facts = self.gram.facts
-        return replace(facts, dtype=np.float32) if self.values.dtype == np.float32 else facts
+        return replace(facts, keeps_float32=True) if self.values.dtype == np.float32 else facts
 
     @property
     def store(self) -> KernelRows:

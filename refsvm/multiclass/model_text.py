@@ -12,7 +12,6 @@ import numpy as np
 from refsvm._checks import version
 from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
-from refsvm.scheme import OneVsOne
 
 KERNELS: Final[dict[str, Any]] = {
     "linear": Linear, "polynomial": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed,
@@ -105,7 +104,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     if len(body) < total or counts.sum() != total or (counts < 0).any():
         added = "" if is_function else f", nr_sv adds up to {counts.sum()}"
         raise ValueError(f"total_sv is {total}{added} and {len(body)} lines follow SV")
-    rho = _finite(header.get("rho", []), "rho", 1 if is_function else len(OneVsOne(k)))
+    rho = _finite(header.get("rho", []), "rho", 1 if is_function else k * (k - 1) // 2)
     lines, rest = body[:total], body[total:]
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")

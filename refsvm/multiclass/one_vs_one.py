@@ -12,19 +12,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.pool import in_threads, is_worth_workers
+from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import in_threads, is_worth_workers, worker_count
 from refsvm.kernels.blocks import called
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.scheme import OneVsOne
-from refsvm.solver.solve import solve
+from refsvm.solver.options import RunOptions
+from refsvm.solver.solve import solved
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -142,11 +143,12 @@ class BinaryResult:
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
         """Keep the numbers of a solution and let go of the problem, which holds the data."""
+        there = solution.in_solver_coordinates()
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
             math.inf if status is Status.CONVERGED else solution.decision_range,
-            *in_solver_coordinates(solution),
+            there.problem.gram.origin, there.intercept,
         )  # fmt: skip
 
     @property
@@ -165,12 +167,6 @@ class BinaryResult:
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
-
-
-def in_solver_coordinates(solution: Solution) -> tuple[np.ndarray | None, float]:
-    """Return the origin around which the kernel was evaluated, None for 0, and b there."""
-    there = solution.in_solver_coordinates()
-    return there.problem.gram.origin, there.intercept
 
 
 def pairs(
@@ -194,7 +190,7 @@ def pairs(
     ------
     Pair
     """
-    n, scheme = len(codes), OneVsOne.of(codes)
+    n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
     # one origin for all pairs, as their machines are asked together; that of two classes is its own
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
@@ -208,14 +204,8 @@ def pairs(
 
 
 def solve_pairs(
-    problems: Iterable[Pair],
-    previous: list[BinaryResult] | None,
-    interrupt: interruptible,
-    *,
-    workers: int = 1,
-    time_limit: float | Deadline | None = None,
-    **options: Any,
-) -> Iterator[BinaryResult]:
+    problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
+) -> Iterator[BinaryResult]:  # fmt: skip
     """Solve every pair, one after another or several at the same time.
 
     Parameters
@@ -225,37 +215,36 @@ def solve_pairs(
         For each pair an earlier result on the same examples, to start from; made feasible without a warning.
     interrupt : interruptible
         That of the block around all pairs: whether Ctrl-C was pressed.
-    workers : int
-        Threads, once they are over sooner. Compiled steps of several pairs run at once; the readable loop gains
-        nothing. Each pair is a problem of its own, so that its result does not depend on the others.
-    time_limit, **options
-        As in `solve`, but the time is that of all pairs together.
+    options : RunOptions
+        The time is that of all pairs together. Threads share them, once they are over sooner: compiled steps of
+        several pairs run at once; the readable loop gains nothing. Each pair is a problem of its own, so that its
+        result does not depend on the others.
 
     Yields
     ------
     BinaryResult
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began, engines, deadline = time.perf_counter(), set[str](), Deadline.after(time_limit)
+    began, engines, workers = time.perf_counter(), set[str](), worker_count(options.n_jobs)
 
-    def solved(numbered: tuple[int, Pair]) -> BinaryResult:
+    def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
         # every pair needs some α: the classifier is fitted, though not to the end
         pressed = interrupt.pressed
-        more = options | {"max_iter": 1, "shrinking": False} if pressed else options
-        solution = solve(pair.problem, start=start, time_limit=deadline, polish=True, **more)
+        own = replace(options, max_iter=1, shrinking=False) if pressed else options
+        solution = solved(pair.problem, own, start)
         engines.add(solution.engine)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 
     numbered = enumerate(problems)
     for each in numbered:
-        yield solved(each)
+        yield trained(each)
         # this thread begins: small pairs are over sooner than other threads are started
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             break
-    yield from in_threads(solved, numbered, workers)
+    yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:

@@ -266,7 +266,7 @@ def pair_paths(
         ended = ended or bool(limits.callback is not None and limits.callback(point))
         return ended
 
-    for p, q in OneVsOne.of(codes).pairs:
+    for p, q in OneVsOne(int(codes.max()) + 1).pairs:
         rows = np.flatnonzero((codes == p) | (codes == q))
         labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
         problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])

@@ -56,12 +56,6 @@ class LeftOutTable:
         found and as it is returned; whether it has labels, so that signs can be proved; whether SMO takes many steps.
     """
 
-    rounds: Rounds
-    full: Solution
-    given: Solution
-    proves: bool
-    is_hard: bool
-
     def __init__(self, task: Task, callback: Callable[[int, int], object] | None, began: float) -> None:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
@@ -98,7 +92,9 @@ class LeftOutTable:
             "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
         ):  # fmt: skip
             few = min(rounds.max_iter, few_steps(rounds.problem.n))
-            self.given = rounds.solve(start=start, max_iter=rounds.max_iter if rounds.shrinking else few)
+            self.given = rounds.solve(
+                start=start, max_iter=rounds.max_iter if rounds.options.shrinking else few
+            )
             # one exact seed after the other then, and the steps that are left with shrinking
             self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_hard:
@@ -200,10 +196,9 @@ class LeftOutTable:
     def warn(self, result: LeaveOneOut) -> None:
         """Warn of examples whose machines are not solved, or not trained at all after a limit."""
         found = unsolved([*self.unsolved.values(), result.status])
-        left, n = int((~result.is_known).sum()), len(result.labels)
-        rests = (
-            f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
-        )
+        left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
+        if left:
+            rests = f"{left} of {len(result.labels)} examples are not decided"
         warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
 
     def result(self) -> LeaveOneOut:

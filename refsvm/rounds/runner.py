@@ -105,12 +105,12 @@ class Runner:
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
-        rows, shrinks = family.rows, family.shrinking
+        rows, shrinks = family.rows, bool(family.options.shrinking)
         # of all examples a pair of classes trains on its own
         self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
         self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
-        K, watched = rows.gram.dense, family.callback or family.polish
+        K, watched = rows.gram.dense, family.options.callback or family.options.polish
         self.holds_float32 = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
@@ -174,7 +174,7 @@ class Runner:
         rules = self.rules
         if rules.stop.left_out:
             rules = rules._replace(stop=for_example(rules.stop, each.left_out))
-        most, trace = self.limit if is_short else family.max_iter, family.trace
+        most, trace = self.limit if is_short else family.max_iter, family.options.trace
         solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
         return self.ended(each, solution, began, seeded, rows)
 
@@ -256,7 +256,7 @@ class Runner:
         """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
-        most, trace = family.max_iter - steps, family.trace
+        most, trace = family.max_iter - steps, family.options.trace
         solution: Solution = family.steps(begun.problem, begun.alpha, begun, rules, most, trace=trace)
         if begun.trace is None or solution.trace is None:
             return solution

@@ -67,9 +67,8 @@ class HardMargin:
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
-        if (
-            not np.abs(self._state.alpha).max() <= MOST_ALPHA
-        ):  # q < 0 in an open direction: an indefinite kernel
+        # q < 0 in an open direction: an indefinite kernel
+        if not np.abs(self._state.alpha).max() <= MOST_ALPHA:
             self._state.alpha[:] = before
             self._state.refresh()
             return INSEPARABLE

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf, vector
+from refsvm._checks import frames_within, vector
 from refsvm.kernels import precision
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -148,9 +148,6 @@ def row_store(
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
-    if dtype not in ("auto", "float64", "float32"):
-        raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    cache_mb = positive_or_inf("cache_mb", cache_mb)
     pays = dtype == "auto" and bool(shrinking) and n >= precision.FLOAT32_FROM
     chosen = pays and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
@@ -251,7 +248,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
     if np.abs(point - given).max() > scale:
         warnings.warn(
             f"{name} is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
     return point
 
@@ -263,7 +260,7 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
             f"The features are so large that kernel values are only right to about {rounding:.3g}, and the "
             f"tolerance is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
             "a smaller gamma.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
 
 

@@ -248,9 +248,7 @@ class PathState(Walk):
 
     def rounding(self) -> float:
         """About how much of ξ is rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
-        return float(
-            np.finfo(np.float64).eps * self.largest * np.linalg.norm(self.variables.alpha) / self.unit
-        )
+        return float(2.0**-52 * self.largest * np.linalg.norm(self.variables.alpha) / self.unit)
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""

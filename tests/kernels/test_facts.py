@@ -37,7 +37,7 @@ def test_rows_as_float32_are_known_to_all_that_read_them():
         assert not matrix.exact.facts.keeps_float32
     held = dense_gram(gram, np.float32)
     assert held.facts == KernelFacts(
-        is_psd=True, has_unit_diagonal=True, data_error=2.0**-24, kernel_error=0.0, dtype=np.float32
+        is_psd=True, has_unit_diagonal=True, data_error=2.0**-24, kernel_error=0.0, keeps_float32=True
     )
     assert Gram(Precomputed(), np.eye(2)).facts == KernelFacts()
 

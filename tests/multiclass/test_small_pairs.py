@@ -84,7 +84,7 @@ def test_each_pair_is_the_machine_of_its_own_problem(change):
     elif change == "function":
         options = {"kernel": lambda A, B: RBF(0.3)(A, B)}  # noqa: PLW0108  a kernel of the user's
     with (
-        patch.object(one_vs_one, "solve", refused),
+        patch.object(one_vs_one, "solved", refused),
         patch("refsvm.solver.small_pairs.FEWEST_EXAMPLES", 8),
         patch("refsvm.solver.small_pairs.FEW", 6 if change == "little memory" else 64),
     ):
