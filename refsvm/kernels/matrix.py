@@ -55,7 +55,7 @@ class KernelMatrix(ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """What is known of the numbers: what the matrix says of itself."""
+        """Facts of the numbers: what the matrix says of itself."""
         return KernelFacts.of(self)
 
     @property
