@@ -1,6 +1,6 @@
 """OneVsOne: how machines of two classes decide among several; the one place that knows which machines there are.
 
-What trains, stores or asks the machines of several classes takes their order, signs and votes from here.
+All that trains, stores or asks the machines of several classes takes their order, signs and votes from here.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What is known of the numbers of a kernel matrix.
+    """Facts of the numbers of a kernel matrix.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """What is known of the numbers; of an array of the package itself, such as that of a path, it has no error."""
+        """Facts of the numbers; of an array of the package itself, such as that of a path, it has no error."""
         if isinstance(kernel := self.kernel, Kernel):
             # when asked for: to measure the error of a value takes passes over the data that predictions never need
             examples, error = self._examples, self._measured_noise(kernel)

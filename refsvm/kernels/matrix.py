@@ -31,7 +31,7 @@ class KernelMatrix(ABC):
     repeats : bool
         Whether several variables share such a row.
     facts : KernelFacts
-        What is known of the numbers, which views and stores hand on.
+        Facts of the numbers, which views and stores hand on.
     full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them.
     supports_float32 : bool
@@ -55,7 +55,7 @@ class KernelMatrix(ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """What is known of the numbers: what the matrix says of itself."""
+        """Facts of the numbers: what the matrix says of itself."""
         return KernelFacts.of(self)
 
     @property

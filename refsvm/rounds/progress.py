@@ -30,7 +30,7 @@ OTHER_CLASS: Final = "other class"
 
 
 class LeftOutTable:
-    """What leave-one-out knows of each example, filled in by one machine after the other.
+    """The state of leave-one-out for each example, filled in by one machine after the other.
 
     Parameters
     ----------

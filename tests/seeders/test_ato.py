@@ -132,10 +132,10 @@ class Beginning(SimpleNamespace):
 
     def __init__(self, speeds, distances):
         side = np.array([FREE] + [BELOW] * len(speeds), dtype=np.int8)
-        of = SimpleNamespace(
+        variables = SimpleNamespace(
             speed=side * np.append(0.0, speeds), excess=side * np.append(0.0, distances), pace=0.0 * side
         )
-        super().__init__(side=side, of=of, members=[0], watched=None)
+        super().__init__(side=side, variables=variables, members=[0], watched=None)
 
     def begin(self, members, inverse, least):
         pass
