@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import examples, real, vector
-from refsvm.derivatives.direction import kernel_derivative, products, support
+from refsvm.derivatives.direction import products, support
 from refsvm.derivatives.optimum import Optimum, pieces
 from refsvm.derivatives.parameters import Rates, examples_of, names_of, rates_of
 from refsvm.kernels.checked import cross_values
+from refsvm.kernels.differences import by_differences
+from refsvm.kernels.functions import Kernel
 from refsvm.result import Solution
 
 
 class Gradients(Mapping[str, Any]):
-    """The gradients of a loss by the parameters of a problem: numbers, or arrays of one number for each example.
+    """The gradients of a loss by the parameters of a problem: numbers, or arrays for the examples or the features.
 
     Each is computed when it is first asked for, from the solution of one linear system, whose matrix is symmetric:
 
@@ -97,7 +99,7 @@ class Gradients(Mapping[str, Any]):
                 "b jumps here, so that it has no derivative."
             )
 
-    def _of_kernel(self, name: str) -> float:
+    def _of_kernel(self, name: str) -> Any:
         """−uᵀ K̇ α, and what a loss of h takes from the kernel itself."""
         optimum = self.optimum
         gram, places = examples_of(optimum.problem.gram)
@@ -111,11 +113,14 @@ class Gradients(Mapping[str, Any]):
 
 
 def _form(kernel: Any, name: str, left: np.ndarray, X: Any, vectors: Any, right: np.ndarray) -> Any:
-    """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ rightⱼ, in pieces."""
-    result: Any = 0.0
-    for part in pieces(X.shape[0], len(right)) if len(right) else ():
-        result = result + float(left[part] @ kernel_derivative(kernel, name, X[part], vectors) @ right)
-    return result
+    """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ rightⱼ, in pieces: a number, or one for each feature."""
+    result: Any = np.zeros(np.shape(getattr(kernel, name)))
+    for part in pieces(X.shape[0], max(len(right), X.shape[1])) if len(right) else ():
+        if isinstance(kernel, Kernel):
+            result = result + kernel.derivative_sum(name, left[part], X[part], vectors, right)
+        else:
+            result = result + float(left[part] @ by_differences(kernel, name, X[part], vectors) @ right)
+    return result if np.ndim(result) else float(result)
 
 
 def _refuse_events(optimum: Optimum) -> None:
@@ -169,7 +174,7 @@ def pullback(
     Returns
     -------
     Gradients
-        A mapping from names of parameters to numbers, or to arrays of one number for each example.
+        A mapping from names of parameters to numbers, or to arrays of one number for each example or feature.
 
     Raises
     ------
