@@ -198,10 +198,8 @@ def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray 
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0, and the sum of the α of each."""
-    gram, examples = examples_of(optimum.problem.gram)
-    sums = np.bincount(examples, optimum.alpha, gram.n)
-    return gram.X[np.flatnonzero(sums)], sums[np.flatnonzero(sums)]
+    """Return the examples with α ≠ 0, and more, and the sum of the α of each."""
+    return optimum.matrix.X[optimum.columns], optimum.sums
 
 
 def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: np.ndarray) -> np.ndarray:

@@ -192,7 +192,7 @@ def test_the_derivative_in_a_direction_and_all_at_once(shift):
     A, B = 0.3 * X + shift, 0.3 * T + shift
     found = kernel.derivative("gamma", A, B, way)
     np.testing.assert_allclose(found, by_differences(Along(0.0, tuple(way)), "gamma", A, B), atol=1e-8)
-    each = kernel.derivative_sum("gamma", left, A, B, right)
+    each = kernel.derivative_sum("gamma", left, A, B, right, kernel(A, B))
     assert each.shape == (5,)
     np.testing.assert_allclose(way @ each, left @ found @ right, rtol=1e-9)
     for unit, value in zip(np.eye(5), each, strict=True):
@@ -207,7 +207,8 @@ def test_the_derivative_of_sparse_examples():
     one, other = (KERNEL.derivative("gamma", *data, way) for data in ((A, B), (A.toarray(), B.toarray())))
     np.testing.assert_allclose(one, other, atol=1e-12)
     one, other = (
-        KERNEL.derivative_sum("gamma", left, *data, right) for data in ((A, B), (A.toarray(), B.toarray()))
+        KERNEL.derivative_sum("gamma", left, *data, right, KERNEL(*data))
+        for data in ((A, B), (A.toarray(), B.toarray()))
     )
     np.testing.assert_allclose(one, other, rtol=1e-10)
 
@@ -218,8 +219,10 @@ def test_one_number_for_all_features_is_their_sum():
     np.testing.assert_allclose(
         each.derivative("gamma", X, T, np.ones(5)), one.derivative("gamma", X, T), rtol=1e-9
     )
-    sums = each.derivative_sum("gamma", left, X, T, right)
-    np.testing.assert_allclose(sums.sum(), one.derivative_sum("gamma", left, X, T, right), rtol=1e-9)
+    sums = each.derivative_sum("gamma", left, X, T, right, one(X, T))
+    np.testing.assert_allclose(
+        sums.sum(), one.derivative_sum("gamma", left, X, T, right, one(X, T)), rtol=1e-9
+    )
 
 
 @dataclass(frozen=True)

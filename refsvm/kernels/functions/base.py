@@ -100,8 +100,13 @@ class Kernel(ABC):
         """
         return by_differences(self, name, X, Z)
 
-    def derivative_sum(self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray) -> Any:
-        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need."""
+    def derivative_sum(
+        self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+    ) -> Any:
+        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
+
+        `values`, shape (m, n), are the kernel values of both, which a formula may use.
+        """
         return float(left @ self.derivative(name, X, Z) @ right)
 
     is_bounded: ClassVar[bool] = False

@@ -12,6 +12,7 @@ from refsvm import arithmetic
 from refsvm._checks import is_sparse, not_negative, vector
 from refsvm.kernels.differences import named
 from refsvm.kernels.functions.base import Kernel
+from refsvm.kernels.memory import reused
 from refsvm.kernels.products import Columns, PreparedExamples, inner_products, squared_distances
 
 
@@ -90,6 +91,18 @@ class RBF(Kernel):
         way.gaussian(inner, self.distance_scale, *norms)
         return inner
 
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d), of dense examples in one pass."""
+        if is_sparse(X) or is_sparse(Z) or type(self).from_inner is not RBF.from_inner:
+            return super().__call__(X, Z)
+        others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
+        X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
+        features, z_norms, start = others.columns(None)
+        out, rows = reused((len(X), len(z_norms))), np.arange(len(X))
+        assert features is not None
+        arithmetic.current.gaussian_rows(X, rows, norms, features, z_norms, start, self.distance_scale, out)
+        return out
+
     def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
         """Write K[rows], of dense examples in one pass."""
         features, norms, start = columns
@@ -129,19 +142,20 @@ class RBF(Kernel):
             )
         return -_weighted_distances(X, Z, vector("along", along, len(self.gamma))) * self(X, Z)
 
-    def derivative_sum(self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray) -> Any:
-        """Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ; where each feature has a γ, all of them from one product, shape (d,).
+    def derivative_sum(
+        self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+    ) -> Any:
+        """Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; where each feature has a γ, all of them, shape (d,).
 
         −Σᵢⱼ wᵢⱼ(xᵢ − zⱼ)² = 2 Σᵢ xᵢ Σⱼ wᵢⱼzⱼ − Σᵢ xᵢ² Σⱼ wᵢⱼ − Σⱼ zⱼ² Σᵢ wᵢⱼ,     wᵢⱼ = leftᵢ k(xᵢ, zⱼ) rightⱼ
         """
-        if not isinstance(self.gamma, tuple):
-            return super().derivative_sum(name, left, X, Z, right)
         named(self, name)
-        w = left[:, None] * self(X, Z) * right
         X, Z = _near_zero(X, Z)
-        squares = w.sum(axis=1) @ _squares(X) + w.sum(axis=0) @ _squares(Z)
-        both = X.multiply(w @ Z) if is_sparse(X) else X * (w @ Z)
-        return 2.0 * np.asarray(both.sum(axis=0)).ravel() - squares
+        squares = (left * (values @ right)) @ _squares(X) + ((left @ values) * right) @ _squares(Z)
+        inner = values @ (Z.multiply(right[:, None]).tocsr() if is_sparse(Z) else right[:, None] * Z)
+        both = X.multiply(inner) if is_sparse(X) else X * inner
+        each = 2.0 * (left @ (both.tocsr() if is_sparse(both) else both)) - squares
+        return np.asarray(each) if isinstance(self.gamma, tuple) else float(each.sum())
 
 
 def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
