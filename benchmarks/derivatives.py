@@ -3,6 +3,7 @@
     python benchmarks/derivatives.py                      1,000 drawn problems
     python benchmarks/derivatives.py --first 17 --count 1 one of them
     python benchmarks/derivatives.py --events             100 constructed events: both one-sided values
+    python benchmarks/derivatives.py --slopes --count 50  slopes of three kinds of paths
     python benchmarks/derivatives.py --times              the time of gradients beside fits
 
 A seed stands for a small problem of two classes, regression or novelty detection, a kernel, weights, duplicates, an
@@ -19,13 +20,24 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, regularization_path, solve, warm_up
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Polynomial,
+    epsilon_path,
+    regularization_path,
+    solve,
+    warm_up,
+    weight_path,
+)
 from refsvm.datasets import make_banana, make_chessboard, make_ringnorm
 
 NEAR, ILL, LEAST = 1e-5, 1e8, 0.85
@@ -85,9 +97,14 @@ def drawn(seed: int) -> Drawn:
         weights = np.ones(n)
     start = {"C": C, "epsilon": epsilon, "nu": nu, "weights": 0.0, "targets": 0.0}
     value = start.get(name, getattr(kernel, name, 0.0))
+    # one γ for each feature: all move in one direction
+    gammas = np.asarray(value) if np.ndim(value) else None
+    way = None if gammas is None else gammas * rng.normal(size=d)
+    value = 0.0 if way is not None else value
 
     def at(theta: float) -> DualProblem:
-        here = replace(kernel, **{name: theta}) if name in names else kernel
+        moved = theta if way is None else gammas + theta * way
+        here = replace(kernel, **{name: moved}) if name in names else kernel
         share = weights * (1.0 + theta * along) if name == "weights" else weights
         penalty = (theta if name == "C" else C) * share
         if kind == "two classes":
@@ -98,17 +115,20 @@ def drawn(seed: int) -> Drawn:
         targets = score + theta * along if name == "targets" else score
         return DualProblem.regression(X, targets, kernel=here, C=penalty, epsilon=width)
 
-    return Drawn(kind, name, value, along if name in ("weights", "targets") else None, at, X, engine)
+    along = along if name in ("weights", "targets") else way
+    return Drawn(kind, name, value, along, at, X, engine)
 
 
 def kernel_of(rng: np.random.Generator, d: int) -> Any:
     """Draw a kernel."""
-    number = int(rng.integers(5))
+    number = int(rng.integers(6))
     if number == 0:
         return Linear()
     if number == 1:
         return Polynomial(degree=int(rng.integers(1, 4)), gamma=1.0 / d, coef0=float(rng.uniform(0.2, 2.0)))
     gamma = float(10.0 ** rng.uniform(-1.5, 1.0)) / d
+    if number == 3:
+        return RBF(gamma * 10.0 ** rng.uniform(-1.0, 1.0, d))
     return Laplacian(gamma) if number == 2 else RBF(gamma)
 
 
@@ -266,6 +286,73 @@ def events(count: int) -> int:
     return int(bad > 0)
 
 
+def slopes(first: int, count: int) -> int:
+    """Compare derivatives with slopes of three paths, in the middle of long pieces; return the exit code.
+
+    The piece at which a path begins has the tolerance of the solve there, and is left out. Where no variable is free a
+    path has a b of its own, and α alone is compared.
+    """
+    worst, seen, bad = {"C": 0.0, "weights": 0.0, "epsilon": 0.0}, Counter[str](), 0
+    for seed in range(first, first + count):
+        rng = np.random.default_rng(seed)
+        n, gamma = int(rng.integers(10, 41)), float(10.0 ** rng.uniform(-1.0, 0.5))
+        X = rng.normal(size=(n, int(rng.integers(1, 5))))
+        score = X[:, 0] + 0.5 * rng.normal(size=n)
+        for name, path, at, along in paths_of(rng, X, score, RBF(gamma)):
+            points = np.sort(path.C if name == "C" else path.t)
+            began = len(points) - 2 if name == "epsilon" else 0
+            long = np.setdiff1d(np.flatnonzero(np.diff(points) > 1e-2 * points[1:]), began)
+            for k in rng.permutation(long)[:4].tolist():
+                low, high = points[k], points[k + 1]
+                t = 0.5 * (low + high)
+                solution = solve(at(t), stop=KKTGap(1e-12), polish=True, max_iter=10**6)
+                found = solution.derivative(name, along(t))
+                if found.condition > ILL or not found.is_two_sided:
+                    seen["left out"] += 1
+                    continue
+                # inside of the piece: at a corner b may be the middle of an interval
+                low, high = 0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high
+                rate, rate_of_b = ((of(high) - of(low)) / (high - low) for of in (path.alpha, path.intercept))
+                size = max(float(np.abs(rate).max()), 1e-6 * float(np.abs(solution.alpha).max()) / t)
+                wrong = np.append(found.alpha - rate, found.intercept - rate_of_b)
+                error = float(np.abs(wrong[:-1] if found.right.optimum.has_ends else wrong).max()) / size
+                seen[name], worst[name], bad = seen[name] + 1, max(worst[name], error), bad + (error > 1e-8)
+                if error > 1e-8:
+                    print(f"seed {seed}, {name} = {t:.6g}: {error:.1e}, condition {found.condition:.1e}")
+    for name, error in worst.items():
+        print(f"{name}: {seen[name]} slopes, at most {error:.1e} of the largest rate apart")
+    print(f"{seen['left out']} left out for their condition or an event, {bad} bad")
+    return int(bad > 0)
+
+
+def paths_of(
+    rng: np.random.Generator, X: np.ndarray, score: np.ndarray, kernel: RBF
+) -> Iterator[tuple[str, Any, Callable[[float], DualProblem], Callable[[float], Any]]]:
+    """Yield the parameter, a path, the problem at one of its points, and the direction of the parameter there."""
+    y = np.where(score > np.median(score), 1, -1)
+    path: Any = regularization_path(X, y, kernel=kernel, C_min=0.1, C_max=20.0)
+    yield "C", path, lambda C: DualProblem.classification(X, y, kernel=kernel, C=C), lambda C: None
+    begin, end = (10.0 ** rng.uniform(-0.5, 1.0, len(y)) for _ in range(2))
+
+    def between(t: float) -> np.ndarray:
+        return np.asarray((1.0 - t) * begin + t * end)
+
+    path = weight_path(X, y, kernel=kernel, C=(begin, end))
+    yield (
+        "weights",
+        path,
+        lambda t: DualProblem.classification(X, y, kernel=kernel, C=between(t)),
+        lambda t: (end - begin) / between(t),
+    )
+    path = epsilon_path(X, score, kernel=kernel, C=2.0, epsilon=(0.5, 0.02))
+    yield (
+        "epsilon",
+        path,
+        lambda t: DualProblem.regression(X, score, kernel=kernel, C=2.0, epsilon=t),
+        lambda t: None,
+    )
+
+
 def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found: Any, step: float) -> float:
     """Largest relative difference of both one-sided rates of h by γ from differences of solves on one side."""
     most = 0.0
@@ -348,11 +435,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--count", type=int, default=1000, metavar="N", help="number of problems, or of events"
     )
     parser.add_argument("--events", action="store_true", help="events constructed at breakpoints of paths")
+    parser.add_argument(
+        "--slopes", action="store_true", help="slopes of paths of C, of weights and of epsilon"
+    )
     parser.add_argument("--times", action="store_true", help="gradients beside fits")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     if options.times:
         return times()
+    if options.slopes:
+        return slopes(options.first, options.count)
     if options.events:
         return events(options.count)
     return compare(options.first, options.count)
