@@ -47,7 +47,8 @@ def bend(k):
 
 inner = [k for k in range(1, len(path.C) - 1) if 0.5 < path.C[k] < 8.0]
 event = max(inner, key=bend)
-smooth = float(np.sqrt(path.C[event + 4] * path.C[event + 5]))
+longest = max(inner, key=lambda k: path.C[k + 1] / path.C[k])
+smooth = float(np.sqrt(path.C[longest] * path.C[longest + 1]))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
 some = np.geomspace(0.2, 20.0, 600)
