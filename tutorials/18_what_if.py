@@ -191,8 +191,8 @@ except ValueError as error:
 # Backwards
 # ---------
 #
-# A loss :math:`\ell` of decision values has a gradient :math:`g` by :math:`\alpha` and :math:`b`. By a hundred
-# parameters there would be a hundred right sides :math:`r_\theta`. But
+# A loss :math:`\ell` of decision values has a gradient :math:`g` by :math:`\alpha` and :math:`b`. Each parameter
+# :math:`\theta` has a right side :math:`r_\theta` of its own. But
 #
 # .. math:: \dot\ell = g^\top A^{-1} r_\theta = (A^{-1} g)^\top r_\theta ,
 #
@@ -222,7 +222,7 @@ def fit(kernel, points):
 
 
 def error(kernel, points):
-    """Return the share of the last thousand points on the wrong side."""
+    """Return the share of the test points on the wrong side."""
     return np.mean(fit(kernel, points)[1](test) * data.y[test] < 0.0)
 
 
@@ -244,7 +244,7 @@ for step in range(40):
     slope = gammas * gradient  # by log γ
     gammas = gammas * np.exp(-0.5 / (1.0 + 0.1 * step) * slope / np.abs(slope).max())
 print(f"loss {history[0][1]:.3f} at first, {history[-1][1]:.3f} at last")
-print(f"error {error(RBF(gammas), wide):.3f} on a thousand other points")
+print(f"error {error(RBF(gammas), wide):.3f} on the test points")
 print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
 
 # %%
@@ -266,8 +266,8 @@ right.set(xlabel="step", ylabel="logistic loss on the points to judge by")
 plt.show()
 
 # %%
-# The points to judge by have been used for a choice of ten numbers, so their loss is too kind; the thousand others are
-# the fair ones. A local minimum is all that a descent finds.
+# The points to judge by have been used for a choice of ten numbers, so their loss is too kind; the test points are the
+# fair ones. A local minimum is all that a descent finds.
 #
 # .. admonition:: Known elsewhere as
 #
