@@ -210,7 +210,7 @@ def verdict(problem: Drawn) -> str:
 def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) -> list[float]:
     """Errors of h, b and, where it is unique, α, relative to the largest entry of their derivative.
 
-    A derivative that is 0 is compared with the rounding of what it is made of.
+    A derivative that is 0 is compared with the rounding of what it is made of, times the condition of the system.
     """
     alpha, b, h = rough
     terms = (
@@ -218,7 +218,13 @@ def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) 
         * np.abs(end.alpha).sum()
     )
     unit = 1.0 / (abs(problem.value) or 1.0)
-    size = max(np.abs(h).max(), abs(b), 1e-7 * terms * unit)
+    floor, largest = 1e-7, max(np.abs(h).max(), abs(b))
+    if largest < 1e-9 * terms * unit:
+        system = found.right.optimum.system
+        A = np.pad(system.K / max(1e-300, np.abs(system.K).max(initial=0.0)), (1, 0), constant_values=1.0)
+        A[0, 0] = 0.0
+        floor = max(floor, 1e-11 * np.linalg.cond(A)) if len(A) > 1 else floor
+    size = max(largest, floor * terms * unit)
     of_alpha = max(np.abs(alpha).max(), 1e-6 * np.abs(end.alpha).max() * unit)
     wrong = 0.0 if len(found.dependent) else np.abs(alpha - found.alpha).max() / of_alpha
     return [float(np.abs(h - rates).max() / size), float(abs(b - found.intercept) / size), float(wrong)]
