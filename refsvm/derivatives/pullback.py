@@ -214,6 +214,13 @@ def pullback(
     ------
     ValueError
         At an event, where derivatives have two sides; where the loss depends on α that has no unique derivative.
+    MemoryError
+        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` takes ten.
+
+    Notes
+    -----
+    The time is that of the kernel values of the free variables and of X with the support vectors, each computed once,
+    and of m³/3 multiplications for the factor of the system. All parameters share both.
 
     Examples
     --------
