@@ -59,7 +59,7 @@ def test_a_matrix_has_the_bits_of_scaled_features(name):
     np.testing.assert_array_equal(ours.block(some, columns), theirs.block(some, columns))
     new = T + 1e6 if name == "far" else T
     np.testing.assert_array_equal(KERNEL(new, data), ONE(KERNEL.scaled(new), scaled))
-    assert ours.rounding == theirs.rounding
+    assert ours.facts.data_error == theirs.facts.data_error
 
 
 def test_a_solve_takes_the_same_steps(engine):
