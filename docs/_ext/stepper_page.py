@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from html import escape
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 
+import refsvm
 from refsvm import (
     RBF,
     ConjugateSecondOrder,
@@ -33,10 +35,16 @@ from refsvm.datasets import Dataset, make_banana, make_chessboard
 from refsvm.paths import RegularizationPath
 
 SCRIPTS = {
-    "stepper": ("smo.js", "picture.js", "stepper.js"),
+    "stepper": ("smo.js", "picture.js", "panels.js", "stepper.js"),
     "path-stepper": ("picture.js", "path_stepper.js"),
 }
-"""The files in docs/_static/stepper that each directive needs, in order; stepper.css serves both."""
+"""The scripts that each directive needs, in order; stepper.css serves both."""
+
+FOLDERS = (
+    Path(__file__).parents[1] / "_static" / "stepper",
+    Path(refsvm.__file__).parent / "display" / "static" / "stepper",
+)
+"""Where the scripts are: the algorithms with the pages, the drawing code in the package, for notebooks too."""
 
 
 def make_clouds(n: int, *, rng: int) -> Dataset:
@@ -158,6 +166,11 @@ class PathStepper:
             f"{len(path.C)} breakpoints. With JavaScript C can be dragged."
         )
         return fragment("path-stepper", self.shipped(), strip, words)
+
+
+def script(name: str) -> Path:
+    """Return the file of a script or style of the steppers."""
+    return next(folder / name for folder in FOLDERS if (folder / name).is_file())
 
 
 def kernel(gamma: float) -> RBF | Linear:
