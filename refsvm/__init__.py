@@ -56,6 +56,7 @@ from refsvm.selectors import *
 from refsvm.solver import Decomposition as Decomposition
 from refsvm.solver import LIBSVMShrinking as LIBSVMShrinking
 from refsvm.solver import NoShrinking as NoShrinking
+from refsvm.solver import Recording as Recording
 from refsvm.solver import Restriction as Restriction
 from refsvm.solver import Shrinking as Shrinking
 from refsvm.solver import iterate as iterate
