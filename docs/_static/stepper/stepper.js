@@ -188,7 +188,7 @@ picture.each("stepper", (root) => {
       const middle = smo.intercept(each);
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
     }, 1);
-    draw("gradient", ...panels.gradient(now, reach, states.map((each) => each.gap), guess));
+    draw("gradient", ...panels.gradient(now, reach, states.map((each, k) => [k, each.gap]), guess));
   }
 
   // F = ½ αᵀKα + C Σ max(0, yᵢ(Gᵢ − b)): what the machine costs, with b in the middle

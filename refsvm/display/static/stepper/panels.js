@@ -9,28 +9,32 @@ const panels = (() => {
 
   // `named`: [[t, letter], …] to be ringed; `lines`: boundary and margins as SVG.
   function points(s, plane, lines, named) {
-    const room = (t) => s.upper[t] - s.lower[t], part = (t) => Math.abs(s.alpha[t]) / room(t);
+    const room = (t) => s.upper[t] - s.lower[t], part = (t) => (room(t) > 0 ? Math.abs(s.alpha[t]) / room(t) : 0);
     const isFree = (t) => s.alpha[t] !== 0 && Math.abs(s.alpha[t]) < room(t);
     const all = Array.from(s.y.keys()), free = all.filter(isFree);
     const marks = all.map((t) => plane.mark(t, part(t))).join(""), support = free.map((t) => plane.support(t)).join("");
     const rings = named.map(([t, letter]) => plane.ring(t, letter)).join("");
     const bounded = all.filter((t) => Math.abs(s.alpha[t]) === room(t)).length;
     return [`<rect class="frame" width="${SIDE}" height="${SIDE}"/>${lines}${marks}${support}${rings}`,
-      `<span class="negative">●</span> −1 <span class="positive">▲</span> +1, filled by |α|/C: ${free.length} free, in thin rings, ${bounded} at C.`];
+      `${s.labels === false ? "Examples, " : '<span class="negative">●</span> −1 <span class="positive">▲</span> +1, '}filled by |α|/C: ${free.length} free, in thin rings, ${bounded} at C.`];
   }
 
   // The box of (αᵢ, αⱼ) with the line on which the sum stays the same, level lines of f, and below the parabola.
   function pair(s, hidden, why = "choose two different examples that can move") {
-    if (!s.next) return ["", s.gap <= s.tol ? `No pair is left: ψ ≤ ${show(s.tol)}.` : `No step: ${why}.`];
+    if (!s.next) return ["", s.gap <= s.tol && !s.failure ? `No pair is left: ψ ≤ ${show(s.tol)}.` : `No step: ${why}.`];
     if (hidden) return ["", "Hidden until both examples are tapped, or Reveal is pressed."];
     const { i, j, mu, slope, q, raw, low, high, kappa, planned, to, K: [Kii, Kjj, Kij] } = s.next, { lower, upper } = s;
     const side = 150, left = (SIDE - side) / 2, top = 22;
-    const x = scale([lower[i], upper[i]], [left, left + side]), v = scale([lower[j], upper[j]], [top + side, top]);
+    // a side that is open is drawn a little beyond what is there
+    const far = 1.3 * Math.max(...to.map(Math.abs), Math.abs(s.alpha[i]), Math.abs(s.alpha[j]), 1e-9);
+    const drawn = (bound) => (Number.isFinite(bound) ? bound : Math.sign(bound) * far);
+    const [west, east, south, north] = [lower[i], upper[i], lower[j], upper[j]].map(drawn);
+    const x = scale([west, east], [left, left + side]), v = scale([south, north], [top + side, top]);
     const nodes = 31, values = new Float64Array(nodes * nodes);
     for (let r = 0; r < nodes; r++) {
       for (let c = 0; c < nodes; c++) { // what f gains at (αᵢ + a, αⱼ + d)
-        const a = lower[i] + (upper[i] - lower[i]) * c / (nodes - 1) - s.alpha[i];
-        const d = lower[j] + (upper[j] - lower[j]) * r / (nodes - 1) - s.alpha[j];
+        const a = west + (east - west) * c / (nodes - 1) - s.alpha[i];
+        const d = south + (north - south) * r / (nodes - 1) - s.alpha[j];
         values[r * nodes + c] = s.G[i] * a + s.G[j] * d - 0.5 * (Kii * a * a + 2 * Kij * a * d + Kjj * d * d);
       }
     }
@@ -39,7 +43,8 @@ const panels = (() => {
     const contours = levels.map((level) => levelLine(values, nodes, level,
       scale([0, nodes - 1], [left, left + side]), scale([0, nodes - 1], [top + side, top]))).join("");
     const at = (m) => [x(s.alpha[i] + m), v(s.alpha[j] - m)];
-    const [[x0, y0], [x1, y1], [xa, ya]] = [low, high, 0].map(at), [xb, yb] = [x(to[0]), v(to[1])];
+    const ends = [low, high].map((end) => (Number.isFinite(end) ? end : 2 * Math.sign(end) * far));
+    const [[x0, y0], [x1, y1], [xa, ya]] = [...ends, 0].map(at), [xb, yb] = [x(to[0]), v(to[1])];
     const text = (px, py, words, anchor = "middle") => `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;
     return [`<path class="level" d="${contours}"/>
       <rect class="box" x="${left}" y="${top}" width="${side}" height="${side}"/>
@@ -97,11 +102,11 @@ const panels = (() => {
        b = ${show(b)}.`];
   }
 
-  // ψ after every step, of one solve or of several, from `top` to the lower edge.
+  // ψ against steps, of one solve or of several, each a list of [steps, ψ]; from `top` to the lower edge.
   function history(all, tol, top, width = SIDE, height = SIDE) {
-    const bottom = height - 20, most = Math.max(...all.map((gaps) => gaps.length)) - 1;
+    const bottom = height - 20, most = Math.max(...all.map((gaps) => gaps[gaps.length - 1][0]));
     const x = scale([0, Math.max(20, most)], [40, width - 10]), v = scale([Math.log10(tol) - 0.4, 1], [bottom, top]);
-    const line = (gaps) => Array.from(gaps, (gap, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${v(Math.log10(Math.max(gap, tol / 2))).toFixed(1)}`).join("");
+    const line = (gaps) => Array.from(gaps, ([k, gap], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${v(Math.log10(Math.max(gap, tol / 2))).toFixed(1)}`).join("");
     return `<path class="axis" d="M40 ${top}V${bottom}H${width - 10}"/><path class="tolerance" d="M40 ${v(Math.log10(tol))}H${width - 10}"/>
       ${all.map((gaps, k) => `<path class="boundary run-${k}" d="${line(gaps)}"/>`).join("")}<text x="36" y="${v(0) + 4}" text-anchor="end">1</text>
       <text x="36" y="${v(Math.log10(tol)) + 4}" text-anchor="end">ε</text><text x="36" y="${top + 2}" text-anchor="end">ψ</text>

@@ -11,6 +11,7 @@ const picture = (() => {
   const triangle = (x, y, r) => `M${x} ${y - r * 1.25}l${r * 1.15} ${r * 2.05}h${-r * 2.3}z`;
   const show = (x, digits = 3) => {
     if (x === 0) return "0";
+    if (!Number.isFinite(x)) return Number.isNaN(x) ? "–" : x > 0 ? "∞" : "−∞";
     const text = Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1) : String(Number(x.toPrecision(digits)));
     return text.replace("-", "−").replace("e−", "e-").replace("e+", "e");
   };
@@ -95,9 +96,9 @@ const picture = (() => {
     }
 
     // The same of h at the nodes of the grid.
-    levels(h) {
+    levels(h, all = [-1, 0, 1]) {
       const [x, y] = [scale([0, CELLS], [0, SIDE]), scale([0, CELLS], [SIDE, 0])];
-      return [-1, 0, 1].map((level) =>
+      return all.map((level) =>
         `<path class="${level ? "margin" : "boundary"}" d="${levelLine(h, CELLS + 1, level, x, y)}"/>`).join("");
     }
 
