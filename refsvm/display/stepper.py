@@ -75,7 +75,7 @@ class Stepper:
     log : str
         The latest output of ``print`` in rules, while buttons were pressed.
     note : str
-        What was changed last.
+        The latest change, or the error of a change.
 
     Raises
     ------
@@ -291,7 +291,7 @@ class Stepper:
 
     @cached_property
     def _actions(self) -> dict[str, Callable[..., None]]:
-        """What a message may ask for."""
+        """Methods by the names of messages."""
         return {
             "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
             "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel, "add": self.add,

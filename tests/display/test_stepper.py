@@ -89,7 +89,7 @@ def test_going_back_and_forth_takes_no_step_twice():
     assert stepper.k == most
 
 
-@pytest.mark.parametrize("factor", [0.1, 7.3])
+@pytest.mark.parametrize("factor", [0.1, 3.0 / 7.0])
 def test_another_penalty_goes_on_from_the_share_of_every_variable(factor):
     stepper = race()
     stepper.end()
