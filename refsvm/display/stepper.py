@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -28,6 +27,9 @@ from refsvm.stopping.base import StoppingRule
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
+
+STRIP_SECONDS: Final = 1.0
+"""Longest time of the steps for the strip: a solve that takes longer is shown as far as it has come."""
 
 MEMORY: Final = 2**28
 """Bytes that the states of all runs may take."""
@@ -73,7 +75,7 @@ class Stepper:
     k : int
         Number of steps after which the states are shown; a run that is shorter stands at its last state.
     log : str
-        The latest output of ``print`` in rules, while buttons were pressed.
+        Output of ``print`` in the rules, up to the present step, on the present problem.
     note : str
         The latest change, or the error of a change.
 
@@ -120,8 +122,7 @@ class Stepper:
         self.rules: list[Rules] = [chosen_rules(selector, step, stop)]
         if against is not None:
             self.rules.append(second_rules(against, stop))
-        self.log = self.note = ""
-        self.k, self._is_answering = 0, False
+        self.note, self.k, self._is_answering = "", 0, False
         self._begin(self.task, [start] * len(self.rules))
 
     # -- the runs ---------------------------------------------------------------------------------------------------
@@ -133,8 +134,14 @@ class Stepper:
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule has raised, of the first run that has one."""
-        return next((each.error for each in self.recordings if each.error is not None), None)
+        """The error that a rule raises in place of the next step, of the first run that fails here."""
+        failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
+        return next(filter(None, failed), None)
+
+    @property
+    def log(self) -> str:
+        """The latest output of the rules."""
+        return "".join(text for k, text in self._printed.items() if k <= self.k)[-LOG:]
 
     @property
     def may_step(self) -> bool:
@@ -164,8 +171,7 @@ class Stepper:
         with interruptible() as block:
             while self.k < k and self.may_step and deadline.left() > 0.0 and not block.pressed:
                 self.k += 1
-        for each in self.recordings:  # the rules are asked now, not when the next step is drawn
-            each.reach(self.k)
+                self._printed[self.k] = self._printed.get(self.k, "") + reached(self.recordings, self.k)
 
     def _begin(self, task: Task, starts: Sequence[Any]) -> None:
         """Begin all runs on a task, each at its own α; nothing changes if that fails."""
@@ -174,9 +180,8 @@ class Stepper:
             Recording(task.problem, **rules._asdict(), start=start, limit=limit)
             for rules, start in zip(self.rules, starts, strict=True)
         ]
-        for each in recordings:
-            each.reach(0)
-        self.task, self.recordings, self.k = task, recordings, 0
+        printed = {0: reached(recordings, 0)}
+        self.task, self.recordings, self.k, self._printed = task, recordings, 0, printed
 
     # -- changes of the problem, after which the runs go on -----------------------------------------------------------
 
@@ -270,7 +275,7 @@ class Stepper:
         return "".join(traceback.format_exception(error, limit=-3))
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Do what a button says; an error becomes the note, and what is printed goes to the log.
+        """Do what a button says; an error becomes the note.
 
         Parameters
         ----------
@@ -278,15 +283,13 @@ class Stepper:
             ``{"do": name, "with": arguments}``. The names are those of the methods; "end" takes steps for a fifth of a
             second, so that the front end can show them and ask again, or not.
         """
-        printed, self._is_answering = io.StringIO(), True
+        self._is_answering = True
         try:
-            with redirect_stdout(printed):
-                self._actions[message["do"]](*message.get("with", ()))
+            self._actions[message["do"]](*message.get("with", ()))
         except Exception as error:  # noqa: BLE001  a kernel or a rule of the user fails in its own ways
             self.note = f"{type(error).__name__}: {error}"
         finally:
             self._is_answering = False
-        self.log = (self.log + printed.getvalue())[-LOG:]
         self._refresh()
 
     @cached_property
@@ -328,9 +331,10 @@ class Stepper:
 
     def _repr_html_(self) -> str:
         """Pictures of the start, of the present or middle state and of the end, and ψ against steps."""
-        began, k = time.perf_counter(), self.k
-        while self.may_step and time.perf_counter() - began < 1.0:  # pictures only: another second is no gain
-            self.k += 1
+        k = self.k
+        self._advance(
+            LIMIT, Deadline.after(STRIP_SECONDS)
+        )  # the steps are kept, and shown when they are asked for
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)
@@ -360,6 +364,15 @@ class Stepper:
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
             drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
         return drawn
+
+
+def reached(recordings: Sequence[Recording], k: int) -> str:
+    """Let all recordings take their steps up to the k-th, and the one after it; return what their rules print."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        for each in recordings:
+            each.reach(k)
+    return printed.getvalue()
 
 
 class _Pair(WorkingSetSelector):

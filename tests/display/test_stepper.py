@@ -207,10 +207,24 @@ def test_a_rule_of_the_user_that_fails_is_seen():
     stepper.receive({"do": "end"})
     assert stepper.now[0].iteration == 3  # the other run goes on
     assert stepper.now[1].next is None
-    assert stepper.log == "looked 1\nlooked 2\nlooked 3\n"
+    assert stepper.log == "looked 0\nlooked 1\nlooked 2\nlooked 3\n"
     stepper.receive({"do": "back"})
     stepper.to(1)
     assert stepper.failure(0) == stepper.ending(0) == ""
+    assert stepper.log == "looked 0\nlooked 1\n"
+    assert stepper.error is None
+
+
+def test_a_strip_does_not_tell_what_comes(capsys):
+    stepper = race(selector=Slip())
+    assert len(stepper._repr_html_()) > 1000
+    assert (stepper.k, stepper.error, stepper.ending(0), stepper.log) == (0, None, "", "looked 0\n")
+    for _ in range(3):
+        stepper.receive({"do": "step"})
+    assert isinstance(stepper.error, AttributeError)
+    assert stepper.log.endswith("looked 3\n")
+    assert stepper.log.count("looked") == 4
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
