@@ -125,6 +125,10 @@ class Stepper:
         self.note, self.k, self._is_answering = "", 0, False
         self._begin(self.task, [start] * len(self.rules))
 
+    def __repr__(self) -> str:
+        """The rules of all runs, and how many steps are shown."""
+        return f"<Stepper: {' against '.join(map(self.rules_of, range(len(self.rules))))}; step {self.k}>"
+
     # -- the runs ---------------------------------------------------------------------------------------------------
 
     @property
@@ -322,12 +326,24 @@ class Stepper:
         if "widget" in self.__dict__ and not self._is_answering:
             self.widget.refresh()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The widget, for a notebook; nothing, and so the strip, if anywidget is not installed."""
+    def _ipython_display_(self) -> None:
+        """Show the widget in a notebook, and before it the strip, which the widget hides while it is there.
+
+        In a notebook that is opened without a kernel the strip is what is left. If anywidget is not installed, IPython
+        takes the strip alone, as this method asks it to.
+        """
         try:
-            return self.widget._repr_mimebundle_(**options)
+            widget = self.widget
         except ImportError:
-            return None
+            raise NotImplementedError from None
+        from IPython.display import display
+
+        strip = {
+            "text/html": f'<div class="{widget.hides}">{self._repr_html_()}</div>',
+            "text/plain": repr(self),
+        }
+        display(strip, raw=True)
+        display(widget)
 
     def _repr_html_(self) -> str:
         """Pictures of the start, of the present or middle state and of the end, and ψ against steps."""

@@ -20,6 +20,7 @@ STYLE: Final = (
     ".frame,.axis{stroke:#8a8a8a}.boundary{stroke-width:1.6}.margin,.tolerance{stroke-dasharray:4 3}"
     ".tolerance{stroke:#8a8a8a}.negative{fill:#0072b2;stroke:#0072b2}.positive{fill:#d55e00;stroke:#d55e00}"
     ".run-0{stroke:#222;stroke-width:1.6}.run-1{stroke:#d55e00;stroke-width:1.6}"
+    ".title-1{fill:#d55e00}"
 )
 """Colours of `strip`, which brings its own; the pages have theirs for the same classes."""
 
@@ -137,7 +138,7 @@ def strip(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], words: str) -> 
 
 def _rows(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], across: int, down: int) -> Iterator[str]:
     for r, (title, pictures) in enumerate(rows):
-        yield f'<text x="7" y="{r * down + 15}">{escape(title)}</text>'
+        yield f'<text class="title-{r}" x="7" y="{r * down + 15}">{escape(title)}</text>'
         for k, (drawn, caption) in enumerate(pictures):
             yield (
                 f'<svg x="{7 + k * across}" y="{r * down + 22}" width="{SIDE + 1}" height="{down - 22}">{drawn}'

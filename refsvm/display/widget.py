@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 import numpy as np
 
@@ -126,12 +127,15 @@ def _widget_class() -> Any:
         runs: Any = traitlets.List().tag(sync=True)
         words: Any = traitlets.Dict().tag(sync=True)
         serial: Any = traitlets.Int(0).tag(sync=True)  # states sent so far
+        hides: Any = traitlets.Unicode().tag(
+            sync=True
+        )  # class of the strip that stands for it without a kernel
 
         def __init__(self, stepper: Stepper) -> None:
             self._stepper = stepper
             self._task: Any = None
             self._reaches = [Reach() for _ in stepper.recordings]
-            super().__init__(**self._content())
+            super().__init__(hides=f"stepper-strip-{uuid4().hex}", **self._content())
             self.on_msg(lambda _, message, __: stepper.receive(message))
 
         def _content(self) -> dict[str, Any]:

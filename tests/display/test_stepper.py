@@ -368,13 +368,26 @@ def test_a_strip_is_seen_without_a_kernel():
     assert Stepper(problem_of(None))._repr_html_().startswith("<img")
 
 
+def test_a_notebook_shows_the_strip_until_the_widget_hides_it(monkeypatch):
+    pytest.importorskip("anywidget")
+    _widget_class.cache_clear()
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda each, **options: shown.append((each, options)))
+    stepper = race()
+    stepper._ipython_display_()
+    (strip, raw), (widget, nothing) = shown
+    assert (raw, nothing) == ({"raw": True}, {})
+    assert strip["text/html"].startswith(f'<div class="{widget.hides}"><img')
+    assert widget is stepper.widget
+    rules = "MostViolatingPair(), NewtonStep() against SecondOrder(planned_range=0.9), NewtonStep()"
+    assert strip["text/plain"] == repr(stepper) == f"<Stepper: {rules}; step 0>"
+    assert race().widget.hides != widget.hides
+
+
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
     _widget_class.cache_clear()
     stepper = race()
-    bundle = stepper._repr_mimebundle_()
-    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert "application/vnd.jupyter.widget-view+json" in bundle
     widget = stepper.widget
     serial, examples = widget.serial, widget.examples
     widget._handle_custom_msg({"do": "step", "with": []}, [])
@@ -392,7 +405,8 @@ def test_without_anywidget_there_is_a_sentence_and_the_strip(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     _widget_class.cache_clear()
     stepper = race()
-    assert stepper._repr_mimebundle_() is None
+    with pytest.raises(NotImplementedError):  # so IPython takes the strip
+        stepper._ipython_display_()
     with pytest.raises(ImportError, match=re.escape('pip install "refsvm[notebook]"')):
         stepper.widget  # noqa: B018
     stepper.step()

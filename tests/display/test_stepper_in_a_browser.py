@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 PAGE = """<!doctype html><html data-theme="THEME"><meta charset="utf-8"><link rel="icon" href="data:,">
-<style>STYLE</style><body><div id="here"></div><script type="module">
+<style>STYLE</style><body><p class="stand-in">seen without a kernel</p><div id="here"></div><script type="module">
 SCRIPTS
 const decoded = (x) => Array.isArray(x) ? x.map(decoded) : !x || typeof x !== "object" ? x
   : "bytes" in x ? new DataView(Uint8Array.from(atob(x.bytes), (c) => c.charCodeAt(0)).buffer)
@@ -36,7 +36,7 @@ const decoded = (x) => Array.isArray(x) ? x.map(decoded) : !x || typeof x !== "o
 const answers = ANSWERS, sent = [], found = { looks: {} };
 let state = decoded(answers.shift()), listener = null;
 const model = {
-  get: (name) => state[name],
+  get: (name) => (name === "hides" ? "stand-in" : state[name]),
   on: (_, call) => { listener = call; },
   off: () => { listener = null; },
   send: (message) => {
@@ -63,8 +63,12 @@ const look = (name) => {
     enabled: all("button").filter((each) => !each.disabled && !each.hidden).map((each) => each.dataset.do),
     finite: !/NaN|Infinity|undefined/.test(root.innerHTML) };
 };
+const standIn = () => getComputedStyle(document.querySelector(".stand-in")).display;
+found.standIn = [standIn()];
 DRIVE
 end();
+root.replaceChildren();
+found.standIn.push(standIn());
 found.sent = sent;
 found.left = answers.length;
 found.silent = listener === null;
@@ -167,6 +171,7 @@ def browse(folder, answers, drive, theme="light"):
     found = json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
     assert found["silent"]
     assert found["left"] == 0
+    assert found["standIn"] == ["none", "block"]
     assert all(look["finite"] for look in found["looks"].values())
     return found
 

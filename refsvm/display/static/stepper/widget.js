@@ -28,6 +28,7 @@ function render({ model, el }) {
     <div class="stepper-runs">${names.map((title, r) => `<section aria-label="run ${r + 1}"><div class="stepper-run run-${r}">${plainly(title)}</div>
       <div class="stepper-counts"></div><div class="stepper-panels">${titles.map(figure).join("")}</div>
       <pre class="stepper-failure" hidden></pre></section>`).join("")}</div>
+    <style>.${model.get("hides")} { display: none; }</style>
     <details class="stepper-log" hidden><summary>printed</summary><pre></pre></details>`;
   el.append(root);
   const find = (selector) => root.querySelector(selector), sections = [...root.querySelectorAll("section")];
