@@ -59,6 +59,7 @@ const look = (name) => {
   found.looks[name] = { said: find(".stepper-said").textContent, counts: text(".stepper-counts"),
     pair: text("[data-panel=pair] + figcaption").map((each) => each.replace(/\\s+/g, " ")),
     letters: all("section").map(letters), lines: all("[data-panel=points] .boundary").length,
+    bars: all("[data-panel=gradient] :is(.negative, .positive)").length,
     failure: all(".stepper-failure").map((each) => each.hidden ? "" : each.textContent),
     enabled: all("button").filter((each) => !each.disabled && !each.hidden).map((each) => each.dataset.do),
     finite: !/NaN|Infinity|undefined/.test(root.innerHTML) };
@@ -227,8 +228,9 @@ class Broken(MostViolatingPair):
         {"nu": 0.3},
         {"y": make_banana(30, rng=1).y, "C": np.inf, "kernel": RBF(5.0)},
         {"X": np.hstack([make_banana(30, rng=1).X] * 2), "y": make_banana(30, rng=1).y},
+        {"X": make_banana(400, rng=1).X, "y": make_banana(400, rng=1).y},
     ],
-    ids=["regression", "novelty", "hard margin", "four features"],
+    ids=["regression", "novelty", "hard margin", "four features", "many"],
 )
 def test_other_kinds_are_drawn(tmp_path, given):
     stepper = Stepper(**{"X": make_banana(30, rng=1).X, "kernel": RBF(0.5), **given}, selector=Broken())
@@ -237,6 +239,8 @@ def test_other_kinds_are_drawn(tmp_path, given):
     assert found["looks"]["one"]["counts"][0].startswith(counts[0][0])
     assert found["looks"]["one"]["pair"][0].startswith("α")
     assert found["looks"]["one"]["failure"] == [""]
+    n, bars = stepper.task.problem.n, found["looks"]["one"]["bars"]
+    assert (n <= bars <= 2 * n) if n < 300 else (2 <= bars <= 4)  # of many bars one path for each look
     assert found["looks"]["one"]["lines"] == int(stepper.task.in_plane)
     assert "state.nothing" in found["looks"]["two"]["failure"][0]
     assert "AttributeError" in found["looks"]["two"]["pair"][0]

@@ -6,6 +6,7 @@
 
 const panels = (() => {
   const { SIDE, scale, show, levelLine } = picture;
+  const FEW = 300; // variables with a bar that is an element
 
   // `named`: [[t, letter], …] to be ringed; `lines`: boundary and margins as SVG.
   function points(s, plane, lines, named) {
@@ -88,10 +89,18 @@ const panels = (() => {
         width="${width * 0.8}" height="${Math.abs(to - from)}"/>`;
     };
     let bars = "";
+    const few = y.length <= FEW, paths = new Map(); // of many bars one path for each look
+    const line = (t, begin, wrong) => {
+      const look = `${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}`;
+      paths.set(look, `${paths.get(look) ?? ""}M${(begin + (t + 0.4) * width).toFixed(2)} ${v(0).toFixed(1)}V${v(s.G[t] - b).toFixed(1)}`);
+      return "";
+    };
+    const one = few ? bar : line;
     y.forEach((_, t) => {
-      if (s.alpha[t] < upper[t]) bars += bar(t, 15, s.G[t] > b);
-      if (s.alpha[t] > lower[t]) bars += bar(t, SIDE / 2 + 10, s.G[t] < b);
+      if (s.alpha[t] < upper[t]) bars += one(t, 15, s.G[t] > b);
+      if (s.alpha[t] > lower[t]) bars += one(t, SIDE / 2 + 10, s.G[t] < b);
     });
+    paths.forEach((d, look) => { bars += `<path class="bars ${look}" d="${d}"/>`; });
     const half = s.gap / 2;
     const letters = s.next && !hidden ? [["i", s.next.i, 15], ["j", s.next.j, SIDE / 2 + 10]].map(([letter, t, begin]) =>
       `<text x="${begin + (t + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
