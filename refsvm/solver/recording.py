@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import whole
+from refsvm._checks import positive_or_inf, whole
 from refsvm.guards.users_rules import located
 from refsvm.problem import DualProblem
 from refsvm.result import Status
@@ -166,7 +166,7 @@ class Recording:
         self.status: Status | None = None
         self.reason = ""
         self.error: BaseException | None = None
-        rows = row_store(problem, self.rules, cache_mb)
+        rows = row_store(problem, self.rules, positive_or_inf("cache_mb", cache_mb))
         self._state = self.rules.begin(problem, starting_point(problem, start), rows)
         self._loop = steps(self._state, *validated(*self.rules))
 

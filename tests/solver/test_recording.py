@@ -230,6 +230,8 @@ def test_limits_and_what_is_not_there():
         short.at(-1)
     with pytest.raises(ValueError, match="limit"):
         Recording(problem, limit=0)
+    with pytest.raises(ValueError, match="cache_mb"):
+        Recording(problem, cache_mb=-1.0)
     with pytest.raises(ValueError, match="cannot be combined"):
         Recording(problem, selector=MaximumGain(), step=PlanningAheadStep())
 
