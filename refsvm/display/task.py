@@ -104,10 +104,11 @@ class Task:
 
     @property
     def gamma(self) -> float | None:
-        """γ of a kernel that has one."""
+        """γ of a kernel that has one number of this name; None for others."""
         kernel = getattr(self.instance, "kernel", None)
         has_one = is_dataclass(kernel) and "gamma" in {each.name for each in fields(kernel)}
-        return float(kernel.gamma) if has_one else None  # type: ignore[union-attr]
+        gamma = kernel.gamma if has_one else None  # type: ignore[union-attr]
+        return None if gamma is None or np.ndim(gamma) else float(gamma)
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -133,7 +134,7 @@ class Task:
     def with_gamma(self, gamma: float) -> Task:
         """Return the task with another γ."""
         if self.gamma is None:
-            raise ValueError("gamma cannot be changed: the kernel has no parameter of this name.")
+            raise ValueError("gamma cannot be changed: the kernel has no number of this name.")
         kernel: Any = self._changeable("gamma").kernel
         return self._with(kernel=replace(kernel, gamma=float(gamma)))
 

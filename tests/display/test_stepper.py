@@ -126,7 +126,11 @@ def test_gamma_of_kernels_that_have_one():
     assert race(kernel=Polynomial(degree=2)).task.gamma == 1.0
     linear = race(kernel=Linear())
     linear.receive({"do": "gamma", "with": [2.0]})
-    assert linear.note == "ValueError: gamma cannot be changed: the kernel has no parameter of this name."
+    assert linear.note == "ValueError: gamma cannot be changed: the kernel has no number of this name."
+    each = race(kernel=RBF([0.5, 2.0]))  # one γ for each feature
+    each.step(2)
+    assert each.task.gamma is None
+    same_problem(each.task.problem, problem_of(each, kernel=RBF([0.5, 2.0])))
 
 
 def test_examples_are_moved_relabelled_and_added():
