@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import whole
+from refsvm.display.runs import Pair, reached, second_rules
 from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, Task
 from refsvm.engine.limits import Deadline, interruptible
@@ -229,7 +228,7 @@ class Stepper:
             If the pair is none, or cannot move: a variable is at its bound, or nothing is to be gained.
         """
         one = Recording(
-            self.task.problem, selector=_Pair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
+            self.task.problem, selector=Pair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
         )
         taken = one.at(0).next
         if one.error is not None:
@@ -380,47 +379,3 @@ class Stepper:
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
             drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
         return drawn
-
-
-def reached(recordings: Sequence[Recording], k: int) -> str:
-    """Let all recordings take their steps up to the k-th, and the one after it; return what their rules print."""
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        for each in recordings:
-            each.reach(k)
-    return printed.getvalue()
-
-
-class _Pair(WorkingSetSelector):
-    """The pair of the reader, once."""
-
-    def __init__(self, i: int, j: int) -> None:
-        self.i, self.j = i, j
-
-    def select(self, state: Any) -> tuple[int, int]:
-        """Return the pair; the numbers of variables must be from 0 to n − 1."""
-        n = len(state.alpha)
-        if not (0 <= self.i < n and 0 <= self.j < n):
-            raise ValueError(
-                f"The pair ({self.i}, {self.j}) is none: variables have numbers from 0 to {n - 1}."
-            )
-        return self.i, self.j
-
-
-def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:
-    """Return the rules of the second run.
-
-    Raises
-    ------
-    ValueError
-        If one is neither a selector nor a step rule, or there are two of a kind.
-    """
-    rules = list(given) if isinstance(given, Sequence) else [given]
-    selectors = [rule for rule in rules if isinstance(rule, WorkingSetSelector)]
-    steps = [rule for rule in rules if isinstance(rule, StepRule)]
-    if not rules or len(selectors) > 1 or len(steps) > 1 or len(selectors) + len(steps) < len(rules):
-        raise ValueError(
-            f"against={given!r} is not understood; give a selector, a step rule or one of each, such as "
-            "(SecondOrder(), NewtonStep())."
-        )
-    return chosen_rules(next(iter(selectors), None), next(iter(steps), None), stop)
