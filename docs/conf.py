@@ -77,7 +77,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
-html_static_path = ["_static"]
+html_static_path = ["_static", "../refsvm/display/static"]  # the second is the drawing code of notebooks, too
 html_css_files = ["refsvm.css"]
 html_js_files = ["edges.js"]
 html_favicon = "_static/favicon.svg"
