@@ -23,6 +23,7 @@ from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import decision_noise
 from refsvm.primal import best_intercept, primal_value
+from refsvm.summary import Shown, Summary
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -31,8 +32,8 @@ BALANCED: Final = 1e-12
 """|Σα| up to which, relative to Σ|α|, it is 0 but for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class DualProblem(Formulations):
+@dataclass(frozen=True, eq=False, repr=False)
+class DualProblem(Shown, Formulations):
     """max vᵀα − ½ αᵀKα subject to 1ᵀα = z and L ≤ α ≤ U. Immutable.
 
     Parameters
@@ -86,6 +87,30 @@ class DualProblem(Formulations):
         gram, z = matrix_of(self.gram), real("z", self.z)
         v = sealed(vector("v", self.v, gram.n))
         self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
+
+    def _summary(self) -> Summary:
+        width, z, n = self.upper - self.lower, self.z, self.n
+        if self.has_labels:
+            kind, up = "classification", int((self.v > 0.0).sum())
+            what = f"n={n}: {up} of class +1, {n - up} of −1"
+        elif self.gram.repeats and z == 0.0 and n % 2 == 0:
+            kind, width, n = "regression", width[: n // 2], n // 2
+            what = f"regression of {n} targets, epsilon={0.5 * (self.v[n] - self.v[0]):.6g}"
+        elif not self.v.any() and z > 0.0:
+            kind, what = "novelty detection", f"novelty of {n} examples, nu={z / width.sum():.6g}"
+        else:
+            kind, what = "of a form of its own", f"n={n}, z={z:.6g}"
+        low, high = float(width.min()), float(width.max())
+        C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+        name = self.gram.kernel_name
+        told = {
+            "examples": f"{n:,}",
+            "kernel": name,
+            "C": C,
+            "Σα": f"{z:.6g}",
+            "next": "solve(problem)",
+        }
+        return Summary(f"{what}; {name}, C={C}", sentence=f"{kind}: {what}", pairs=told)
 
     # -- values at a point; each takes the gradient G = v − Kα if it is already known. Where z = 0 and K is linear, all
     # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.kernels.origin` -----------

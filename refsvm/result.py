@@ -12,6 +12,7 @@ import numpy as np
 
 from refsvm._checks import whole
 from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.summary import Parts, Shown, Summary, Table
 
 if TYPE_CHECKING:
     from refsvm.state import SolverState
@@ -55,7 +56,7 @@ class Status(Enum):
     STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
 
 
-class Trace:
+class Trace(Shown):
     """One row for each recorded step of a solve.
 
     Attributes
@@ -79,6 +80,14 @@ class Trace:
         self.every = whole("trace", every, 1)
         self._stamped: list[np.ndarray] = []
         self._fresh: list[np.ndarray] = []
+
+    def _summary(self) -> Summary:
+        rows = self.rows
+        columns = ("iteration", "i", "j", "step", "objective", "gap")
+        first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
+        line = f"{len(rows)} steps: iteration, i, j, step, …, gap, rows, seconds"
+        more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
+        return Summary(line, sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""
@@ -152,8 +161,8 @@ class Ending(NamedTuple):
     rounding: float = 0.0
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Shown):
     """A solved dual problem; what is not stored is computed when first asked for.
 
     Attributes
@@ -235,6 +244,34 @@ class Solution:
 
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
+
+    def _summary(self) -> Summary:
+        a, n = np.abs(self.alpha), self.problem.n
+        support = int(np.count_nonzero(a))
+        at_bound = int(
+            ((self.alpha <= self.problem.lower) | (self.alpha >= self.problem.upper))[a > 0.0].sum()
+        )
+        ended = self.status.name.lower().replace("_", " ")
+        line = (
+            f"{ended} after {self.iterations:,} steps: objective {self.objective:.6g}, KKT gap {self.kkt_gap:.1e}, "
+            f"{support} support vectors"
+        )
+        told = {
+            "dual objective": f"{self.objective:.6f}", "primal objective": f"{self.primal_objective:.6f}",
+            "duality gap": f"{self.duality_gap:.2e}", "KKT gap": f"{self.kkt_gap:.2e}",
+            "intercept": f"{self.intercept:.6f}", "steps": f"{self.iterations:,}",
+            "kernel rows": f"{self.kernel_rows:,}", "support vectors": f"{support:,}",
+            "seconds": f"{self.seconds:.3f}", "engine": self.engine,
+        }  # fmt: skip
+        parts = {"at 0": n - support, "free": support - at_bound, "at its bound": at_bound}
+        is_partial = self.status is not Status.CONVERGED
+        return Summary(
+            line,
+            sentence=self.status.value,
+            is_partial=is_partial,
+            pairs=told,
+            parts=Parts("α", "variables", parts, n),
+        )
 
     @property
     def _exact(self) -> np.ndarray:

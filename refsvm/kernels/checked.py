@@ -259,7 +259,9 @@ class GivenMatrix(KernelMatrix):
         self._diagonal = self._all_diagonal()
         self._probe()
 
-    def __repr__(self) -> str:
+    @property
+    def kernel_name(self) -> str:
+        """What the values are made by, as it prints."""
         return self._name
 
     def block(

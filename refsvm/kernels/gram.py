@@ -35,6 +35,7 @@ from refsvm.kernels.products import (
     stored_for_products,
 )
 from refsvm.kernels.threads import run_in_pieces
+from refsvm.summary import short
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
@@ -132,6 +133,11 @@ class Gram(KernelMatrix):
             self._noise = 0.0 if is_checked else None
         else:
             self.full_matrix_only = True
+
+    @property
+    def kernel_name(self) -> str:
+        """What the values are made by, as it prints."""
+        return short(self.kernel)
 
     @property
     def noise(self) -> float | None:

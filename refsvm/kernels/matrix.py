@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.summary import Shown, Summary
 
-class KernelMatrix(ABC):
+
+class KernelMatrix(Shown, ABC):
     """A symmetric matrix K of shape (n, n), evaluated block by block.
 
     Attributes
@@ -64,6 +66,16 @@ class KernelMatrix(ABC):
     is_psd: bool = False
     has_unit_diagonal: bool = False
     origin: np.ndarray | None = None
+
+    @property
+    def kernel_name(self) -> str:
+        """What the values are made by, as it prints."""
+        return type(self).__name__
+
+    def _summary(self) -> Summary:
+        told = {"rows and columns": f"{self.n:,}", "values": self.kernel_name}
+        held = "the matrix is held" if self.dense is not None else "evaluated in blocks"
+        return Summary(f"n={self.n}, {self.kernel_name}", sentence=held, pairs=told)
 
     @property
     def supports_float32(self) -> bool:
@@ -162,6 +174,11 @@ class View(KernelMatrix):
             source.has_unit_diagonal,
             source.origin,
         )
+
+    @property
+    def kernel_name(self) -> str:
+        """That of the matrix that it shows a part of."""
+        return self.source.kernel_name
 
     @property
     def supports_float32(self) -> bool:

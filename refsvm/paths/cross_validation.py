@@ -23,14 +23,15 @@ from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
+from refsvm.summary import Shown, Summary
 from refsvm.trackers.base import PathTracker
 
 ROUNDING: Final = 1e-9
 """Part of C_max by which 1/(1/C_max) may differ from it, generously."""
 
 
-@dataclass(frozen=True, eq=False)
-class PathCrossValidation:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathCrossValidation(Shown):
     """The result of `cross_validate_path`.
 
     Attributes
@@ -51,6 +52,12 @@ class PathCrossValidation:
     fold: np.ndarray
     breakpoints: tuple[int, ...]
     seconds: float
+
+    def _summary(self) -> Summary:
+        low, high, error = self.curve._best()
+        said = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
+        told = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
+        return Summary(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
 
 
 def cross_validate_path(

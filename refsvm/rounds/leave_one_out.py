@@ -254,6 +254,8 @@ def settle_signs(found: LOOProgress, seeder: Seeder, kkt: KKTGap) -> None:
         found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
         if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
             found.unsolved = unsolved.copy()
+    if tol > SMALLEST_TOL:  # a limit has come before; which way these would turn is not known
+        found.doubt(SURE * tol, kkt.relative)
 
 
 def chosen_for(

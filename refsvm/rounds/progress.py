@@ -122,11 +122,17 @@ class LOOProgress:
 
     def near_zero(self, distance: float, relative: bool) -> list[int]:
         """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
-        if self.status is not Status.CONVERGED:
-            return []
+        return [] if self.status is not Status.CONVERGED else self._next_to_zero(distance, relative)
+
+    def _next_to_zero(self, distance: float, relative: bool) -> list[int]:
         # s of the round without r is about that of all examples
         distance *= min(1.0, self.full.decision_range) if relative else 1.0
         return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
+
+    def doubt(self, distance: float, relative: bool) -> None:
+        """Count the examples with h next to zero as undecided, if the rounds end before their signs are settled."""
+        if self.status is not Status.CONVERGED and self.proves and hasattr(self, "full"):
+            self.decided[self._next_to_zero(distance, relative)] = ""
 
     def again(self, examples: list[int]) -> list[Round]:
         """Return the rounds of these examples, which count as undecided until they have ended once more."""
@@ -220,6 +226,7 @@ class TaskProgress:
             engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
             gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
             is_solved=known & ~table.is_unsolved,
+            sides=np.where(table.decided == "", np.nan, table.sided),
         )  # fmt: skip
 
     def _predictions(self, table: Table, known: np.ndarray) -> np.ndarray:
@@ -228,8 +235,7 @@ class TaskProgress:
         if task.kind != CLASSIFICATION:
             return task.predicted(np.where(known, table.values[:, 0], np.nan))
         # sign h(xᵣ), or the votes of all pairs; one rule for h = 0, that of `refsvm.SVC`
-        values = np.where(np.isnan(table.values), table.signs, table.values)
-        codes = votes(values, len(task.classes))
+        codes = votes(table.sided, len(task.classes))
         return np.asarray(task.classes[np.where(known, codes, task.codes)])
 
 
@@ -260,6 +266,11 @@ class Table(NamedTuple):
         decided, iterations = np.full((n, pairs), "", dtype=object), np.zeros(n, dtype=np.int64)
         values = np.full((n, pairs), np.nan)
         return cls(decided, np.zeros((n, pairs)), values, iterations, np.zeros(n, dtype=bool), {})
+
+    @property
+    def sided(self) -> np.ndarray:
+        """h, or a number of its sign if only that is known."""
+        return np.where(np.isnan(self.values), self.signs, self.values)
 
     def take(self, found: LOOProgress, column: int) -> None:
         """Write the results of one machine."""

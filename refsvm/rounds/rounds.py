@@ -37,11 +37,12 @@ from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.summary import Shown, Summary
 
 RELATIVE: Final = KKTGap(relative=True)
 
 
-class Rounds:
+class Rounds(Shown):
     """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
 
     Parameters
@@ -130,6 +131,16 @@ class Rounds:
         self._is_moved = problem.centred is not problem
         self.backend = chosen_backend(engine)
         self._run = self._made_run()
+
+    def _summary(self) -> Summary:
+        told = {
+            "variables": f"{self.problem.n:,}", "kernel": self.problem.gram.kernel_name,
+            "solutions kept": f"{len(self.solutions)}", "kernel rows": f"{self.rows.computed:,}",
+            "status": self.status.name,
+        }  # fmt: skip
+        name = self.problem.gram.kernel_name
+        line = f"n={self.problem.n}, {name}; {len(self.solutions)} solutions kept, {self.status.name}"
+        return Summary(line, pairs=told)
 
     def _made_run(self) -> Run:
         """Return a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
