@@ -49,7 +49,7 @@ class Status(Enum):
     MAX_ITER = "The iteration limit was reached before the stopping rule was satisfied."
     TIME_LIMIT = "The time limit was reached before the stopping rule was satisfied."
     CALLBACK = "The callback asked to stop."
-    INTERRUPTED = "Interrupted from the keyboard; the last point reached is returned."
+    INTERRUPTED = "Interrupted from the keyboard; the last point reached is kept."
     INSEPARABLE = (
         "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )

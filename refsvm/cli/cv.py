@@ -17,6 +17,7 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
 from refsvm.compiled.warming import prepare
+from refsvm.engine.limits import interruptible
 from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
@@ -76,8 +77,8 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
     said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
     if last.rounds:
         name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
-        score, value = next(iter(last.scores.items()))
-        said.append(f"{name} was at round {at}; the {score} so far is {value:.4g}")
+        score, (low, high) = next(iter(last.bounds.items()))
+        said.append(f"{name} was at round {at}; its {score} is between {low:.4g} and {high:.4g}")
     interrupted(*said)
 
 
@@ -87,7 +88,7 @@ def _runs(
     """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     given = opened.instance().arguments()
-    with tables.working() as show:
+    with tables.working() as show, interruptible():  # after Ctrl-C what is finished is shown
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # exclude compile time
                 how = {key: settings[key] for key in ("from_full", "engine")}

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import numpy as np
 import typer
 
 from refsvm import Status
@@ -17,6 +18,7 @@ from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
+from refsvm.engine.limits import interruptible
 from refsvm.experiment import LeaveOneOutError
 from refsvm.rounds import LeaveOneOut
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
@@ -64,7 +66,8 @@ def loo(
         if len(strategies) == 1:
             # seconds are those of the rounds, not of loading compiled code
             strategies[0].warm_up()
-            result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
+            with interruptible():  # after Ctrl-C what is decided is shown
+                result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
         rows: list[dict[str, Any]] = []
         for strategy in strategies if len(strategies) > 1 else ():
             count(len(rows), len(strategies))
@@ -125,7 +128,16 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
     n, decided = len(known), int(known.sum())
     wrong = f"{int((result.predictions != result.labels)[known].sum())} of {decided} examples"
     typer.echo(tables.heading(description))
-    typer.echo(SENTENCES[result.kind].format(**result.scores, wrong=wrong, decided=decided))
+    if result.is_finished:
+        spread = "" if np.isnan(result.standard_error) else f" ± {result.standard_error:.4f}"
+        typer.echo(
+            SENTENCES[result.kind].format(**result.scores, wrong=wrong, decided=decided, spread=spread)
+        )
+    else:
+        name, (low, high) = next(iter(result.bounds.items()))
+        typer.echo(
+            f"leave-one-out {NAMES[name]} between {low:.4f} and {high:.4f}: {decided} of {n} examples are decided"
+        )
     pairs = "" if len(full) == 1 else f"; each example in {len(full)} pairs of classes"
     typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count) + pairs)
     steps, seconds = sum(each.iterations for each in full), sum(each.seconds for each in full)
@@ -136,11 +148,13 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
 
 
 SENTENCES: Final = {
-    CLASSIFICATION: "leave-one-out error {error:.4f}: {wrong}",
-    REGRESSION: "leave-one-out of {decided} targets: root mean square {rmse:.4g}, mean absolute error {mae:.4g}, "
-    "R² {r2:.4f}",
-    NOVELTY: "leave-one-out share outside {outside:.4f}: {wrong}",
+    CLASSIFICATION: "leave-one-out error {error:.4f}{spread}: {wrong}",
+    REGRESSION: "leave-one-out root mean square {rmse:.4g}{spread}, mean absolute error {mae:.4g}, R² {r2:.4f}: "
+    "{decided} targets",
+    NOVELTY: "leave-one-out share outside {outside:.4f}{spread}: {wrong}",
 }
+NAMES: Final = {"error": "error", "rmse": "root mean square", "outside": "share outside"}
+"""The first score of each task in words."""
 
 
 def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions, valid
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from refsvm._checks import is_sparse
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.progress import Progress
@@ -252,8 +252,9 @@ class KernelMachine(KernelEstimator):
             yield interrupt
             pressed = interrupt.pressed
         if pressed:
-            raise KeyboardInterrupt(
-                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the last point reached."
+            raise Interrupted(
+                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the last point reached.",
+                self,
             )
 
     def _check_fitted(self) -> None:

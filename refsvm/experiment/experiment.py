@@ -19,7 +19,7 @@ from typing import Any, Final
 import refsvm
 from refsvm import Status
 from refsvm._checks import shown, whole
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.experiment.comparison import (
@@ -229,7 +229,7 @@ class Experiment(Shown):
                 if callback is not None and callback(done, total):
                     break
                 if interrupt.pressed:
-                    raise KeyboardInterrupt
+                    raise Interrupted(f"The experiment was interrupted after {done} of {total} runs.", self)
         _tell(failures, ended)
         return new
 

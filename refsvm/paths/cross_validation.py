@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
@@ -114,7 +114,8 @@ def cross_validate_path(
     ValueError
         As `refsvm.regularization_path`, and if a fold leaves a single class of examples that count.
     KeyboardInterrupt
-        On Ctrl-C, after the path at hand.
+        On Ctrl-C, after the path at hand: a `refsvm.engine.limits.Interrupted`, whose ``result`` is a tuple of the
+        curves of the folds that are done.
 
     Examples
     --------
@@ -152,7 +153,10 @@ def cross_validate_path(
         for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
             # half of the folds are no cross-validation
             if interrupt.pressed:
-                raise KeyboardInterrupt
+                raise Interrupted(
+                    f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
+                    tuple(curves),
+                )
             curves.append(curve)
             breakpoints.append(count)
     found = ErrorCurve.total(curves)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.engine.limits import PathLimits
+from refsvm.engine.limits import PathLimits, unless_interrupted
 from refsvm.formulations import labelled, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
@@ -76,14 +76,16 @@ def regularization_path(
     Returns
     -------
     RegularizationPath or `refsvm.paths.OneVsOnePath`
-        Of two classes or a regression, or of several classes. Also after a limit or Ctrl-C: then it ends at the last
-        breakpoint found, and ``path.status`` says so.
+        Of two classes or a regression, or of several classes. Also after a limit: then it ends at the last breakpoint
+        found, and ``path.status`` says so.
 
     Raises
     ------
     ValueError
         On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not positive semi-definite, or
         a kernel matrix larger than the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is the path until there.
 
     Warns
     -----
@@ -109,10 +111,11 @@ def regularization_path(
     (3, array([0, 1, 2]))
     """
     if not isinstance(X, DualProblem) and has_several_classes(y):
-        return one_vs_one_path(
+        several = one_vs_one_path(
             matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
             merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
         )  # fmt: skip
+        return unless_interrupted("regularization_path", several)
     classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is sample_weight is None
@@ -133,4 +136,4 @@ def regularization_path(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
     )  # fmt: skip
-    return replace(path, classes=classes)
+    return unless_interrupted("regularization_path", replace(path, classes=classes))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm._checks import positive, positive_or_inf
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
@@ -96,12 +96,15 @@ def cross_validate(
     Returns
     -------
     CrossValidation
-        After Ctrl-C or a callback's true result, of the rounds until then; its ``status`` says so.
+        After a limit or a callback's true result, of the rounds until then: its ``status`` says so, the scores are NaN,
+        and their `bounds` hold whatever the other rounds say.
 
     Raises
     ------
     ValueError
         On bad input, with a sentence; see `DualProblem.classification` and `fold_numbers`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` has the rounds until then.
 
     Warns
     -----
@@ -145,18 +148,24 @@ def cross_validate(
     work = partial(
         held_out, fold=fold, seeder=seeder, walk=walk, from_full=from_full, workers=workers, refused=refused
     )
+    result = None
     with interruptible() as interrupt:
         if not has_seeder and from_full and are_many_and_small(task, fold, options):
             held = task.held(cache_mb)
             if held.gram.dense is not None and (found := small_folds(held, fold, options, interrupt)):
                 result = made(*found, held, fold, began)  # all of them are solved
-                return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
         try:
-            result = work(task, options, single=single, began=began)
+            result = result or work(task, options, single=single, began=began)
         except CoarseError:  # the decision values vary by so little
             result = work(task, {**options, "cache_dtype": "float64"}, single=False, began=began)
     warn_of_rounds(result)
-    return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+    return finished(result, interrupt.pressed)
+
+
+def finished(result: CrossValidation, pressed: bool) -> CrossValidation:
+    """Return a result; after Ctrl-C raise KeyboardInterrupt with it, unless a block around this call decides."""
+    result = replace(result, status=Status.INTERRUPTED) if pressed else result
+    return unless_interrupted("cross_validate", result)
 
 
 def warn_of_rounds(result: CrossValidation) -> None:
@@ -234,6 +243,9 @@ def float32_share(
     return share_held(gram, C, rules.stop.tolerance, cache_mb)
 
 
+CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
+"""Ends of rounds that would go on if they were let."""
+
 MOST_KEPT: Final = 64
 """Folds whose solutions are all in memory until what float32 values do to them has been looked at."""
 
@@ -306,7 +318,9 @@ def hold_out(
             if ended.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
                 examples = ended.left_out[: len(ended.left_out) // copies]
-                values[examples] = ended.values
+                # a machine that a limit has cut short is not the one that the example is asked of
+                if ended.status not in CUT_SHORT:
+                    values[examples] = ended.values
                 cost = ended.iterations, ended.kernel_rows, ended.seed_seconds, ended.solve_seconds
                 reports.append(FoldReport(int(fold[examples[0]]), pair, *cost, ended.status, ended.trace))
     seconds = sum(each.seed_seconds + each.solve_seconds for each in reports) / max(1, len(reports))

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive, positive_or_inf
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.unsolved import REMEDY, frames_within, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
@@ -124,13 +124,15 @@ def leave_one_out(
     Returns
     -------
     LeaveOneOut
-        Also after a limit or Ctrl-C, then with the examples decided so far, ``is_complete`` False and the reason in
-        `status`.
+        Also after a limit, then with the examples decided so far: ``is_complete`` is False, `status` says why, the
+        scores are NaN, and their `bounds` hold whatever the others are.
 
     Raises
     ------
     ValueError
         On arguments out of range or that contradict each other.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` has the examples decided so far.
 
     Warns
     -----
@@ -169,7 +171,7 @@ def leave_one_out(
     )  # fmt: skip
     result = found.result()
     found.warn(result)
-    return result
+    return unless_interrupted("leave_one_out", result, found.is_pressed)
 
 
 def decided(
@@ -198,13 +200,14 @@ def decided(
         "cache_dtype": "float64",  # the proofs need float64 rows
     }  # fmt: skip
     found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
-    with interruptible():  # Ctrl-C ends the rounds between two of them
+    with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
             rounds = Rounds(part.machine.problem, time_limit=found.left_of(time_limit), **options)
             hard = seeder if has_seeder else WALK
             algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
+        found.is_pressed = interrupt.pressed
     return found
 
 

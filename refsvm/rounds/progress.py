@@ -158,6 +158,9 @@ class TaskProgress:
         When the call began.
     """
 
+    is_pressed = False
+    """Whether Ctrl-C was pressed."""
+
     def __init__(self, task: Task, callback: Callable[[int, int], object] | None, began: float) -> None:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")

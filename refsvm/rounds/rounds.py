@@ -20,7 +20,7 @@ import numpy as np
 
 from refsvm._checks import whole
 from refsvm.backend import chosen_backend
-from refsvm.engine.limits import Limits, interruptible
+from refsvm.engine.limits import Limits, interruptible, unless_interrupted
 from refsvm.engine.pool import worker_count
 from refsvm.kernels.precision import SHARE, noise_of_values
 from refsvm.kernels.rows import KernelRows
@@ -200,13 +200,15 @@ class Rounds(Shown):
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Let Ctrl-C end the rounds of this block between two of them."""
+        """Let Ctrl-C end the rounds of this block between two of them; at its end KeyboardInterrupt is raised."""
         self._block = interruptible()
         self._block.__enter__()
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._block.__exit__(*failure)
+        if failure[0] is None:
+            unless_interrupted("A block of rounds", self, self._block.pressed)
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
@@ -232,7 +234,8 @@ class Rounds(Shown):
         Yields
         ------
         RoundResult
-            The result of each round. After Ctrl-C there are no more, and ``status`` says so.
+            The result of each round. After Ctrl-C there are no more, and KeyboardInterrupt is raised; within a block,
+            ``with rounds:``, at its end.
 
         Examples
         --------
@@ -251,9 +254,14 @@ class Rounds(Shown):
             self.solutions[name] = kept.where_solved(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._is_rounded:
-            return runner.run(rounds, leaves)
+            return self._unless_interrupted(runner.run(rounds, leaves))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
-        return self._warn_of_rounding(runner.run(plan, leaves), rules.stop)
+        return self._unless_interrupted(self._warn_of_rounding(runner.run(plan, leaves), rules.stop))
+
+    def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
+        """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
+        yield from ended
+        unless_interrupted("Rounds.run", self)
 
     @property
     def _is_rounded(self) -> bool:
@@ -315,7 +323,8 @@ class Rounds(Shown):
         start = None if start is None else starting_point(problem, start)
         origin = None if origin is None else origin.where_solved(problem)
         solution = self.steps(problem, start, origin, rules, most, trace=trace)
-        return solution.of(problem.with_gram(self._given.gram)) if self._is_moved else solution
+        solution = solution.of(problem.with_gram(self._given.gram)) if self._is_moved else solution
+        return unless_interrupted("Rounds.solve", solution)
 
     def steps(
         self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,

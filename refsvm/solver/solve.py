@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from refsvm.backend import chosen_backend
-from refsvm.engine.limits import Limits
+from refsvm.engine.limits import Limits, unless_interrupted
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
@@ -46,7 +46,7 @@ def solve(
         if it does not. If neither selector nor step is given, restricted problems are solved with
         ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
-        Signed α to start from, for instance ``solution.alpha`` of an interrupted solve; zero (or the nearest
+        Signed α to start from, for instance ``error.result.alpha`` of an interrupted solve; zero (or the nearest
         feasible point) by default. An infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}
         The compiled loop, or the readable one; both take the same steps bit for bit. "auto" begins in the readable loop
@@ -82,12 +82,14 @@ def solve(
     Returns
     -------
     Solution
-        Always: also when a limit was reached or Ctrl-C pressed; ``solution.status`` says which.
+        Also when a limit was reached; ``solution.status`` says which.
 
     Raises
     ------
     ValueError
         On arguments out of range, rules that do not fit together, or a rule without a twin under ``"numba"``.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is the solution at the last point reached.
 
     Examples
     --------
@@ -109,4 +111,4 @@ def solve(
         state = rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---
         ending = run.take_steps(state, rules, trace)
-    return Solution.read(problem, state, ending)
+    return unless_interrupted("solve", Solution.read(problem, state, ending))
