@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for complaint in complaints_of(seed, ended):
             bad += 1
             print(f"seed {seed}: {complaint}")
-    print(f"{ended.total()} interruptions, {bad} bad; {', '.join(f'{n} {name}' for name, n in ended.items())}")
+    print(
+        f"{ended.total()} interruptions, {bad} bad; {', '.join(f'{n} {name}' for name, n in ended.items())}"
+    )
     return 1 if bad else 0
 
 
@@ -140,7 +142,9 @@ def wider(more: Any, fewer: Any) -> list[str]:
     for name, (low, high) in more.bounds.items():
         before, slack = fewer.bounds[name], slack_of(more, name)
         if low < before[0] - slack or high > before[1] + slack:
-            said.append(f"{name}: {low:.6g} to {high:.6g} does not lie within {before[0]:.6g} to {before[1]:.6g}")
+            said.append(
+                f"{name}: {low:.6g} to {high:.6g} does not lie within {before[0]:.6g} to {before[1]:.6g}"
+            )
     return said
 
 

@@ -75,6 +75,7 @@ __version__ = "0.3.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR", "SVRCV")
 _FILES = ("read_model", "write_model")
+_ROOMS = ("datasets", "display", "experiment")
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -90,10 +91,16 @@ _export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a s
 
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
 
+    def __dir__() -> list[str]:
+        """Return what there is to be used, for completion: the names, and rooms that are imported when first used."""
+        return sorted([*globals()["__all__"], *_ROOMS, "__version__"])
+
     def __getattr__(name: str) -> object:
         """Import names that need scikit-learn or SciPy when they are first used."""
         from importlib import import_module
 
+        if name in _ROOMS:
+            return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         room = "multiclass.model_file" if name in _FILES else "estimators"

@@ -5,7 +5,6 @@ The rules are those that their rooms register: HybridMaximumGain is hybrid-maxim
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
@@ -13,18 +12,12 @@ from typing import Any, Final
 from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm._checks import hint, positive
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.rule import rules_in
-
-_SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
+from refsvm.rule import name_of, rules_in
 
 
 def _named(room: ModuleType) -> dict[str, Any]:
     """Return the rules of a room by their names on the command line."""
-    table = {}
-    for rule in rules_in(room):
-        long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", rule.__name__.removesuffix("Step")).lower()
-        table[_SHORT.get(long, long)] = rule
-    return dict(sorted(table.items()))
+    return dict(sorted((name_of(rule), rule) for rule in rules_in(room)))
 
 
 SELECTORS: Final = _named(selectors)

@@ -15,6 +15,7 @@ from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.names import asked
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.left_out import LeftOut
@@ -64,7 +65,10 @@ def cross_validate_path(
     X: Any,
     y: Any,
     *,
-    kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     C_min: float = 1e-4,
     C_max: float = 1e3,
     folds: Any = 10,
@@ -90,7 +94,7 @@ def cross_validate_path(
 
     Parameters
     ----------
-    X, y, kernel, C_min, C_max, tracker, engine, cache_mb
+    X, y, kernel, gamma, degree, coef0, C_min, C_max, tracker, engine, cache_mb
         As in `refsvm.regularization_path`.
     folds : int, "loo", array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
@@ -130,7 +134,10 @@ def cross_validate_path(
     """
     began = time.perf_counter()
     X = examples(X)
-    matrix, several = matrix_given(X, kernel, None).centred, has_several_classes(y)
+    matrix, several = (
+        matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred,
+        has_several_classes(y),
+    )
     n = matrix.n
     classes, labels = numbered(y, n) if several else signed(y, n)
     if isinstance(folds, str) and folds == "loo":

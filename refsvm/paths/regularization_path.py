@@ -12,6 +12,7 @@ from refsvm.engine.limits import PathLimits, unless_interrupted
 from refsvm.formulations import labelled, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.names import asked
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
 from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
 from refsvm.paths.tracked import SIGNS
@@ -26,7 +27,10 @@ def regularization_path(
     X: Any = None,
     y: Any = None,
     *,
-    kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     C_min: float = 1e-4,
     C_max: float = 1e3,
@@ -49,8 +53,8 @@ def regularization_path(
     y : array-like of shape (n,)
         Labels of any type; of two the larger is the positive class, in any proportion. Of three classes or more each
         pair has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
-    kernel : kernel object or callable, default Linear()
-        Positive semi-definite.
+    kernel, gamma, degree, coef0
+        As in `DualProblem.classification`, RBF by default; positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
         The kernel matrix in place of X and kernel, as in `DualProblem.classification`. The examples of an object
         are not compared: duplicates keep variables of their own.
@@ -110,6 +114,7 @@ def regularization_path(
     >>> len(path.paths), path.predict(iris.data[::50], C=1.0)
     (3, array([0, 1, 2]))
     """
+    kernel = asked(kernel, gamma, degree, coef0)
     if not isinstance(X, DualProblem) and has_several_classes(y):
         several = one_vs_one_path(
             matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,

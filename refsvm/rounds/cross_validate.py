@@ -10,16 +10,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
+from refsvm._checks import positive, positive_or_inf, refuses
 from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
+from refsvm.kernels.names import asked
 from refsvm.kernels.precision import SHARE, share_held
 from refsvm.result import Solution, Status
 from refsvm.rounds.folds import fold_numbers
+from refsvm.rounds.of_model import takes_model
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
@@ -34,9 +36,13 @@ from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 
+@takes_model
+@refuses(cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)")
 def cross_validate(
-    X: Any = None, y: Any = None, *, kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
-    gram: Any = None, C: float | np.ndarray = 1.0, epsilon: float | None = None, nu: float | None = None,
+    X: Any = None, y: Any = None, *,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
+    degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None,
     folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
     groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, **options: Any,
 ) -> CrossValidation:  # fmt: skip
@@ -50,12 +56,14 @@ def cross_validate(
     ----------
     X : array-like or CSR of shape (n, d)
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification,
-        regression or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
+        regression or novelty detection; y, kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`, `SVR`
+        or `OneClassSVM` with its parameters, before the examples: ``cross_validate(SVC(C=10), X, y)``. γ is then
+        that of all examples, where scikit-learn's computes "scale" anew for each training part.
     y : array-like of shape (n,)
         Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`. With `epsilon` the
         targets of a regression. With `nu` there is no y.
-    kernel, gram
-        As in `DualProblem.classification`.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
         Penalty. One for each example is its weight, too: how often it counts in the scores, compared with others; of
         weight 0 it is not there. With `nu`, the weights of the examples.
@@ -127,6 +135,7 @@ def cross_validate(
     >>> round(result.rmse, 1), round(result.r2, 2), len(result.fold_rmse)
     (0.8, 0.28, 5)
     """
+    kernel = asked(kernel, gamma, degree, coef0)
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     if stratified and task.kind != CLASSIFICATION:
         raise ValueError(
@@ -383,5 +392,5 @@ def made(
         status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
         iterations=sum(each.iterations for each in reports) if iterations is None else iterations,
         kernel_rows=task.rows_computed + kernel_rows,
-        seconds=time.perf_counter() - began, weights=task.weights,
+        seconds=time.perf_counter() - began, weights=task.weights, machine=task.machine,
     )  # fmt: skip

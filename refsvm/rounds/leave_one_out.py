@@ -18,11 +18,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
+from refsvm._checks import positive, positive_or_inf, refuses
 from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.unsolved import REMEDY, frames_within, warn
+from refsvm.kernels.names import asked
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
+from refsvm.rounds.of_model import takes_model
 from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
@@ -54,8 +56,13 @@ PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
 
 
+@takes_model
+@refuses(
+    tol="give stop=BallRule({}, relative=True)", cv="leave it out, or call cross_validate(X, y, folds={})"
+)
 def leave_one_out(
-    X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
+    X: Any = None, y: Any = None, *, kernel: Any = "rbf", gamma: str | float = "scale", degree: int = 3,
+    coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
     epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
     stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
@@ -68,13 +75,15 @@ def leave_one_out(
     ----------
     X : array-like or CSR of shape (n, d)
         Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a `DualProblem` of classification, regression
-        or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
+        or novelty detection; y, kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`, `SVR` or
+        `OneClassSVM` with its parameters, before the examples: ``leave_one_out(SVC(C=10), X, y)``. γ is then that of
+        all examples.
     y : array-like of shape (n,)
         Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
         over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
         asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
-    kernel, gram
-        As in `DualProblem.classification`.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
         Penalty. One for each example is its weight, too: it counts so many times in the scores, compared with others,
         and all copies of it leave together; of weight 0 it is not there. With `nu`, the weights of the examples.
@@ -165,7 +174,8 @@ def leave_one_out(
     ((270,), 0.8, 0.3)
     """
     found = decided(
-        X, y, kernel=kernel, gram=gram, C=C, epsilon=epsilon, nu=nu, seeder=seeder, stop=stop, selector=selector,
+        X, y, kernel=asked(kernel, gamma, degree, coef0), gram=gram, C=C, epsilon=epsilon, nu=nu, seeder=seeder,
+        stop=stop, selector=selector,
         step=step, checks=checks, efficiency_test=efficiency_test, n_jobs=n_jobs, engine=engine, cache_mb=cache_mb,
         max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
     )  # fmt: skip

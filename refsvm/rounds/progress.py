@@ -228,7 +228,7 @@ class TaskProgress:
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
             gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
-            is_solved=known & ~table.is_unsolved,
+            is_solved=known & ~table.is_unsolved, machine=task.machine,
             sides=np.where(table.decided == "", np.nan, table.sided),
         )  # fmt: skip
 

@@ -83,6 +83,8 @@ class LeaveOneOut(Shown, Scores):
     sides : ndarray of shape (n, k(k − 1)/2), float64
         The decision value of each machine that is decided, or a number of its sign; NaN of one that is not. One column
         without classes.
+    machine : str
+        The kernel, γ of "scale" as a number, and C.
     """
 
     kind: str
@@ -103,6 +105,7 @@ class LeaveOneOut(Shown, Scores):
     weights: np.ndarray | None = field(default=None, repr=False)
     is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
     sides: np.ndarray | None = field(default=None, repr=False)
+    machine: str = ""
 
     def _summary(self) -> Summary:
         full = self.full_solutions
@@ -244,6 +247,8 @@ class CrossValidation(Shown, Scores):
         Wall time.
     weights : ndarray of shape (n,), float64, or None
         How often each example counts in the scores; None if all count alike.
+    machine : str
+        The kernel, γ of "scale" as a number, and C.
     """
 
     kind: str
@@ -258,6 +263,7 @@ class CrossValidation(Shown, Scores):
     kernel_rows: int
     seconds: float
     weights: np.ndarray | None = field(default=None, repr=False)
+    machine: str = ""
 
     def _summary(self) -> Summary:
         ran, folds = int(self.is_known.sum()), int(self.fold.max()) + 1

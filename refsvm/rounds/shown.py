@@ -43,7 +43,8 @@ def scored(result: Any, how: str, told: str, parts: Parts | None, heights: tuple
         The first score of each fold.
     """
     name = SCORES[result.kind][0]
-    pairs = {
+    pairs = {"machine": result.machine} if result.machine else {}
+    pairs |= {
         "steps": f"{result.iterations:,}",
         "kernel rows": f"{result.kernel_rows:,}",
         "seconds": f"{result.seconds:.3f}",

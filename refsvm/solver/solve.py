@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from refsvm._checks import refuses, shown
 from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits, unless_interrupted
 from refsvm.problem import DualProblem
@@ -19,6 +20,10 @@ from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
 
+@refuses(
+    tol="give stop=KKTGap({})", C="C belongs to the problem: DualProblem.classification(X, y, C={})",
+    kernel="the kernel belongs to the problem: DualProblem.classification(X, y, kernel={})",
+)  # fmt: skip
 def solve(
     problem: DualProblem,
     *,
@@ -100,6 +105,10 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
+    if not isinstance(problem, DualProblem):
+        raise ValueError(
+            f"solve takes a problem, and {shown(problem)} is none: solve(DualProblem.classification(X, y, …))."
+        )
     limits = Limits(problem.n, max_iter, time_limit, callback)
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)

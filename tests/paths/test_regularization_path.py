@@ -185,7 +185,7 @@ def test_features_without_a_scale_end_in_time_with_a_sentence(scale: float) -> N
     assert path.kkt_audit().worst <= 1e-5
     if path.status is Status.CONVERGED:
         assert path.C[-1] == 80.0
-        problem = DualProblem.classification(examples, labels, C=5.0)
+        problem = DualProblem.classification(examples, labels, kernel="linear", C=5.0)
         assert problem.duality_gap(path.alpha(5.0)) <= 1e-5 * path.objective(5.0)
 
 
@@ -201,7 +201,7 @@ def test_an_unbalanced_path_is_mended_and_seen() -> None:
         for C in path.C.tolist():
             alpha = path.alpha(C)
             assert abs(alpha.sum()) <= 1e-12 * np.abs(alpha).sum()
-            gap = DualProblem.classification(features, labels, C=C * weights).duality_gap(alpha)
+            gap = DualProblem.classification(features, labels, kernel="linear", C=C * weights).duality_gap(alpha)
             assert gap <= 1e-6 * path.objective(C)
     value = path.record.value.copy()
     value[0] *= 1.0 + 1e-4

@@ -44,7 +44,7 @@ def test_an_example_alone_in_its_class_is_wrong():
 
 
 def test_two_examples():
-    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], engine=FAST)
+    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], kernel="linear", engine=FAST)
     assert loo.predictions.tolist() == [1, -1]
     assert loo.error == 1.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +35,19 @@ class RBF(Kernel):
     array([[1.    , 0.1353]])
     """
 
-    gamma: float
+    gamma: float = None  # type: ignore[assignment]  # refused with a sentence
     name = "rbf"
     is_psd = is_bounded = has_unit_diagonal = supports_float32 = True
 
     def __post_init__(self) -> None:
-        not_negative("gamma", self.gamma)
+        given: Any = self.gamma
+        if given is None or isinstance(given, str):
+            said = "" if given is None else repr(given)
+            raise ValueError(
+                f"RBF({said}): RBF needs a number, such as RBF(0.5); gamma='scale' is that of data, and belongs to what"
+                " is given them: kernel='rbf', gamma='scale'."
+            )
+        not_negative("gamma", given)
 
     @property
     def distance_scale(self) -> float:
