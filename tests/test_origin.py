@@ -223,7 +223,9 @@ def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
     far, near, y, t = data(offset)
     for track in (
         lambda X: regularization_path(X, y, kernel="linear", C_min=0.003, C_max=0.3, engine=engine),
-        lambda X: regularization_path(DualProblem.regression(X, t, kernel="linear"), C_min=0.003, C_max=0.3, engine=engine),
+        lambda X: regularization_path(
+            DualProblem.regression(X, t, kernel="linear"), C_min=0.003, C_max=0.3, engine=engine
+        ),
         lambda X: epsilon_path(X, t, kernel="linear", C=0.3, epsilon=(0.3, 0.01), engine=engine),
         lambda X: cost_path(X, y, kernel="linear", C=0.3, engine=engine),
     ):
@@ -238,7 +240,8 @@ def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
             assert_near(h / 1e9, values / 1e9, 1e-13)
         assert load_path(tmp_path / "path.npz").kkt_audit().worst < 1e-6
     found, truth = (
-        cross_validate_path(X, y, kernel="linear", C_min=0.01, C_max=0.3, folds=3, engine=engine) for X in (far, near)
+        cross_validate_path(X, y, kernel="linear", C_min=0.01, C_max=0.3, folds=3, engine=engine)
+        for X in (far, near)
     )
     assert_near(found.curve.at(0.1), truth.curve.at(0.1))
 
@@ -286,7 +289,8 @@ def test_paths_of_equal_examples_are_around_one_origin(place, container, engine,
 def test_examples_come_and_go_wherever_they_are(offset, engine):
     far, near, y, _ = data(offset)
     found, truth = (
-        solve(DualProblem.classification(X[:-4], y[:-4], kernel="linear", C=0.3), **EXACT, engine=engine) for X in (far, near)
+        solve(DualProblem.classification(X[:-4], y[:-4], kernel="linear", C=0.3), **EXACT, engine=engine)
+        for X in (far, near)
     )
     for change in (lambda s, X: s.problem.extended(X[-4:], y[-4:]), lambda s, X: s.problem.without([2, 5])):
         moved_on = [s.continue_to(change(s, X), engine=engine) for s, X in ((found, far), (truth, near))]
@@ -314,7 +318,10 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
 def test_parts_of_a_problem_have_its_origin():
     far, _, y, t = data(OFFSETS[0])
     some = np.arange(0, 24, 5)
-    for problem in (DualProblem.classification(far, y, kernel="linear"), DualProblem.regression(far, t, kernel="linear")):
+    for problem in (
+        DualProblem.classification(far, y, kernel="linear"),
+        DualProblem.regression(far, t, kernel="linear"),
+    ):
         origin, fixed = problem.centred.gram.origin, 0.01 * (problem.lower + problem.upper)
         assert not np.array_equal(far[some].mean(axis=0), origin)
         part = problem.restrict(some, problem.feasible(fixed))

@@ -201,7 +201,39 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
     loses = np.where(rivals < own, most >= least[every, codes][:, None], most > least[every, codes][:, None])
     beaten = np.where(rivals < own, least >= most[every, codes][:, None], least > most[every, codes][:, None])
     others = rivals != own
-    return np.where((loses & others).any(axis=1), 0, 1) - (beaten & others).any(axis=1)
+    outcomes = np.where((loses & others).any(axis=1), 0, 1) - (beaten & others).any(axis=1)
+    for i in np.flatnonzero((outcomes == 0) & np.isnan(values).any(axis=1)) if k > 2 else ():
+        left = [pair for pair, h in zip(combinations(range(k), 2), values[i], strict=True) if np.isnan(h)]
+        if not _may_win(int(codes[i]), least[i], int(most[i, codes[i]]), left):
+            outcomes[i] = -1
+    return outcomes
+
+
+def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
+    """Whether the open pairs may end so that a class wins, which has `most` votes then and gets all of its own pairs.
+
+    Each pair of its rivals has to give its vote to one of the two, and none of them may get too many: the votes are
+    placed one after the other, and moved along a path of pairs where both are full.
+    """
+    room = [most - (d < own) - int(count) for d, count in enumerate(least)]
+    holds: list[list[tuple[int, int]]] = [[] for _ in room]
+
+    def placed(pair: tuple[int, int], seen: set[int]) -> bool:
+        for d in pair:
+            if d in seen:
+                continue
+            seen.add(d)
+            if len(holds[d]) < room[d]:
+                holds[d].append(pair)
+                return True
+            for other in holds[d]:
+                if placed(other, seen):
+                    holds[d].remove(other)
+                    holds[d].append(pair)
+                    return True
+        return False
+
+    return all(placed(pair, set()) for pair in left if own not in pair)
 
 
 def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:

@@ -201,7 +201,9 @@ def test_an_unbalanced_path_is_mended_and_seen() -> None:
         for C in path.C.tolist():
             alpha = path.alpha(C)
             assert abs(alpha.sum()) <= 1e-12 * np.abs(alpha).sum()
-            gap = DualProblem.classification(features, labels, kernel="linear", C=C * weights).duality_gap(alpha)
+            gap = DualProblem.classification(features, labels, kernel="linear", C=C * weights).duality_gap(
+                alpha
+            )
             assert gap <= 1e-6 * path.objective(C)
     value = path.record.value.copy()
     value[0] *= 1.0 + 1e-4

@@ -55,7 +55,13 @@ def decided(check: Check, *solution, rows=None, **more) -> list[int]:
 
 
 def test_zero_alpha_keeps_the_sign_that_h_has():
-    signs = decided(ZeroAlpha(), [1, 1, -1, -1, 1], [0.0, 0.0, 0.0, -0.5, 0.5], [1.5, -0.1, 0.0, -1.0, 1.0], kernel="linear")
+    signs = decided(
+        ZeroAlpha(),
+        [1, 1, -1, -1, 1],
+        [0.0, 0.0, 0.0, -0.5, 0.5],
+        [1.5, -0.1, 0.0, -1.0, 1.0],
+        kernel="linear",
+    )
     assert signs == [1, -1, 1, 0, 0]  # h = 0 counts as +1
 
 
@@ -99,7 +105,14 @@ BOUNDS = {
 def test_the_xi_alpha_bound_is_below_one_by_more_than_the_gap_does(name, label):
     alpha, margin, gap, proved = BOUNDS[name]
     y = np.array([label, label, -label, -label])
-    signs = decided(XiAlphaBound(), y, y * [alpha, 0.3, 0.3, 0.6], label * np.array([margin, 1, -1, -1]), gap, kernel="linear")
+    signs = decided(
+        XiAlphaBound(),
+        y,
+        y * [alpha, 0.3, 0.3, 0.6],
+        label * np.array([margin, 1, -1, -1]),
+        gap,
+        kernel="linear",
+    )
     assert signs[0] == proved * label
 
 
@@ -120,13 +133,17 @@ def test_the_xi_alpha_bound_asks_for_room(name):
     alpha[0] = own
     for label in (1, -1):
         y = label * np.array([1, 1, -1, -1])
-        signs = decided(XiAlphaBound(), y, label * alpha, label * np.array([1.0, 1.0, -1.0, -1.0]), kernel="linear", C=C)
+        signs = decided(
+            XiAlphaBound(), y, label * alpha, label * np.array([1.0, 1.0, -1.0, -1.0]), kernel="linear", C=C
+        )
         assert signs[0] == proved * label
 
 
 def test_the_xi_alpha_bound_takes_a_hard_margin_as_room_without_end():
     y = [1, 1, -1, -1]
-    assert decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], [1, 1, -1, -1], kernel="linear", C=np.inf)[0] == 1
+    assert (
+        decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], [1, 1, -1, -1], kernel="linear", C=np.inf)[0] == 1
+    )
 
 
 def test_the_xi_alpha_bound_needs_a_distance_and_a_free_example():
