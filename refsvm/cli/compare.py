@@ -33,6 +33,7 @@ def compare(
         int | None, option("N", "Random orders of the examples.  [default: as they are]")
     ] = None,
     store: options.Store = None,
+    wide: Annotated[bool, flag("--wide", "Print all columns, however narrow the terminal is.")] = False,
     output: Output,
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
@@ -57,7 +58,7 @@ def compare(
             outcome = compare_once(wanted, settings, problems[0].instance(), watch)
         spread = objective_spread(outcome.rows)
         document = {"problem": descriptions[0], "runs": outcome.rows, "objective_spread": spread}
-        table = partial(tables.comparison_table, descriptions[0], outcome.rows)
+        table = partial(tables.comparison_table, descriptions[0], outcome.rows, wide)
         finished = f"{len(outcome.rows)} of {outcome.total} strategies were tried"
     else:
         orders = 1 if repeats is None else repeats

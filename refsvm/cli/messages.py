@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import typer
@@ -37,6 +39,9 @@ class OneSentence(TyperGroup):
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
+        except BrokenPipeError:  # the reader, such as head, has seen enough
+            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  which Python flushes at its end
+            code = 0
         except OSError as error:
             code = _refuse(_system_message(error))
         # the package refuses input by these; anything else is a bug, and keeps its traceback

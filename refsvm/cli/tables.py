@@ -44,7 +44,7 @@ SCORES: Final = {
 }
 """The scores of all tasks by name: the heading of their column, and how they are formatted."""
 
-TEXT: Final = (*CHOICE, "data", "status", "seeder", "stop", "name", "licence", "source")
+TEXT: Final = (*CHOICE, "shrink", "data", "status", "seeder", "stop", "name", "licence", "source")
 """Columns that are set left."""
 
 REFRESH_SECONDS: Final = 0.2
@@ -65,8 +65,12 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
         writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in cells])
 
 
-def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Print the problem, and the runs, a line each."""
+def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: bool = False) -> None:
+    """Print the problem, and the runs: a line each, or, in a terminal, as many columns as it has room for."""
+    console = Console(highlight=False)
+    if console.is_terminal and not wide:
+        _narrow_table(console, problem, rows)
+        return
     converged = [row["status"] == Status.CONVERGED.name for row in rows]
     columns: Columns = {
         **CHOICE,
@@ -85,6 +89,55 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> Non
         typer.echo(f"The objectives agree to {objective_spread(rows):.1e} (relative).")
     first_use = sum(row["first_use_seconds"] for row in rows)
     typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
+
+
+DROPPED: Final = ("rows", "shrink", "/ first", "numpy s", "step")
+"""Columns that a narrow terminal goes without, the first of them first."""
+
+
+def _narrow_table(console: Console, problem: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Print a line for each selector and step, with the seconds of both engines, and what all have in common."""
+    strategies: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        place = row["selector"], row["step"], row["shrinking"]
+        strategies.setdefault(place, {})[row["engine"]] = row
+    engines, firsts = list(dict.fromkeys(row["engine"] for row in rows)), rows[0]["iterations"]
+    shown = []
+    for (selector, step, shrinking), runs in strategies.items():
+        run = next(iter(runs.values()))
+        cells = {
+            "selector": selector, "step": step, "shrink": "yes" if shrinking else "no",
+            "steps": f"{run['iterations']:,}", "/ first": f"{run['iterations'] / max(firsts, 1):.2f}",
+            "rows": f"{run['kernel_rows']:,}",
+        }  # fmt: skip
+        cells |= {f"{each} s": f"{runs[each]['seconds']:.4f}" if each in runs else "–" for each in engines}
+        if any(row["status"] != Status.CONVERGED.name for row in rows):
+            cells["status"] = run["status"].lower().replace("_", " ")
+        shown.append(cells)
+    names = list(shown[0])
+    for name in ("", *DROPPED):
+        names = [each for each in names if each != name]
+        table = _table({each: f"{{{each}}}" for each in names}, shown)
+        if console.measure(table, options=console.options.update(max_width=1000)).maximum <= console.width:
+            break
+    console.print(Text(heading(problem)))
+    console.print(table)
+    console.print(Text(_in_common(rows)))
+
+
+def _in_common(rows: list[dict[str, Any]]) -> str:
+    """Return what all runs have in common, in sentences."""
+    solved = [row for row in rows if row["status"] == Status.CONVERGED.name]
+    said = "--wide: all columns."
+    if len(solved) > 1:
+        counts, spread = [row["support_vectors"] for row in solved], objective_spread(rows)
+        low, high = min(counts), max(counts)
+        support = f"{low}" if low == high else f"{low} to {high}"
+        said = (
+            f"The objectives agree to {spread:.1e}: {solved[0]['objective']:.10g}, with {support} support vectors and "
+            f"a training error of {solved[0]['training_error']:.4f}. {said}"
+        )
+    return said
 
 
 def scores_of(row: Mapping[str, Any]) -> Columns:
@@ -127,12 +180,7 @@ def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[di
 
 def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    shown = {name: column for name, column in columns.items() if column is not None}
-    for name in shown:
-        table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
+    table = _table(columns, rows)
     console = Console(highlight=False)  # no colours for numbers
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
@@ -140,6 +188,17 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     # the terminal may break a heading; a file gets it in one line
     console.print(Text(heading), soft_wrap=True)
     console.print(table)
+
+
+def _table(columns: Columns, rows: list[Any]) -> Table:
+    """Return the table of these columns."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown = {name: column for name, column in columns.items() if column is not None}
+    for name in shown:
+        table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
+    return table
 
 
 def unseen(text: str) -> None:

@@ -17,6 +17,7 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
+from refsvm.datasets import names
 from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate
 from refsvm.rounds.task import NOVELTY, REGRESSION
@@ -116,6 +117,11 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     found = search.best_score_ if is_regression else 1 - search.best_score_
     typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
+    given = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
+    kernel = "" if search.kernel == "rbf" else f" --kernel {search.kernel}"
+    typer.echo(
+        f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {given} --model FILE"
+    )
 
 
 def numbers(option: str, text: str) -> list[float]:
